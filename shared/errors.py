@@ -15,7 +15,10 @@ programs: they compare codes and never read a message.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
+from typing import Self
 
 __all__ = [
     "ConflictError",
@@ -26,6 +29,7 @@ __all__ = [
     "PrsmError",
     "SettingError",
     "UrlError",
+    "about_field",
 ]
 
 
@@ -71,14 +75,34 @@ class Fault(StrEnum):
 
 
 class PrsmError(Exception):
-    """Anything PRSM refuses or fails at, with a message meant for a person. code: for programs."""
+    """Anything PRSM refuses or fails at, with a message meant for a person. code: for programs.
+
+    field: the name of the value that is wrong, as forms and calls name it; empty: of no single one.
+    """
 
     code: str = "refused"
+    field: str = ""
+
+    def about(self, field: str) -> Self:
+        """Return this error, which is about a field."""
+        self.field = field
+        return self
 
     @property
     def facts(self) -> dict[str, object]:
         """Return the parameters of the refusal, for programs."""
         return {}
+
+
+@contextmanager
+def about_field(name: str) -> Iterator[None]:
+    """Name the field that a refusal within is about, where it names none itself."""
+    try:
+        yield
+    except PrsmError as error:
+        if not error.field:
+            error.field = name
+        raise
 
 
 class SettingError(PrsmError):
@@ -109,6 +133,11 @@ class LineError(FormatError):
     def __reduce__(self) -> tuple[type[LineError], tuple[int, str], dict[str, object]]:
         """Return what makes it anew in another process."""
         return type(self), (self.line, self.problem), self.__dict__
+
+    def about(self, field: str) -> Self:
+        """Return this error, which is about a field."""
+        self.field = field
+        return self
 
     @property
     def facts(self) -> dict[str, object]:

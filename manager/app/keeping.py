@@ -26,7 +26,7 @@ from manager.operations.file_checks import FileFinding, FilePlaces
 from manager.operations.installation import MarkedFiles
 from manager.operations.scrubbing import Pace, Scrubber
 from manager.operations.segment_adoption import Rebuild
-from manager.operations.strays import TrashDay
+from manager.operations.strays import Swept, TrashDay, TrashFile
 from manager.operations.trash_purging import purge_trash
 from manager.settings import ArchiveSettings
 from manager.store import Layout, Spool
@@ -93,6 +93,14 @@ class Archive:
     def trash(self) -> list[TrashDay]:
         """Return what lies in the trash by day."""
         return strays.trash_days(self.reading, self.settings.trash_s)
+
+    def trash_files(self, day: str, most: int) -> list[TrashFile]:
+        """Return files that lie in the trash of a day."""
+        return strays.trash_files(self.reading, day, most)
+
+    def put_back(self, actor: Actor) -> Swept:
+        """Take out of the trash what a row names and nobody else has."""
+        return strays.sweep_trash(self.making.db, self.reading, time.time(), actor)
 
     @property
     def places(self) -> FilePlaces:

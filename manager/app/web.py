@@ -152,6 +152,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.alerts,
         hold,
         logins,
+        manager.archive,
     )
     app.state.console_door = pages
     app.mount("/console", console(pages))

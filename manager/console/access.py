@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -23,6 +23,7 @@ from manager.console import cookies, language
 from manager.console.door import ConsoleDoor
 from manager.console.failures import answer_failure
 from manager.console.language import _, pgettext
+from manager.console.refused_forms import form_again
 from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
 from manager.db.kept import StillCountingError, looked_at
 from manager.errors import BusyError, ForbiddenError, SlowDownError
@@ -55,8 +56,8 @@ class Page:
     looks_at_password: bool = False
 
 
-def guarded(page: Page, door: ConsoleDoor) -> Route:
-    """Return the route of a page behind the checks of this module."""
+def guarded(page: Page, door: ConsoleDoor, pages: Sequence[Page]) -> Route:
+    """Return the route of a page behind the checks of this module. pages: all of the console."""
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -64,14 +65,18 @@ def guarded(page: Page, door: ConsoleDoor) -> Route:
         except PrsmError as error:
             return await asyncio.to_thread(failed, request, door, error)
         if page.looks_at_password and request.state.line.is_private:
-            return await _in_turn(page, door, request, form)
-        return await asyncio.to_thread(_serve, page, door, request, form)
+            return await _in_turn(page, door, request, form, pages)
+        return await asyncio.to_thread(_serve, page, door, request, form, pages)
 
     return Route(page.path, endpoint, methods=[page.method], name=f"{page.method} {page.path}")
 
 
 async def _in_turn(
-    page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]
+    page: Page,
+    door: ConsoleDoor,
+    request: Request,
+    form: dict[str, str],
+    pages: Sequence[Page],
 ) -> Response:
     """Serve a page that looks at a password, when it is its turn."""
     try:
@@ -80,7 +85,7 @@ async def _in_turn(
         return await asyncio.to_thread(failed, request, door, error)
     try:
         async with door.logins.turn(wait):
-            response = await asyncio.to_thread(_serve, page, door, request, form)
+            response = await asyncio.to_thread(_serve, page, door, request, form, pages)
     except (SlowDownError, BusyError) as error:
         await door.hold.refused(wait.source, door.now_ms())
         return await asyncio.to_thread(failed, request, door, error)
@@ -110,7 +115,13 @@ def failed(request: Request, door: ConsoleDoor, error: Exception) -> Response:
     return answer_failure(visit, error)
 
 
-def _serve(page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]) -> Response:
+def _serve(
+    page: Page,
+    door: ConsoleDoor,
+    request: Request,
+    form: dict[str, str],
+    pages: Sequence[Page],
+) -> Response:
     token = form.pop(CSRF, "")
     visit = _visit(request, door, form)
     try:
@@ -122,13 +133,16 @@ def _serve(page: Page, door: ConsoleDoor, request: Request, form: dict[str, str]
             _require_same_origin(request)
         _require_no_nul(visit)
         refused = _refused(visit, page, token)
-        return _answer(page, visit) if refused is None else refused
+        return _answer(page, visit, pages) if refused is None else refused
     except Exception as error:  # noqa: BLE001  # whatever went wrong is answered as a page, and logged
         return answer_failure(visit, error)
 
 
-def _answer(page: Page, visit: Visit) -> Response:
-    """Answer with a page that may show kept figures; where one is not there yet, it comes again."""
+def _answer(page: Page, visit: Visit, pages: Sequence[Page]) -> Response:
+    """Answer with a page that may show kept figures; where one is not there yet, it comes again.
+
+    A form that is refused is shown again as it was sent.
+    """
     is_file = "." in page.path
     patient = page.method == "POST" or visit.is_part or is_file
     with looked_at(None if patient else FIRST_FIGURE_S) as visit.look_taken:
@@ -137,6 +151,11 @@ def _answer(page: Page, visit: Visit) -> Response:
         except StillCountingError:
             headers = {"Refresh": "1", "Retry-After": "1"}
             return visit.page("counting.html", status=503, headers=headers)
+        except PrsmError as error:
+            again = form_again(visit, page.path, error, pages) if page.method == "POST" else None
+            if again is None:
+                raise
+            return again
 
 
 def _visit(request: Request, door: ConsoleDoor, form: Mapping[str, str]) -> Visit:

@@ -48,7 +48,7 @@ def console(door: ConsoleDoor) -> ASGIApp:
         return await asyncio.to_thread(failed, request, door, error)
 
     app = Starlette(
-        routes=[*(guarded(page, door) for page in PAGES), static_route()],
+        routes=[*(guarded(page, door, PAGES) for page in PAGES), static_route()],
         exception_handlers={HTTPException: refused},
     )
     return _WithHeaders(app)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
-from typing import Final
+from typing import Final, Protocol
 
 from manager.console.kept import Kept
 from manager.console.streams import Streams
 from manager.db import Database
+from manager.operations.actor import Actor
+from manager.operations.adoption import Adopted, IdOf
 from manager.operations.alert_views import AlertDesk
 from manager.operations.archive_figures import ArchiveFigures
 from manager.operations.log_lines import LogLines
@@ -16,15 +18,35 @@ from manager.operations.login_gate import LoginGate, RefusalHold
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
+from manager.operations.strays import Swept, TrashDay, TrashFile
 from manager.settings import Settings
 from manager.store import UploadParts
 from shared.errors import PrsmError
 from shared.frozen import frozen
 
-__all__ = ["ConsoleDoor"]
+__all__ = ["ConsoleDoor", "KeptArchive"]
 
 ARCHIVE_MS: Final = 10_000
 MARKS_MS: Final = 1_000
+
+
+class KeptArchive(Protocol):
+    """Kept files, as pages look at them and act on them."""
+
+    def adopt(self, actor: Actor, *, dry_run: bool, trusted: bool, id_of: IdOf = "") -> Adopted:
+        """Give the files this installation's id, and enter segments that no row names."""
+
+    def trash(self) -> list[TrashDay]:
+        """Return what lies in the trash by day."""
+
+    def trash_files(self, day: str, most: int) -> list[TrashFile]:
+        """Return files that lie in the trash of a day."""
+
+    def put_back(self, actor: Actor) -> Swept:
+        """Take out of the trash what a row names and nobody else has."""
+
+    def compact(self, actor: Actor) -> tuple[int, int]:
+        """Rewrite what was withdrawn; return how many segments were rewritten, deleted."""
 
 
 @frozen
@@ -36,7 +58,7 @@ class ConsoleDoor:
     refusal, or None where it is the manager's own failure. alerts: what they are made from. logins:
     turns for looks at passwords; hold: delays answers to those who are refused often.
     archive_size: dear to count and looked at every few seconds by everybody. streams: which pages
-    are told of changes; marks: what all of them look at.
+    are told of changes; marks: what all of them look at. archive: kept files and their trash.
     """
 
     db: Database
@@ -51,6 +73,7 @@ class ConsoleDoor:
     alerts: AlertDesk
     hold: RefusalHold
     logins: LoginGate
+    archive: KeptArchive
     archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(ARCHIVE_MS))
     streams: Streams = field(default_factory=Streams)
     marks: Kept[dict[str, str]] = field(default_factory=lambda: Kept(MARKS_MS))

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from manager.console.language import Words, _, current, lazy
-from manager.console.visit import Visit
+from manager.console.visit import BACK, CONFIRMED, Visit
 from manager.errors import BusyError, NotFoundError, SlowDownError
 from shared.errors import PrsmError
 
@@ -34,6 +34,8 @@ HEADINGS: Final[dict[int, Words]] = {
 }
 
 NONE: Final = ": there is none"
+UNTYPED: Final = frozenset((CONFIRMED, BACK, "shown", "password", "old_password", "password_again"))
+"""Fields of forms that hold nothing that a person could lose, or nothing that a page may carry."""
 
 # The page of what a command of `NotFoundError.see` lists.
 LISTS: Final[dict[str, tuple[str, Words]]] = {
@@ -107,4 +109,12 @@ def _page(
         heading=heading,
         sentence=sentence,
         found=found,
+        kept=_kept(visit),
     )
+
+
+def _kept(visit: Visit) -> dict[str, str]:
+    """Return what a form held that was sent by somebody who may send it again."""
+    if visit.user is None or visit.request.method != "POST":
+        return {}
+    return {name: value for name, value in visit.form.items() if name not in UNTYPED}

@@ -19,13 +19,14 @@ from markupsafe import Markup, escape
 
 from manager.console import act_words, figures, language, phrases, words
 from manager.console.browser_names import browser_name
+from manager.console.command_links import page_of
 from manager.console.language import Lazy
 from manager.console.moments import mark_moments, time_mark
 from manager.console.static_files import asset_url, icon_text
 from manager.console.visible import typed, visible
 from shared.plurals import agreeing
 
-__all__ = ["render", "render_text"]
+__all__ = ["coded", "render", "render_text"]
 
 FOLDER: Final = Path(__file__).parent / "templates"
 _STATES: Final = re.compile(r"[a-z-]+")
@@ -163,9 +164,15 @@ def _dotted(text: str) -> Markup:
     return Markup(_JOINT.sub(r"\1<wbr>", str(escape(_finished(text)))))  # noqa: S704
 
 
-def _coded(text: str) -> Markup:
-    """Return a sentence whose parts between backticks are code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_finished(text)))))  # noqa: S704
+def coded(text: str) -> Markup:
+    """Return a sentence whose parts between backticks are code; a command leads to its page."""
+    return Markup(_CODE.sub(_code, str(escape(_finished(text)))))  # noqa: S704
+
+
+def _code(found: re.Match[str]) -> str:
+    code = f"<code>{found[1]}</code>"
+    page = page_of(found[1])
+    return code if page is None else f'{code} (<a href="{page[0]}">{escape(str(page[1]))}</a>)'
 
 
 def _commands(text: str) -> Markup:
@@ -215,7 +222,7 @@ def _environment() -> Environment:
     made.filters |= {
         "browser": browser_name,
         "actor": phrases.actor,
-        "coded": _coded,
+        "coded": coded,
         "commands": _commands,
         "count": figures.count,
         "amount": figures.amount,

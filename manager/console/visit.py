@@ -73,7 +73,8 @@ class Question:
 class Visit:
     """A request. form: of a POST, without the token. user: None before the login.
 
-    look_taken: which kept figures it has been shown, and how old they are.
+    look_taken: which kept figures it has been shown, and how old they are. refusal: why the form
+    was refused that is shown again.
     """
 
     request: Request
@@ -85,6 +86,7 @@ class Visit:
     now_ms: int
     tls: bool
     new_visit: str = ""
+    refusal: Flash | None = None
     look_taken: kept.Look = field(default_factory=lambda: kept.Look(None))
 
     @property
@@ -148,7 +150,8 @@ class Visit:
     @property
     def back_here(self) -> str:
         """Return where a change of the looks leads back to."""
-        return self.address if self.request.method == "GET" else "/console/"
+        is_shown = self.request.method == "GET" or self.refusal is not None
+        return self.address if is_shown else "/console/"
 
     @property
     def number(self) -> int:
@@ -212,7 +215,7 @@ class Visit:
         **values: Any,
     ) -> Response:
         """Return a page made from a template."""
-        flash = None if self.is_part else cookies.read_flash(self.request)
+        flash = None if self.is_part else self.refusal or cookies.read_flash(self.request)
         text = render(template, visit=self, flash=flash, **values)
         response = HTMLResponse(text, status, {**self._address_of(values), **(headers or {})})
         if flash is not None:
@@ -262,7 +265,7 @@ def whole_number(visit: Visit, name: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise FormatError(f"{name} {text[:40]!a}: must be a whole number")
+        raise FormatError(f"{name} {text[:40]!a}: must be a whole number").about(name)
     return int(text)
 
 
@@ -276,4 +279,4 @@ def share(visit: Visit, name: str) -> float | None:
     except ValueError as error:
         raise FormatError(
             f"percent of units {said[:20]!a}: must be a number from 0 to 100, or empty"
-        ) from error
+        ).about(name) from error

@@ -106,14 +106,16 @@ def make_token(
         if ROLES.index(role) > ROLES.index(row.role):
             raise ForbiddenError(
                 f"role {role}: {owner} is {row.role}, and a token may do no more than its user"
-            )
+            ).about("role")
         live = [
             one
             for one in api_tokens.all_tokens(tx, owner)
             if one.revoked_ms is None and one.expires_ms > now_ms
         ]
         if any(one.name == name for one in live):
-            raise ConflictError(f"token {name}: {owner} has one of this name; revoke it first")
+            raise ConflictError(
+                f"token {name}: {owner} has one of this name; revoke it first"
+            ).about("name")
         if len(live) >= MOST_LIVE:
             raise ConflictError(f"tokens: {owner} has {len(live)}; revoke some that nobody uses")
         number = api_tokens.add(tx, row.id, name, hash_of_key(token), role, now_ms, expires_ms)
@@ -168,8 +170,12 @@ def _check(holder: Holder, name: str, role: str, days: int) -> None:
             "the manager's machine"
         )
     if not _NAME.fullmatch(name):
-        raise FormatError(f"token name {name[:80]!a}: must be 1 to 64 of letters, digits and . _ -")
+        raise FormatError(
+            f"token name {name[:80]!a}: must be 1 to 64 of letters, digits and . _ -"
+        ).about("name")
     if role not in ROLES:
-        raise FormatError(f"role {role[:40]!a}: must be {', '.join(ROLES)}")
+        raise FormatError(f"role {role[:40]!a}: must be {', '.join(ROLES)}").about("role")
     if not 1 <= days <= MOST_DAYS:
-        raise FormatError(f"days = {days}: must be 1 to {MOST_DAYS}; a script's token must end")
+        raise FormatError(
+            f"days = {days}: must be 1 to {MOST_DAYS}; a script's token must end"
+        ).about("days")

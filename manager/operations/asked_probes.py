@@ -18,7 +18,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.giving import members
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.probing import budgets
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
@@ -71,9 +71,11 @@ def order_probes(
     NotFoundError, ConflictError where it cannot be probed or no agent takes part.
     """
     if not host and not agent and older_days is None:
-        raise FormatError("probes of what: name a host, an agent, or an age in days")
+        raise FormatError("probes of what: name a host, an agent, or an age in days").about("host")
     if older_days is not None and not 0 <= older_days <= DAYS_MOST:
-        raise FormatError(f"older than {older_days:g} days: must be 0 to {DAYS_MOST:,}")
+        raise FormatError(f"older than {older_days:g} days: must be 0 to {DAYS_MOST:,}").about(
+            "older"
+        )
     with db.write() as tx:
         current = rounds.open_round(tx)
         number = next_round(tx) if current is None else current.number
@@ -127,8 +129,8 @@ def _agents(tx: Transaction, name: str) -> list[int]:
     if name in taking:
         return [taking[name]]
     if agents.by_name(tx, name) is None:
-        raise NotFoundError(f"agent {name}: there is none", see="agents")
-    raise ConflictError(f"agent {name} takes no part now: it probes nothing")
+        raise NotFoundError(f"agent {name}: there is none", see="agents").about("agent")
+    raise ConflictError(f"agent {name} takes no part now: it probes nothing").about("agent")
 
 
 def _of_host(
@@ -144,14 +146,15 @@ def _of_host(
     open_number: of the round that goes on, or 0. Who crawled the host in it is left out: of one
     round the crawl counts, and a probe would say nothing more.
     """
-    key = host_key(complete_line(host))
+    with about_field("host"):
+        key = host_key(complete_line(host))
     top = next((unit for unit in hosts.units_of_hosts(tx, [key]) if unit.path == "/"), None)
     if top is None:
-        raise NotFoundError(f"host {key}: not known; import it first")
+        raise NotFoundError(f"host {key}: not known; import it first").about("host")
     if top.state in NOT_PROBED:
-        raise ConflictError(f"host {key} cannot be probed: {NOT_PROBED[top.state]}")
+        raise ConflictError(f"host {key} cannot be probed: {NOT_PROBED[top.state]}").about("host")
     if open_number and top.state == "idle":
-        raise ConflictError(f"host {key} waits for the next round, which probes it")
+        raise ConflictError(f"host {key} waits for the next round, which probes it").about("host")
     measured = asked_probes.measured_when(tx, top.id, open_number)
     before_ms = now_ms if older_days is None else now_ms - round(older_days * DAY_MS)
     never = {agent for _, agent in ordering.banned_pairs(tx, [top.id])}

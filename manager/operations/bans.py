@@ -77,7 +77,7 @@ def ban_host(
                 beside = "" if pin.unit_id in unit_ids else f"; {host.key} shares its address"
                 raise ConflictError(
                     f"{pin.unit} is pinned to {agent}{beside}; `prsm hosts unpin {pin.unit}` first"
-                )
+                ).about("agent")
         _require_another(tx, host, row)
         pins.ban(
             tx,
@@ -121,7 +121,7 @@ def _require_another(tx: Transaction, host: HostRow, row: AgentRow) -> None:
         raise ConflictError(
             f"no agent but {row.name} may have {host.key}: to keep all of them away, exclude it "
             f"(`prsm hosts exclude {host.key}`)"
-        )
+        ).about("agent")
 
 
 def _take_away(

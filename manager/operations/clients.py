@@ -106,12 +106,16 @@ def register_client(
         raise FormatError(
             f"client name {name[:80]!a}: must be 1 to 64 lower-case letters, digits, dots, hyphens "
             "or underscores"
-        )
+        ).about("name")
     if not contact.strip():
-        raise FormatError("contact: is missing; give an address where the client is reached")
+        raise FormatError("contact: is missing; give an address where the client is reached").about(
+            "contact"
+        )
     with db.write() as tx:
         if clients.client_by_name(tx, name) is not None:
-            raise ConflictError(f"client {name}: is registered already; choose another name")
+            raise ConflictError(f"client {name}: is registered already; choose another name").about(
+                "name"
+            )
         row = clients.add_client(tx, name, contact.strip(), purpose.strip(), actor.name, now_ms)
         note(tx, now_ms, actor, "client.register", name, contact=contact, purpose=purpose)
         return row
@@ -153,12 +157,13 @@ def issue_token(
     if unknown or not scopes:
         raise FormatError(f"scope {', '.join(unknown)[:80]!a}: must be of {', '.join(SCOPES)}")
     if not 1 <= days <= MOST_DAYS:
-        raise FormatError(f"days = {days}: must be between 1 and {MOST_DAYS}")
+        raise FormatError(f"days = {days}: must be between 1 and {MOST_DAYS}").about("days")
     if daily_bytes < 0 or not 1 <= requests_per_minute <= 1_000_000:
+        wrong = "daily" if daily_bytes < 0 else "requests_per_minute"
         raise FormatError(
             f"daily_bytes = {daily_bytes}, requests_per_minute = {requests_per_minute}: must be >= "
             "0 (0: no limit) and between 1 and 1,000,000"
-        )
+        ).about(wrong)
     token = new_key()
     kept = sorted(set(scopes))
     with db.write() as tx:

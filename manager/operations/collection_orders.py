@@ -16,7 +16,7 @@ from manager.db.engine import Database, Transaction
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.enrolment import AgentIdentity
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 from shared.frozen import frozen
 from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
 
@@ -56,7 +56,7 @@ class NewCollection:
         if self.condition not in CONDITIONS:
             raise FormatError(
                 f"condition {self.condition[:40]!r}: must be one of {', '.join(CONDITIONS)}"
-            )
+            ).about("condition")
         if self.way not in ("push", "pull"):
             raise FormatError(f"way {self.way[:40]!r}: must be push or pull")
         wanted = {"since": (True, False), "period": (True, True)}.get(
@@ -66,9 +66,9 @@ class NewCollection:
             raise FormatError(
                 f"condition {self.condition}: since needs a first day, period a first and an end, "
                 "full and difference neither"
-            )
+            ).about("condition")
         if self.condition == "period" and (self.from_ms or 0) >= (self.until_ms or 0):
-            raise FormatError("a period must begin before it ends")
+            raise FormatError("a period must begin before it ends").about("end")
 
 
 @frozen
@@ -89,16 +89,19 @@ def collect_now(
     """
     asked.check()
     with db.write() as tx:
-        row = agent_named(tx, agent)
+        with about_field("agent"):
+            row = agent_named(tx, agent)
         if row.is_plain:
             raise ConflictError(
                 f"agent {agent} speaks only the five messages, and hears of no order: it sends "
                 "its segments itself, by any tus client (docs/protocol.md)"
-            )
+            ).about("agent")
         if row.retired_ms is not None:
-            raise ConflictError(f"agent {agent} was retired and calls no more")
+            raise ConflictError(f"agent {agent} was retired and calls no more").about("agent")
         if len(collection.open_orders(tx, [row.id])) >= ORDERS_MOST:
-            raise ConflictError(f"agent {agent} has {ORDERS_MOST} open orders: cancel one")
+            raise ConflictError(f"agent {agent} has {ORDERS_MOST} open orders: cancel one").about(
+                "agent"
+            )
         number = order_in(tx, row.id, None, asked, actor.name, now_ms)
         note(
             tx,

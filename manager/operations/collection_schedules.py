@@ -17,6 +17,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.collection_orders import NewCollection, agent_named, order_in
 from manager.operations.timetables import Scheduled, Timetable
 from manager.schedules import Crontab
+from shared.errors import about_field
 
 __all__ = [
     "TIMETABLE",
@@ -44,7 +45,8 @@ def add_collection_schedule(
     Raises FormatError, NotFoundError, ConflictError where there are too many.
     """
     asked.check()
-    line = Crontab(crontab, zone)
+    with about_field("crontab"):
+        line = Crontab(crontab, zone)
     with db.write() as tx:
         values = _values(tx, agent, asked)
         told = {"condition": asked.condition, "way": asked.way}
@@ -70,7 +72,8 @@ def change_collection_schedule(
     ConflictError (somebody changed it since).
     """
     asked.check()
-    line = Crontab(crontab, zone)
+    with about_field("crontab"):
+        line = Crontab(crontab, zone)
     with db.write() as tx:
         values = _values(tx, agent, asked)
         told = {
@@ -109,8 +112,10 @@ def run_collection_schedule(db: Database, number: int, actor: Actor, now_ms: int
 
 def _values(tx: Transaction, agent: str | None, asked: NewCollection) -> dict[str, Any]:
     """Return the columns of a schedule. Raises NotFoundError."""
+    with about_field("agent"):
+        agent_id = None if agent is None else agent_named(tx, agent).id
     return {
-        "agent_id": None if agent is None else agent_named(tx, agent).id,
+        "agent_id": agent_id,
         "condition": asked.condition,
         "way": asked.way,
         "from_ms": asked.from_ms,

@@ -29,7 +29,7 @@ from manager.errors import (
 )
 from manager.operations.actor import Actor, note
 from manager.operations.positions import place
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 from shared.frozen import frozen
 from shared.wire.names import check_agent_name, hash_of_key
 from shared.wire.positions import Position
@@ -97,7 +97,8 @@ def issue_join_token(
 
     Raises FormatError for a name that is none. For an agent that exists it is the way to a new key.
     """
-    check_agent_name(name)
+    with about_field("name"):
+        check_agent_name(name)
     token = secrets.token_urlsafe(32)
     expires_ms = now_ms + round(valid_s * 1000)
     with db.write() as tx:

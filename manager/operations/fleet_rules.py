@@ -80,7 +80,9 @@ def add_blocked(db: Database, text: str, reason: str, actor: Actor, now_ms: int)
     """
     asked = _read_lines(text)
     if len(reason) > REASON_MOST:
-        raise FormatError(f"reason of {len(reason)} characters: at most {REASON_MOST}")
+        raise FormatError(f"reason of {len(reason)} characters: at most {REASON_MOST}").about(
+            "reason"
+        )
     with db.write() as tx:
         held = [row.pattern for row in fleet_rules.blocked(tx)]
         new = [pattern for pattern in dict.fromkeys(asked) if pattern not in held]
@@ -88,12 +90,12 @@ def add_blocked(db: Database, text: str, reason: str, actor: Actor, now_ms: int)
             raise ConflictError(
                 f"block list: {len(held)} lines and {len(new)} more; at most {LINES_MOST}. Join "
                 "some by `|`, or put what concerns one site into its prs.toml (politeness.blocked)"
-            )
+            ).about("text")
         size = sum(len(pattern.encode()) for pattern in [*held, *new])
         if size > TEXT_MOST:
             raise ConflictError(
                 f"block list: {size:,} bytes; at most {TEXT_MOST:,}, because every sync carries it"
-            )
+            ).about("text")
         if new:
             fleet_rules.add_blocked(tx, new, reason.strip(), actor.name, now_ms)
             note(tx, now_ms, actor, "block.add", "", patterns=new[:20], lines=len(new),
@@ -137,14 +139,16 @@ def check_limits(asked: LimitsRow) -> None:
         raise FormatError(
             f"interval_s = {asked.interval_s:g}: must be 0 to {INTERVAL_MOST_S:g}; sites keep 20 s "
             "where nothing else is said"
-        )
+        ).about("interval_s")
     if asked.parallel_hosts is not None and not 1 <= asked.parallel_hosts <= 1_000_000:
-        raise FormatError(f"parallel_hosts = {asked.parallel_hosts}: must be 1 to 1,000,000")
+        raise FormatError(f"parallel_hosts = {asked.parallel_hosts}: must be 1 to 1,000,000").about(
+            "parallel_hosts"
+        )
     if asked.bytes_per_s is not None and not LEAST_BYTES_PER_S <= asked.bytes_per_s < 2**53:
         raise FormatError(
             f"bytes_per_s = {asked.bytes_per_s}: must be at least {LEAST_BYTES_PER_S:,}; to stop "
             "agents, pause them"
-        )
+        ).about("kbytes_per_s")
 
 
 def set_limits(
@@ -198,15 +202,17 @@ def _read_lines(text: str) -> Sequence[str]:
         if not pattern or pattern.startswith("#"):
             continue
         if len(pattern) > LINE_MOST:
-            raise FormatError(f"line {number}: {len(pattern)} characters; at most {LINE_MOST}")
+            raise FormatError(
+                f"line {number}: {len(pattern)} characters; at most {LINE_MOST}"
+            ).about("text")
         if _compiled(pattern, f"line {number}").search(""):
             raise FormatError(
                 f"line {number}: {pattern[:80]!a} matches every URL, so nothing would be fetched "
                 "any more; say what is to be blocked"
-            )
+            ).about("text")
         found.append(pattern)
     if not found:
-        raise FormatError("block list: no expression was given; write one a line")
+        raise FormatError("block list: no expression was given; write one a line").about("text")
     return found
 
 
@@ -218,8 +224,8 @@ def _compiled(pattern: str, where: str) -> Any:
     except re2.error as error:
         said = error.args[0] if error.args else ""
         words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        raise FormatError(
-            f"{where}: {pattern[:80]!a} is no RE2: {words}; {_remedy(words)}"
+        raise FormatError(f"{where}: {pattern[:80]!a} is no RE2: {words}; {_remedy(words)}").about(
+            "text"
         ) from error
 
 

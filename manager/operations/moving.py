@@ -36,7 +36,7 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
         row = agent_of(tx, agent)
         absent = why_absent(row)
         if absent:
-            raise ConflictError(f"{absent}: move to an agent that takes part")
+            raise ConflictError(f"{absent}: move to an agent that takes part").about("agent")
         unit_id = hosts.ids_of_units(tx, [key]).get(key)
         if unit_id is None:
             raise NotFoundError(f"unit {key}: not known; {remedy(key)}")
@@ -53,7 +53,7 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
                 "unpin it first, or pin it to the other agent"
             )
         if problem:
-            raise ConflictError(problem)
+            raise ConflictError(problem).about("agent")
         owners = _owners(tx, unit_id, atom)
         if not owners:
             raise ConflictError(
@@ -63,7 +63,7 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
             raise ConflictError(
                 f"{row.name} speaks only the five messages and gets whole hosts: directories of "
                 f"others share the address of {key}, and would move with it"
-            )
+            ).about("agent")
         giving = {unit: row.id for unit, owner in owners.items() if owner != row.id}
         moved = give_units(tx, giving, now_ms, BY_HAND) if giving else 0
         note(tx, now_ms, actor, "unit.move", key, agent=agent, reason=reason, moved=moved)

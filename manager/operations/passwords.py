@@ -54,7 +54,9 @@ def _hashing(work: Callable[[], _Result]) -> _Result:
 def hashed(password: str) -> str:
     """Return what is kept of a new password. Raises FormatError for one too short or too long."""
     if not LEAST <= len(password) <= MOST:
-        raise FormatError(f"password of {len(password)} characters: must be {LEAST} to {MOST}")
+        raise FormatError(
+            f"password of {len(password)} characters: must be {LEAST} to {MOST}"
+        ).about("password")
     return _hashing(lambda: _hasher.hash(password))
 
 

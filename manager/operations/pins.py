@@ -293,12 +293,12 @@ def agent_of(tx: Transaction, name: str) -> AgentRow:
     """Return an agent by name; raises NotFoundError."""
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")
+        raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list").about("agent")
     return row
 
 
 def _pinnable(tx: Transaction, name: str) -> AgentRow:
     row = agent_of(tx, name)
     if row.retired_ms is not None:
-        raise ConflictError(f"agent {name} was retired: pin to one that takes part")
+        raise ConflictError(f"agent {name} was retired: pin to one that takes part").about("agent")
     return row

@@ -112,7 +112,9 @@ def make_plan(
 def check_moves(moves: float | None) -> None:
     """Refuse a share of moves that is none. Raises FormatError."""
     if moves is not None and not 0 <= moves <= 1:
-        raise FormatError(f"moves = {moves}: must be 0 to 1, a share of the placed units")
+        raise FormatError(f"moves = {moves}: must be 0 to 1, a share of the placed units").about(
+            "moves"
+        )
 
 
 def rows_of_plan(

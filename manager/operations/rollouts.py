@@ -23,7 +23,7 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.shown_offers import ShownOffer, check_shown
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 from shared.frozen import frozen
 from shared.versions import is_version, version_key
 
@@ -96,11 +96,13 @@ def roll_out(
     ConflictError (revoked; not as it was shown), FormatError (no such ring).
     """
     if ring not in RINGS:
-        raise FormatError(f"ring {ring[:40]!r}: must be one of {', '.join(RINGS)}")
+        raise FormatError(f"ring {ring[:40]!r}: must be one of {', '.join(RINGS)}").about("ring")
     with db.write() as tx:
         row = _release(tx, version)
         if row.revoked_ms is not None:
-            raise ConflictError(f"release {version}: was revoked; publish another version")
+            raise ConflictError(f"release {version}: was revoked; publish another version").about(
+                "version"
+            )
         check_shown(row, shown)
         releases.change(tx, version, ring=ring, rolled_out_ms=now_ms, halted_ms=None)
         ended = {} if row.halted_ms is None else {"ended_halt": True}
@@ -149,13 +151,15 @@ def pin_version(
                 "was done; load the page again"
             )
         if version and _release(tx, version).revoked_ms is not None:
-            raise ConflictError(f"release {version}: was revoked; pin another version")
+            raise ConflictError(f"release {version}: was revoked; pin another version").about(
+                "version"
+            )
         minimum = releases.minimum(tx)
         if too_old(minimum, version):
             raise ConflictError(
                 f"release {version}: agents below {minimum} get no work; pin a later version, or "
                 "lower the minimum first"
-            )
+            ).about("version")
         releases.change_agent(tx, row.id, pin=version)
         note(tx, now_ms, actor, "release.pin", agent, version=version)
 
@@ -169,8 +173,9 @@ def set_minimum_version(
     minimum that the person saw, empty for none; None: it may be any. Raises FormatError,
     ConflictError (no release from this version on is rolled out to all; another than was shown).
     """
-    if version:
-        version_key(version)
+    with about_field("version"):
+        if version:
+            version_key(version)
     with db.write() as tx:
         minimum = releases.minimum(tx)
         if shown not in (None, minimum):
@@ -184,7 +189,7 @@ def set_minimum_version(
             raise ConflictError(
                 f"minimum {version[:64]}: no release from it on is rolled out to all, so sites "
                 "below it could not get there; roll one out first"
-            )
+            ).about("version")
         releases.set_minimum(tx, version)
         note(tx, now_ms, actor, "release.minimum", version or "none")
 
@@ -279,7 +284,9 @@ def _is_for(row: ReleaseRow, canary: bool, name: str) -> bool:
 def _release(tx: Transaction, version: str) -> ReleaseRow:
     row = releases.by_version(tx, version)
     if row is None:
-        raise NotFoundError(f"release {version[:40]!r}: is not published", see="release")
+        raise NotFoundError(f"release {version[:40]!r}: is not published", see="release").about(
+            "version"
+        )
     return row
 
 

@@ -19,7 +19,7 @@ from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.rounds import check_moves, start_in
 from manager.operations.timetables import LATE_MS, Scheduled, Timetable
 from manager.schedules import Crontab
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 
 __all__ = ["TIMETABLE", "add_schedule", "change_schedule", "start_scheduled"]
 
@@ -77,9 +77,13 @@ def _checked(
 ) -> tuple[Crontab, dict[str, Any], dict[str, Any]]:
     """Return the times, the columns, and what the audit is told. Raises FormatError."""
     if method not in BALANCERS:
-        raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(BALANCERS)}")
-    check_moves(moves)
-    line = Crontab(crontab, zone)
+        raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(BALANCERS)}").about(
+            "method"
+        )
+    with about_field("moves"):
+        check_moves(moves)
+    with about_field("crontab"):
+        line = Crontab(crontab, zone)
     values = {"method": method, "probe": probe, "plan_moves": moves}
     return line, values, {"method": method, "probe": probe, "moves": moves}
 

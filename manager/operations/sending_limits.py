@@ -16,7 +16,7 @@ from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.collection_orders import agent_named
 from shared.day_times import window_minutes, window_text
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 from shared.windows import Window
 from shared.wire.sync import SendingLimits
 
@@ -40,22 +40,31 @@ def read_limits(
         raise FormatError(
             f"bytes_per_s = {bytes_per_s}: must be at least {LEAST_BYTES_PER_S}, with which a "
             "segment of a gigabyte takes more than a day; none is no limit"
-        )
+        ).about("rate")
     if max(len(weekday), len(weekend)) > WINDOWS_MOST:
-        raise FormatError(f"hours: at most {WINDOWS_MOST} windows a day")
+        raise FormatError(f"hours: at most {WINDOWS_MOST} windows a day").about("weekday")
     if not weekday and not weekend:
-        raise FormatError("hours: weekday and weekend are both empty, nothing would ever be sent")
+        raise FormatError(
+            "hours: weekday and weekend are both empty, nothing would ever be sent"
+        ).about("weekday")
     if zone:
         try:
             ZoneInfo(zone)
         except (ValueError, OSError, ZoneInfoNotFoundError) as error:
-            raise FormatError(f"time zone {zone[:64]!a}: not known here, as Asia/Tokyo") from error
+            raise FormatError(f"time zone {zone[:64]!a}: not known here, as Asia/Tokyo").about(
+                "zone"
+            ) from error
     return SendingLimits(
         bytes_per_s=bytes_per_s,
-        weekday=[window_minutes(text, "weekday") for text in weekday],
-        weekend=[window_minutes(text, "weekend") for text in weekend],
+        weekday=_minutes(weekday, "weekday"),
+        weekend=_minutes(weekend, "weekend"),
         zone=zone,
     )
+
+
+def _minutes(windows: Sequence[str], name: str) -> list[Window]:
+    with about_field(name):
+        return [window_minutes(text, name) for text in windows]
 
 
 def limit_sending(

@@ -42,7 +42,7 @@ def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, no
     if not key.strip() or len(key) > REASON_MOST:
         raise FormatError("key: name the trouble, as `prsm alerts` shows it")
     if not reason.strip():
-        raise FormatError("reason: is missing; say why nobody needs to be told")
+        raise FormatError("reason: is missing; say why nobody needs to be told").about("reason")
     _check(now_ms, until_ms, reason, now_ms)
     with db.write() as tx:
         alerting.add_silence(tx, key, now_ms, until_ms, reason.strip(), actor.name, now_ms)
@@ -116,10 +116,16 @@ def _end(tx: Transaction, row: SilenceRow, actor: Actor, now_ms: int) -> None:
 
 def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> None:
     if until_ms <= max(from_ms, now_ms):
-        raise FormatError("until: must be after the beginning, and not past")
+        raise FormatError("until: must be after the beginning, and not past").about("until")
     if until_ms - from_ms > LONGEST_MS:
-        raise FormatError("quiet for more than 30 days: nobody would remember; say it again then")
+        raise FormatError(
+            "quiet for more than 30 days: nobody would remember; say it again then"
+        ).about("until")
     if from_ms - now_ms > AHEAD_MS:
-        raise FormatError("from: is more than 400 days ahead; add it when it is nearer")
+        raise FormatError("from: is more than 400 days ahead; add it when it is nearer").about(
+            "from"
+        )
     if len(reason) > REASON_MOST:
-        raise FormatError(f"reason of {len(reason)} characters: at most {REASON_MOST}")
+        raise FormatError(f"reason of {len(reason)} characters: at most {REASON_MOST}").about(
+            "reason"
+        )

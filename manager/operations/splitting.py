@@ -39,7 +39,7 @@ from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.units import UnitIndex
 
-__all__ = ["Piece", "Split", "split_host"]
+__all__ = ["Piece", "Split", "split_host", "takers_of"]
 
 MOST_PIECES: Final = 64
 USUAL_PIECES: Final = 8
@@ -94,20 +94,22 @@ def split_host(
     """
     interval_s = policy.split_interval_s if interval_s is None else interval_s
     if not 0 <= interval_s <= 86_400:
-        raise FormatError(f"interval_s = {interval_s}: must be 0 to 86400 s")
+        raise FormatError(f"interval_s = {interval_s}: must be 0 to 86400 s").about("interval_s")
     if parts is not None and not 2 <= parts <= MOST_PIECES:
-        raise FormatError(f"pieces = {parts}: must be 2 to {MOST_PIECES}; `merge` makes it one")
+        raise FormatError(
+            f"pieces = {parts}: must be 2 to {MOST_PIECES}; `merge` makes it one"
+        ).about("pieces")
     with db.write() as tx:
         host, units = host_and_units(tx, key)
         if len(units) > 1:
             raise ConflictError(f"{host.key} is split already: merge it first")
         check_idle(tx, host, units, "split")
-        taking = _takers(tx, host, units[0].id)
+        taking = takers_of(tx, host, units[0].id)
         if parts is not None and parts > len(taking):
             raise ConflictError(
                 f"pieces = {parts}: {len(taking)} agents could take one (plain agents get whole "
                 f"hosts only); ask for {len(taking)} at most, or let more agents join"
-            )
+            ).about("pieces")
         sizes, number = _directories(tx, host, interval_s)
         made = cut(
             {path: size.work for path, size in sizes.items()},
@@ -145,7 +147,7 @@ class _Size:
     work: float = 0.0
 
 
-def _takers(tx: Transaction, host: HostRow, top: int) -> list[AgentRow]:
+def takers_of(tx: Transaction, host: HostRow, top: int) -> list[AgentRow]:
     """Return who could take a piece: the owner first, then the nearest."""
     groups = [] if host.group_id is None else [host.group_id]
     banned = {ban.agent_id for ban in pins.bans_of_hosts(tx, group_ids=groups)}

@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from heapq import nsmallest
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,11 +30,13 @@ __all__ = [
     "Emptied",
     "Swept",
     "TrashDay",
+    "TrashFile",
     "day_of",
     "empty_trash",
     "sweep",
     "sweep_trash",
     "trash_days",
+    "trash_files",
 ]
 
 DAY_S: Final = 86_400.0
@@ -68,6 +71,17 @@ class TrashDay:
     files: int
     size_bytes: int
     deleted_from: str
+
+
+@frozen
+class TrashFile:
+    """A file in the trash. name: the path that it had, below the folder of kept files."""
+
+    day: str
+    name: str
+    kind: str
+    size_bytes: int
+    changed_ms: int
 
 
 @frozen
@@ -195,6 +209,22 @@ def trash_days(reading: Reading, keep_s: float) -> list[TrashDay]:
     return [
         TrashDay(day, files[day], sizes[day], _days_after(day, days + 1)) for day in sorted(files)
     ]
+
+
+def trash_files(reading: Reading, day: str, most: int) -> list[TrashFile]:
+    """Return at most so many files that lie in the trash of a day, by name. Raises BusyError."""
+    found = (
+        TrashFile(
+            entry.day,
+            entry.was,
+            _kind(entry.was),
+            entry.size_bytes,
+            round(entry.changed_s * 1000),
+        )
+        for entry in reading.trash.entries()
+        if entry.day == day
+    )
+    return nsmallest(most, found, key=lambda one: one.name)
 
 
 def _days_after(day: str, days: int) -> str:

@@ -50,7 +50,7 @@ class Timetable(Generic[Row]):
         """
         self._rows = rows
         self._added, self._changed, self._removed = words
-        self._most = most
+        self.most = most
         self.see = see
 
     def add(
@@ -68,8 +68,8 @@ class Timetable(Generic[Row]):
 
         subject: without one, the schedule's number. Raises ConflictError where there are too many.
         """
-        if len(self._rows.all(tx)) >= self._most:
-            raise ConflictError(f"there are {self._most} schedules already: remove one")
+        if len(self._rows.all(tx)) >= self.most:
+            raise ConflictError(f"there are {self.most} schedules already: remove one")
         row = self._rows.add(
             tx,
             crontab=line.text,

@@ -96,12 +96,14 @@ def add_user(db: Database, name: str, password: str, role: str, actor: Actor, no
     if not _NAME.fullmatch(name):
         raise FormatError(
             f"user name {name[:80]!a}: must be 1 to 64 of letters, digits and . _ @ -"
-        )
+        ).about("name")
     _check_role(role)
     hashed = passwords.hashed(password)
     with db.write() as tx:
         if not users.add(tx, name, hashed, role, now_ms):
-            raise ConflictError(f"user {name} exists already; change the password instead")
+            raise ConflictError(f"user {name} exists already; change the password instead").about(
+                "name"
+            )
         note(tx, now_ms, actor, "user.add", name, role=role)
     return User(name, role, now_ms, None)
 
@@ -276,9 +278,11 @@ def _require_another_admin(tx: Transaction, name: str) -> None:
         row.name for row in users.all_users(tx) if row.role == "admin" and not row.disabled_ms
     }
     if admins == {name}:
-        raise ConflictError(f"{name} is the last administrator; make another one first")
+        raise ConflictError(f"{name} is the last administrator; make another one first").about(
+            "role"
+        )
 
 
 def _check_role(role: str) -> None:
     if role not in ROLES:
-        raise FormatError(f"role {role[:40]!a}: must be viewer, operator or admin")
+        raise FormatError(f"role {role[:40]!a}: must be viewer, operator or admin").about("role")

@@ -185,4 +185,4 @@ def _zone(name: str) -> ZoneInfo:
     except (ValueError, OSError, ZoneInfoNotFoundError):
         raise ScheduleError(
             f"time zone {name[:64]!r}: not known here; write it as Asia/Tokyo"
-        ) from None
+        ).about("zone") from None

@@ -25,7 +25,7 @@ def read_position(latitude: float, longitude: float) -> Position:
             raise FormatError(
                 f"{name} = {value:g}: must be -{most} to {most} degrees, as 35.03 and 135.78 of "
                 "Kyoto"
-            )
+            ).about(name)
     return Position(round(latitude, 2), round(longitude, 2))
 
 

@@ -39,6 +39,7 @@ PAGES: Final[Mapping[str, str]] = {
     "downloads": "/console/downloads",
     "archive-jobs": "/console/archive-jobs",
     "withdrawn": "/console/withdrawn",
+    "trash": "/console/trash",
     "logs": "/console/logs",
     "alerts": "/console/alerts",
     "releases": "/console/releases",

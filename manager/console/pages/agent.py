@@ -225,7 +225,9 @@ def limit_list(visit: Visit) -> Response:
     """Set how many pages of each unit the agent's next lists allow."""
     name, choice = visit.form.get("name", ""), visit.form.get("pages", "")
     if choice not in LIST_LIMITS:
-        raise FormatError(f"pages {choice[:40]!a}: must be one of {', '.join(LIST_LIMITS)}")
+        raise FormatError(f"pages {choice[:40]!a}: must be one of {', '.join(LIST_LIMITS)}").about(
+            "pages"
+        )
     shown = whole_number(visit, "shown")
     pages = LIST_LIMITS[choice]
     set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms, shown=shown)
@@ -242,7 +244,9 @@ def limit(visit: Visit) -> Response:
     try:
         bytes_per_s = round(float(rate) * 1000) if rate else None
     except (ValueError, OverflowError) as error:
-        raise FormatError(f"rate {rate[:20]!a}: must be a number of kilobytes a second") from error
+        raise FormatError(f"rate {rate[:20]!a}: must be a number of kilobytes a second").about(
+            "rate"
+        ) from error
     limits = read_limits(
         bytes_per_s,
         _windows(visit.form.get("weekday", "")),
@@ -276,7 +280,9 @@ def _degrees(text: str, name: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise FormatError(f"{name} {text[:20]!a}: must be degrees, as 35.03 or -33.9") from error
+        raise FormatError(f"{name} {text[:20]!a}: must be degrees, as 35.03 or -33.9").about(
+            name
+        ) from error
 
 
 def _shown_hours(limits: SendingLimits | None) -> dict[str, str]:

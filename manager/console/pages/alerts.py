@@ -170,9 +170,13 @@ def _hours(text: str) -> float:
     try:
         hours = float(text)
     except ValueError as error:
-        raise FormatError(f"hours {text[:20]!a}: must be a number, as 8 or 0.5") from error
+        raise FormatError(f"hours {text[:20]!a}: must be a number, as 8 or 0.5").about(
+            "hours"
+        ) from error
     if not 0 < hours <= 720:
-        raise FormatError(f"hours = {hours:g}: must be more than 0 and at most 720, 30 days")
+        raise FormatError(f"hours = {hours:g}: must be more than 0 and at most 720, 30 days").about(
+            "hours"
+        )
     return hours
 
 
@@ -191,7 +195,9 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name.strip() or "UTC")
     except (ValueError, OSError, ZoneInfoNotFoundError) as error:
-        raise FormatError(f"time zone {name[:64]!a}: not known here, as Asia/Tokyo") from error
+        raise FormatError(f"time zone {name[:64]!a}: not known here, as Asia/Tokyo").about(
+            "zone"
+        ) from error
 
 
 def _moment(text: str, name: str, zone: ZoneInfo) -> int:
@@ -201,7 +207,9 @@ def _moment(text: str, name: str, zone: ZoneInfo) -> int:
         local = moment if moment.tzinfo is not None else moment.replace(tzinfo=zone)
         return round(local.timestamp() * 1000)
     except (ValueError, OverflowError) as error:
-        raise FormatError(f"{name} {text[:40]!a}: must be a moment, as 2026-12-01T22:00") from error
+        raise FormatError(f"{name} {text[:40]!a}: must be a moment, as 2026-12-01T22:00").about(
+            name
+        ) from error
 
 
 def end(visit: Visit) -> Response:

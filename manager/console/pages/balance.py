@@ -21,9 +21,11 @@ from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.tree import shown_tree
 from manager.console.series import Line, draw_series
+from manager.console.unready import unable_of
 from manager.console.visit import Visit
 from manager.operations.applying import undoable
 from manager.operations.plans import PlanDetail, list_plans, plan_detail
+from manager.operations.preconditions import plan_unready
 from manager.operations.round_history import PastRound, past_rounds
 from manager.operations.rounds import current_round
 from manager.operations.undoing import undo_preview
@@ -57,6 +59,7 @@ def show(visit: Visit) -> Response:
         "balance.html",
         plans=plans,
         stands=stands,
+        unready=unable_of(plan_unready(visit.db)),
         undoing=undo_preview(visit.db) if stands is not None and visit.may("operator") else None,
         detail=shown,
         plan=shown.plan if shown is not None else None,

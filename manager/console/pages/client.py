@@ -26,7 +26,7 @@ from manager.operations.clients import (
     set_client_disabled,
 )
 from manager.operations.downloads import list_downloads
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 from shared.frozen import frozen
 
 __all__ = ["PAGES"]
@@ -57,12 +57,17 @@ TOKENS_HEADER: Final = (
 
 @frozen
 class DayBar:
-    """What was taken on a day, as a bar. height: of `TALL`."""
+    """What was taken on a day, as a bar. height: of `TALL`.
+
+    is_known: it was registered then. is_over: the day has passed.
+    """
 
     day: str
     bytes: int
     requests: int
     height: int
+    is_known: bool
+    is_over: bool
 
 
 def _detail(visit: Visit, name: str) -> ClientDetail:
@@ -73,7 +78,7 @@ def _detail(visit: Visit, name: str) -> ClientDetail:
 
 
 def _bars(detail: ClientDetail, now_ms: int) -> list[DayBar]:
-    last = now_ms // DAY_MS
+    first, last = detail.client.registered_ms // DAY_MS, now_ms // DAY_MS
     days = range(last - SHOWN_DAYS + 1, last + 1)
     taken = {day: [0, 0] for day in days}
     for row in detail.usage:
@@ -87,6 +92,8 @@ def _bars(detail: ClientDetail, now_ms: int) -> list[DayBar]:
             size,
             requests,
             max(2, size * TALL // most) if size else 0,
+            day >= first,
+            day < last,
         )
         for day, (size, requests) in taken.items()
     ]
@@ -94,14 +101,10 @@ def _bars(detail: ClientDetail, now_ms: int) -> list[DayBar]:
 
 def show(visit: Visit) -> Response:
     """Show a third party."""
-    return _page(visit, visit.query.get("name", ""))
-
-
-def _page(visit: Visit, name: str, *, status: int = 200, refused: str = "") -> Response:
-    detail = _detail(visit, name)
+    detail = _detail(visit, visit.query.get("name", ""))
+    name = detail.client.name
     return visit.page(
         "client.html",
-        status=status,
         party=party_of(detail, visit.now_ms),
         client=detail.client,
         tokens=detail.tokens,
@@ -111,8 +114,6 @@ def _page(visit: Visit, name: str, *, status: int = 200, refused: str = "") -> R
         jobs=list_jobs(visit.db, client=name, limit=SHOWN),
         scopes=SCOPE_WORDS,
         units=tuple(UNITS),
-        refused=refused,
-        typed=visit.form,
     )
 
 
@@ -144,23 +145,18 @@ def _token_state(token: TokenRow, now_ms: int) -> str:
 
 
 def issue(visit: Visit) -> Response:
-    """Make a token and show it, this once; what cannot be is said beside what was typed."""
+    """Make a token and show it, this once; this once."""
     name = visit.form.get("name", "")
-    try:
-        token = issue_token(
-            visit.db,
-            name,
-            visit.actor,
-            visit.now_ms,
-            scopes=[scope for scope in SCOPES if visit.form.get(f"scope {scope}") == "yes"],
-            days=_whole(visit.form.get("days", ""), "days"),
-            daily_bytes=_daily_bytes(visit),
-            requests_per_minute=_whole(
-                visit.form.get("requests_per_minute", ""), "requests a minute"
-            ),
-        )
-    except FormatError as error:
-        return _page(visit, name, status=400, refused=str(error))
+    token = issue_token(
+        visit.db,
+        name,
+        visit.actor,
+        visit.now_ms,
+        scopes=[scope for scope in SCOPES if visit.form.get(f"scope {scope}") == "yes"],
+        days=_field(visit, "days", "days"),
+        daily_bytes=_daily_bytes(visit),
+        requests_per_minute=_field(visit, "requests_per_minute", "requests a minute"),
+    )
     return visit.page("client_token.html", status=201, token=token)
 
 
@@ -170,8 +166,13 @@ def _daily_bytes(visit: Visit) -> int:
         return 0
     unit = visit.form.get("unit", "GB")
     if unit not in UNITS:
-        raise FormatError(f"unit {unit[:20]!a}: must be one of {', '.join(UNITS)}")
-    return _whole(amount, "a day") * UNITS[unit]
+        raise FormatError(f"unit {unit[:20]!a}: must be one of {', '.join(UNITS)}").about("unit")
+    return _field(visit, "daily", "a day") * UNITS[unit]
+
+
+def _field(visit: Visit, name: str, said: str) -> int:
+    with about_field(name):
+        return _whole(visit.form.get(name, ""), said)
 
 
 def _whole(text: str, name: str) -> int:

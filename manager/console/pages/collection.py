@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _
+from manager.console.language import _, lazy
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.collection_asked import (
     CONDITION_WORDS,
@@ -21,7 +21,8 @@ from manager.console.pages.collection_asked import (
     names_that_hear,
 )
 from manager.console.pages.reports import before_of
-from manager.console.pages.schedules import edited, next_run, number_of, removed
+from manager.console.pages.schedules import edited, next_run, number_of, removed, too_many
+from manager.console.unready import Unable
 from manager.console.visit import Question, Visit
 from manager.operations.collection_orders import list_orders, open_orders
 from manager.operations.collection_schedules import (
@@ -56,6 +57,10 @@ HEADER: Final = (
     "received (UTC)",
     "ended (UTC)",
     "result",
+)
+
+NOBODY_HEARS: Final = Unable(
+    lazy("No agent is here that hears of orders."), "/console/agents", lazy("Agents")
 )
 
 
@@ -94,6 +99,8 @@ def show(visit: Visit) -> Response:
         first=day_of(schedule.from_ms) if schedule is not None else "",
         end=day_of(schedule.until_ms) if schedule is not None else "",
         agents=names_that_hear(visit),
+        unready=NOBODY_HEARS if not names_that_hear(visit) else "",
+        too_many=too_many(TIMETABLE, schedules),
         conditions=CONDITION_WORDS,
         states=STATES,
     )

@@ -34,8 +34,8 @@ def asked_of(visit: Visit) -> NewCollection:
     return NewCollection(
         visit.form.get("condition", "difference"),
         "pull" if visit.form.get("pull") == "yes" else "push",
-        _day(visit.form.get("first", ""), visit.form.get("first_ms", "")),
-        _day(visit.form.get("end", ""), visit.form.get("end_ms", "")),
+        _day(visit, "first"),
+        _day(visit, "end"),
     )
 
 
@@ -48,11 +48,12 @@ def asked_words(agents: int) -> str:
     )
 
 
-def _day(text: str, was: str) -> int | None:
+def _day(visit: Visit, name: str) -> int | None:
     """Return the epoch milliseconds of a day's first moment, UTC; none for nothing.
 
-    was: the moment that stood there, which may be a later one of that day: it stays with its day.
+    The moment that stood there may be a later one of that day: it stays with its day.
     """
+    text, was = visit.form.get(name, ""), visit.form.get(f"{name}_ms", "")
     if not text:
         return None
     if was.isascii() and was.isdigit() and len(was) < MS_DIGITS and day_of(int(was)) == text:
@@ -60,7 +61,7 @@ def _day(text: str, was: str) -> int | None:
     try:
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError as error:
-        raise FormatError(f"day {text[:20]!r}: write it as 2026-11-22") from error
+        raise FormatError(f"day {text[:20]!r}: write it as 2026-11-22").about(name) from error
     return round(day.timestamp() * 1000)
 
 

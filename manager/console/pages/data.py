@@ -13,14 +13,12 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Visit, link
-from manager.errors import ConflictError
 from manager.operations.archive_figures import archive_size
 from manager.operations.archive_jobs import list_jobs
 from manager.operations.clients import DAY_MS, ClientDetail, list_clients, register_client
 from manager.operations.downloads import list_downloads
 from manager.operations.file_problems import ANSWERS, list_problems
 from manager.operations.scrubbing import Pace, scrub_now, scrub_progress
-from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = ["PAGES"]
@@ -170,24 +168,15 @@ def _cells(rows: list[Party]) -> Iterator[list[Cell]]:
 
 def show_new(visit: Visit) -> Response:
     """Ask who is to be registered."""
-    return visit.page("new_client.html", given=dict.fromkeys(FIELDS, ""), refused="")
+    return visit.page("new_client.html", given=dict.fromkeys(FIELDS, ""))
 
 
 def register(visit: Visit) -> Response:
-    """Register a third party; what cannot be is said beside what was typed."""
+    """Register a third party."""
     given = {name: visit.form.get(name, "").strip() for name in FIELDS}
-    try:
-        row = register_client(
-            visit.db,
-            given["name"],
-            given["contact"],
-            given["purpose"],
-            visit.actor,
-            visit.now_ms,
-        )
-    except (FormatError, ConflictError) as error:
-        status = visit.door.status_of(error) or 400
-        return visit.page("new_client.html", status=status, refused=str(error), given=given)
+    row = register_client(
+        visit.db, given["name"], given["contact"], given["purpose"], visit.actor, visit.now_ms
+    )
     return visit.go(
         link("client", name=row.name),
         done=_("%(name)s is registered. It has no token yet.", name=row.name),

@@ -14,7 +14,6 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import BACK, Question, Visit
-from manager.errors import ConflictError
 from manager.operations.fleet_rules import (
     BlockedRow,
     FleetRules,
@@ -61,16 +60,11 @@ def _rows(found: FleetRules, listing: Listing) -> list[BlockedRow]:
 
 def show(visit: Visit) -> Response:
     """Show the block list and the limits; with a URL, which lines block it."""
-    return _page(visit)
-
-
-def _page(visit: Visit, *, status: int = 200, refused: str = "") -> Response:
     listing, found = _listing(visit), fleet_rules_of(visit.db)
     url, pattern = visit.query.get("url", "").strip(), visit.query.get("pattern", "").strip()
     tried, untried = _tried(visit, url, pattern)
     return visit.page(
         "fleet_rules.html",
-        status=status,
         listing=listing,
         cut=listing.cut(_rows(found, listing)),
         lines=len(found.blocked),
@@ -80,9 +74,6 @@ def _page(visit: Visit, *, status: int = 200, refused: str = "") -> Response:
         pattern=pattern,
         tried=tried,
         untried=untried,
-        typed=visit.form.get("text", ""),
-        reason=visit.form.get("reason", ""),
-        refused=refused,
     )
 
 
@@ -107,12 +98,9 @@ def _cells(row: BlockedRow) -> list[Cell]:
 
 
 def block(visit: Visit) -> Response:
-    """Add lines; what is no expression is said beside what was typed."""
+    """Add lines, an expression each."""
     text, reason = visit.form.get("text", ""), visit.form.get("reason", "")
-    try:
-        added = add_blocked(visit.db, text, reason, visit.actor, visit.now_ms)
-    except (FormatError, ConflictError) as error:
-        return _page(visit, status=visit.door.status_of(error) or 400, refused=str(error))
+    added = add_blocked(visit.db, text, reason, visit.actor, visit.now_ms)
     said = ngettext(
         "%(num)s line is new; agents hear of it with their next sync.",
         "%(num)s lines are new; agents hear of them with their next sync.",
@@ -145,10 +133,10 @@ def unblock(visit: Visit) -> Response:
 
 def limit(visit: Visit) -> Response:
     """Set what all agents keep to at least; an empty field is as each site says. Ask once."""
-    kbytes = _number(visit.form.get("kbytes_per_s", ""), "KB a second")
-    hosts = _number(visit.form.get("parallel_hosts", ""), "parallel hosts")
+    kbytes = _number(visit, "kbytes_per_s", "KB a second")
+    hosts = _number(visit, "parallel_hosts", "parallel hosts")
     asked = LimitsRow(
-        _number(visit.form.get("interval_s", ""), "interval"),
+        _number(visit, "interval_s", "interval"),
         None if hosts is None else round(hosts),
         None if kbytes is None else round(kbytes * 1000),
     )
@@ -190,15 +178,18 @@ def _limits_said(asked: LimitsRow) -> list[str]:
     ]
 
 
-def _number(text: str, name: str) -> float | None:
+def _number(visit: Visit, field: str, name: str) -> float | None:
+    text = visit.form.get(field, "")
     if not text.strip():
         return None
     try:
         found = float(text)
     except ValueError as error:
-        raise FormatError(f"{name} {text[:20]!a}: must be a number, or empty") from error
+        raise FormatError(f"{name} {text[:20]!a}: must be a number, or empty").about(
+            field
+        ) from error
     if not -(10**12) < found < 10**12:
-        raise FormatError(f"{name} {text[:20]!a}: must be less than 1,000,000,000,000")
+        raise FormatError(f"{name} {text[:20]!a}: must be less than 1,000,000,000,000").about(field)
     return found
 
 

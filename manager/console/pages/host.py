@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
-from manager.console.language import _, ngettext
+from manager.console.language import _, lazy, ngettext
 from manager.console.pages.host_tables import (
     agent_name,
     newest_orders,
@@ -18,6 +18,7 @@ from manager.console.pages.host_tables import (
     newest_sums,
 )
 from manager.console.phrases import spoken
+from manager.console.unready import Unable, unable_of
 from manager.console.visit import Question, Visit, link
 from manager.db.hosts import HostRow
 from manager.operations.agents import named_agents
@@ -27,6 +28,7 @@ from manager.operations.host_views import DIRECTORIES_MOST, HostDetail, host_det
 from manager.operations.hosts import exclude_host, include_host
 from manager.operations.moving import move_unit
 from manager.operations.pins import pin_unit, unpin_units
+from manager.operations.preconditions import why_not_merged, why_not_split
 from manager.operations.rounds import current_round
 from shared.urls import split_host
 
@@ -88,11 +90,28 @@ def show(visit: Visit) -> Response:
         directories_most=DIRECTORIES_MOST,
         addresses=_by_address(detail),
         fleet=fleet,
+        unable=_unable(detail.host, fleet),
+        unsplit=_unsplit(visit, detail.host, is_split=len(units_now) > 1),
         takers=_nearest_first(fleet, detail, set(owners.values())),
         others=[key for key in detail.group if key != detail.host.key],
         name_of=lambda number: agent_name(detail, number),
         in_logs=split_host(detail.host.key)[1],
     )
+
+
+def _unable(host: HostRow, fleet: Sequence[str]) -> Unable | None:
+    """Return why nothing can be given to an agent or probed now."""
+    if host.excluded_ms:
+        return Unable(lazy("It is excluded: include it again first."))
+    return None if fleet else unable_of("no-agent")
+
+
+def _unsplit(visit: Visit, host: HostRow, *, is_split: bool) -> Unable | None:
+    """Return why the host cannot be split, or its pieces merged, now."""
+    if not visit.may("operator"):
+        return None
+    refused = (why_not_merged if is_split else why_not_split)(visit.db, host.key)
+    return None if refused is None else Unable(spoken(str(refused)))
 
 
 def _fleet(visit: Visit) -> list[str]:

@@ -6,13 +6,11 @@ from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
 from manager.console.access import Page
 from manager.console.language import _
 from manager.console.pages.sessions import keep_device
-from manager.console.phrases import spoken
 from manager.console.visit import Visit
-from manager.errors import ForbiddenError, SlowDownError
+from manager.errors import ForbiddenError
 from manager.operations.api_tokens import Holder
 from manager.operations.own_password import change_own_password
 from shared.errors import FormatError
@@ -23,19 +21,15 @@ __all__ = ["PAGES"]
 
 def show(visit: Visit) -> Response:
     """Ask for the password that one has, and twice for the new one."""
-    return _page(visit)
-
-
-def _page(visit: Visit, refused: str = "", status: int = 200) -> Response:
-    return visit.page("own_password.html", status=status, refused=refused)
+    return visit.page("own_password.html")
 
 
 def change(visit: Visit) -> Response:
-    """Set one's own password; what cannot be is said above the form."""
+    """Set one's own password."""
     assert visit.user is not None, "the page is for people who have logged in"
     form = visit.form
     if form.get("password", "") != form.get("password_again", ""):
-        return _page(visit, _("The new password was typed in two ways."), 400)
+        raise FormatError(_("the new password was typed in two ways")).about("password_again")
     try:
         device = change_own_password(
             visit.db,
@@ -47,9 +41,8 @@ def change(visit: Visit) -> Response:
             visit.now_ms,
             device=visit.device,
         )
-    except (ForbiddenError, FormatError, SlowDownError) as error:
-        status = 429 if isinstance(error, SlowDownError) else 400
-        return _page(visit, figures.sentence(spoken(str(error))) + _("."), status)
+    except ForbiddenError as error:  # who asks may be here; what was typed is wrong
+        raise FormatError(str(error)).about(error.field) from error
     said = _("Your password is changed; you are logged out everywhere but here.")
     response = visit.go("/console/own-password", done=said)
     keep_device(visit, response, device)

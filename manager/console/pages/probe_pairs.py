@@ -99,7 +99,9 @@ def days_of(text: str) -> float | None:
     try:
         return float(text)
     except ValueError as error:
-        raise FormatError(f"older than {text[:20]!a} days: must be a number, or empty") from error
+        raise FormatError(f"older than {text[:20]!a} days: must be a number, or empty").about(
+            "older"
+        ) from error
 
 
 PAGES: Final = (

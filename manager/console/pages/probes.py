@@ -13,6 +13,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
 from manager.console.listing import Listing, read_listing
 from manager.console.svg import Part, stacked
+from manager.console.unready import unable_of
 from manager.console.visit import Visit
 from manager.operations.probe_views import AGE_DAYS, AgentCoverage, Coverage, coverage
 from shared.errors import FormatError
@@ -90,6 +91,7 @@ def show(visit: Visit) -> Response:
         shown=SHOWN,
         suspects=[row for row in seen.agents if row.suspect_since_ms is not None],
         fleet=[row.agent for row in seen.agents],
+        unready=unable_of("no-agent"),
         asked={name: visit.query.get(name, "") for name in ("host", "agent", "older")},
     )
 

@@ -33,6 +33,7 @@ from manager.operations.rollouts import (
     too_old,
 )
 from manager.operations.shown_offers import check_shown, offer_of, read_offer
+from shared.errors import about_field
 from shared.frozen import frozen
 from shared.versions import is_version, version_key
 
@@ -327,7 +328,8 @@ def minimum(visit: Visit) -> Response:
     """Give agents below a version no work."""
     version, shown = visit.form.get("version", "").strip(), visit.form.get("shown")
     if version and not visit.is_confirmed:
-        version_key(version)
+        with about_field("version"):
+            version_key(version)
         below = sum(too_old(version, one.running) for one in offers(visit.db))
         return visit.ask(
             Question(

@@ -20,9 +20,11 @@ from manager.console.pages.drawings import drawing_file
 from manager.console.pages.holding import HOLDING_WORDS
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import Progress, progress_of
-from manager.console.pages.schedules import edited, next_run, number_of, removed
+from manager.console.pages.schedules import edited, next_run, number_of, removed, too_many
+from manager.console.unready import unable_of
 from manager.console.visit import Question, Visit, link, share, whole_number
 from manager.operations.plans import plan_detail
+from manager.operations.preconditions import round_unready
 from manager.operations.round_history import past_rounds
 from manager.operations.round_holders import holders_of
 from manager.operations.round_list import SORTS, STATES, RoundFilter, every_round, round_page
@@ -118,6 +120,8 @@ def show(visit: Visit) -> Response:
         states=STATES,
         schedules=schedules,
         edited=edited(visit, schedules),
+        unready=unable_of(round_unready(visit.db)),
+        too_many=too_many(TIMETABLE, schedules),
     )
 
 

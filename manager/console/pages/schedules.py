@@ -15,7 +15,15 @@ from manager.console.words import run
 from manager.db.schedules import Schedule
 from manager.operations.timetables import Scheduled, Timetable
 
-__all__ = ["SCHEDULE_HEADER", "edited", "next_run", "number_of", "removed", "schedule_cells"]
+__all__ = [
+    "SCHEDULE_HEADER",
+    "edited",
+    "next_run",
+    "number_of",
+    "removed",
+    "schedule_cells",
+    "too_many",
+]
 
 Row = TypeVar("Row", bound=Schedule)
 SCHEDULE_HEADER: Final = (
@@ -52,6 +60,13 @@ def removed(visit: Visit, timetable: Timetable[Any], here: str, warning: str) ->
         )
     timetable.remove(visit.db, number_of(number), visit.actor, visit.now_ms)
     return visit.go(here, done=_("Schedule %(number)s is removed.", number=number))
+
+
+def too_many(timetable: Timetable[Any], schedules: Sequence[Scheduled[Any]]) -> str:
+    """Return why no further schedule can be added; empty: one can."""
+    if len(schedules) < timetable.most:
+        return ""
+    return _("There are %(number)s schedules already: remove one first.", number=timetable.most)
 
 
 def next_run(made: Scheduled[Any]) -> str:

@@ -10,14 +10,16 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.setting_values import shown_setting
-from manager.console.visit import Visit
-from manager.operations.managers import list_managers
+from manager.console.visit import Question, Visit
+from manager.operations.managers import forget_manager, list_managers
 from manager.settings import SETTINGS_FILE, SettingLine, setting_lines
 
 __all__ = ["PAGES"]
 
+HERE: Final = "/console/settings"
 KEYS: Final[dict[str, Callable[[SettingLine], Any]]] = {
     "name": lambda line: line.name,
     "source": lambda line: line.source or None,
@@ -119,7 +121,30 @@ def export_managers(visit: Visit) -> Response:
     return csv_response("managers", MANAGERS_HEADER, rows)
 
 
+def forget(visit: Visit) -> Response:
+    """Know no more of a manager that was taken away for good; ask once."""
+    name = visit.form.get("name", "")
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Forget manager %(name)s?", name=name),
+                (
+                    _("It is not listed any more, and nobody is told that it is silent."),
+                    _("Where it still runs, it is known again with its next sign of life."),
+                ),
+                _("Forget"),
+                "/console/managers/forget",
+                HERE,
+                {"name": name},
+                danger=False,
+            )
+        )
+    forget_manager(visit.db, name, visit.actor, visit.now_ms)
+    return visit.go(HERE, done=_("Manager %(name)s is forgotten.", name=name))
+
+
 PAGES: Final = (
+    Page("POST", "/managers/forget", "admin", forget),
     Page("GET", "/settings", "viewer", show),
     Page("GET", "/settings.csv", "viewer", export),
     Page("GET", "/settings/managers.csv", "viewer", export_managers),

@@ -134,7 +134,9 @@ def _number(visit: Visit, name: str) -> float | None:
     try:
         return float(text)
     except ValueError as error:
-        raise FormatError(f"{name} = {text[:40]!r}: must be a number, or nothing") from error
+        raise FormatError(f"{name} = {text[:40]!r}: must be a number, or nothing").about(
+            name
+        ) from error
 
 
 def _whole(visit: Visit, name: str) -> int | None:
@@ -142,7 +144,7 @@ def _whole(visit: Visit, name: str) -> int | None:
     if number is None:
         return None
     if not number.is_integer():
-        raise FormatError(f"{name} = {number:g}: must be a whole number, or nothing")
+        raise FormatError(f"{name} = {number:g}: must be a whole number, or nothing").about(name)
     return int(number)
 
 

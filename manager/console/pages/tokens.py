@@ -13,7 +13,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.visit import Question, Visit, link
-from manager.errors import ConflictError, ForbiddenError, NotFoundError
+from manager.errors import NotFoundError
 from manager.operations.api_tokens import (
     MOST_DAYS,
     Holder,
@@ -87,9 +87,7 @@ def show(visit: Visit) -> Response:
     return _page(visit)
 
 
-def _page(
-    visit: Visit, *, status: int = 200, refused: str = "", made: NewToken | None = None
-) -> Response:
+def _page(visit: Visit, *, status: int = 200, made: NewToken | None = None) -> Response:
     assert visit.user is not None, "pages of tokens are for people who have logged in"
     listing = _listing(visit)
     cut = listing.cut(_rows(visit, listing))
@@ -103,9 +101,7 @@ def _page(
         roles=ROLES[: ROLES.index(visit.user.role) + 1] if visit.user.role in ROLES else (),
         days=DAYS,
         most_days=MOST_DAYS,
-        refused=refused,
         made=made,
-        typed=visit.form,
     )
 
 
@@ -130,26 +126,25 @@ def _cells(row: TokenRow, now_ms: int) -> list[Cell]:
 
 
 def make(visit: Visit) -> Response:
-    """Make a token and show it, this once; what cannot be is said beside what was typed."""
+    """Make a token and show it, this once."""
     form = visit.form
-    try:
-        made = make_token(
-            visit.db,
-            _holder(visit),
-            form.get("name", "").strip(),
-            form.get("role", ""),
-            _days(form.get("days", "")),
-            visit.actor,
-            visit.now_ms,
-        )
-    except (FormatError, ConflictError, ForbiddenError) as error:
-        return _page(visit, status=visit.door.status_of(error) or 400, refused=str(error))
+    made = make_token(
+        visit.db,
+        _holder(visit),
+        form.get("name", "").strip(),
+        form.get("role", ""),
+        _days(form.get("days", "")),
+        visit.actor,
+        visit.now_ms,
+    )
     return _page(visit, status=201, made=made)
 
 
 def _days(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise FormatError(f"days {text[:20]!a}: must be a whole number of 1 to {MOST_DAYS}")
+        raise FormatError(f"days {text[:20]!a}: must be a whole number of 1 to {MOST_DAYS}").about(
+            "days"
+        )
     return int(text)
 
 

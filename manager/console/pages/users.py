@@ -12,9 +12,11 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy
 from manager.console.listing import Listing, read_listing
+from manager.console.unready import Unable
 from manager.console.visit import Question, Visit, link
 from manager.console.words import word
-from manager.errors import ConflictError, NotFoundError
+from manager.errors import NotFoundError
+from manager.operations.preconditions import is_last_admin
 from manager.operations.sessions import end_sessions, list_sessions
 from manager.operations.users import (
     ROLES,
@@ -26,7 +28,6 @@ from manager.operations.users import (
     set_role,
     set_user_disabled,
 )
-from shared.errors import FormatError
 
 __all__ = ["PAGES"]
 
@@ -44,6 +45,11 @@ KEYS: Final[dict[str, Callable[[User], Any]]] = {
     "created": lambda user: user.created_ms,
     "state": lambda user: (user.disabled_ms is not None, user.name),
 }
+LAST_ADMIN: Final = Unable(
+    lazy("This is the last administrator: make another one first."),
+    "/console/new-user",
+    lazy("Add a user"),
+)
 HEADER: Final = ("name", "role", "created (UTC)", "disabled (UTC)")
 SESSIONS_HEADER: Final = ("number", "since (UTC)", "until (UTC)", "address", "browser")
 
@@ -92,24 +98,13 @@ def _cells(user: User) -> list[Cell]:
 
 def show_new(visit: Visit) -> Response:
     """Ask for a new user's name, role and password."""
-    return visit.page("new_user.html", name="", role="viewer", refused="", roles=ROLE_WORDS)
+    return visit.page("new_user.html", name="", role="viewer", roles=ROLE_WORDS)
 
 
 def add(visit: Visit) -> Response:
-    """Add a user; what cannot be is said beside what was typed."""
+    """Add a user."""
     name, role = visit.form.get("name", "").strip(), visit.form.get("role", "")
-    try:
-        add_user(visit.db, name, visit.form.get("password", ""), role, visit.actor, visit.now_ms)
-    except (FormatError, ConflictError) as error:
-        status = visit.door.status_of(error) or 400
-        return visit.page(
-            "new_user.html",
-            status=status,
-            name=name,
-            role=role,
-            refused=str(error),
-            roles=ROLE_WORDS,
-        )
+    add_user(visit.db, name, visit.form.get("password", ""), role, visit.actor, visit.now_ms)
     return visit.go(
         link("users"), done=_("%(name)s may log in now, as %(role)s.", name=name, role=word(role))
     )
@@ -132,6 +127,7 @@ def _user_page(visit: Visit, user: User) -> Response:
         "user.html",
         person=user,
         roles=ROLE_WORDS,
+        unable=LAST_ADMIN if is_last_admin(visit.db, user.name) else "",
         sessions=list_sessions(visit.db, user.name, visit.now_ms),
     )
 
@@ -209,35 +205,23 @@ def enable(visit: Visit) -> Response:
 
 def show_password(visit: Visit) -> Response:
     """Ask for a user's new password, and say what it does."""
-    return _password_page(visit, _user(visit, visit.query.get("name", "")))
-
-
-def _password_page(visit: Visit, user: User, *, status: int = 200, refused: str = "") -> Response:
-    return visit.page(
-        "user_password.html",
-        status=status,
-        person=user,
-        refused=refused,
-        tokens=count_tokens(visit.db, user.name, visit.now_ms),
-        revoking=visit.form.get("tokens") == "yes",
-    )
+    user = _user(visit, visit.query.get("name", ""))
+    tokens = count_tokens(visit.db, user.name, visit.now_ms)
+    return visit.page("user_password.html", person=user, tokens=tokens)
 
 
 def set_password(visit: Visit) -> Response:
     """Set a user's password; all sessions of the user end, and the tokens where that is chosen."""
     user = _user(visit, visit.form.get("name", ""))
     revoking = visit.form.get("tokens") == "yes"
-    try:
-        done = change_password(
-            visit.db,
-            user.name,
-            visit.form.get("password", ""),
-            visit.actor,
-            visit.now_ms,
-            tokens=revoking,
-        )
-    except FormatError as error:
-        return _password_page(visit, user, status=400, refused=str(error))
+    done = change_password(
+        visit.db,
+        user.name,
+        visit.form.get("password", ""),
+        visit.actor,
+        visit.now_ms,
+        tokens=revoking,
+    )
     said = [_("%(name)s has a new password, and was logged out everywhere.", name=user.name)]
     if done.revoked:
         said.append(_("Tokens revoked: %(count)s.", count=figures.count(done.revoked)))

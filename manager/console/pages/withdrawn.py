@@ -14,7 +14,7 @@ from manager.console.language import _
 from manager.console.listing import Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.visit import BACK, Question, Visit
-from manager.operations.archive_figures import list_withdrawn
+from manager.operations.archive_figures import archive_size, list_withdrawn
 from manager.operations.hosts import exclude_host
 from shared.errors import FormatError
 
@@ -38,6 +38,7 @@ def show(visit: Visit) -> Response:
         "withdrawn.html",
         listing=listing,
         before=before,
+        to_rewrite=archive_size(visit.db).to_rewrite.segments,
         rows=rows[: listing.size],
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,
     )
@@ -61,7 +62,9 @@ def withdraw(visit: Visit) -> Response:
     host, reason = visit.form.get("host", "").strip(), visit.form.get("reason", "").strip()
     here = visit.back(HERE)
     if not reason:
-        raise FormatError("reason: is missing; the audit keeps why a host was withdrawn")
+        raise FormatError("reason: is missing; the audit keeps why a host was withdrawn").about(
+            "reason"
+        )
     if not visit.is_confirmed:
         return visit.ask(
             Question(
@@ -82,7 +85,19 @@ def withdraw(visit: Visit) -> Response:
     return visit.go(here, done=_("%(host)s is withdrawn.", host=host))
 
 
+def compact(visit: Visit) -> Response:
+    """Rewrite what was withdrawn now, not at the next time of the clock."""
+    rewritten, deleted = visit.door.archive.compact(visit.actor)
+    said = _(
+        "%(rewritten)s segments were rewritten, %(deleted)s were deleted.",
+        rewritten=figures.count(rewritten),
+        deleted=figures.count(deleted),
+    )
+    return visit.go(HERE, done=said)
+
+
 PAGES: Final = (
+    Page("POST", "/compact", "admin", compact),
     Page("GET", "/withdrawn", "viewer", show),
     Page("GET", "/withdrawn.csv", "viewer", export),
     Page("POST", "/withdrawn", "operator", withdraw),

@@ -1,0 +1,72 @@
+"""Pages that do what a `prsm` command does, so that no sentence of a page has only the command.
+
+Operations name commands as remedies, for they are read in logs and terminals, too. On a page the
+command is followed by a link to where the same is done.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from manager.console.language import Words, lazy
+
+__all__ = ["page_of"]
+
+PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
+    ("agents place", "/console/agents-map", lazy("Map of agents")),
+    ("agents token", "/console/new-agent", lazy("New agent")),
+    ("agents", "/console/agents", lazy("Agents")),
+    ("alerts", "/console/alerts", lazy("Alerts")),
+    ("archive adopt", "/console/trash", lazy("Trash")),
+    ("archive jobs", "/console/archive-jobs", lazy("Jobs")),
+    ("archive downloads", "/console/downloads", lazy("Downloads")),
+    ("archive trash", "/console/trash", lazy("Trash")),
+    ("archive", "/console/data#kept-files", lazy("Kept files")),
+    ("audit --alerts", "/console/audit?alerts=yes", lazy("Audit")),
+    ("audit", "/console/audit", lazy("Audit")),
+    ("backup", "/console/audit?action=backup", lazy("Backups in the audit")),
+    ("check", "/console/data#kept-files", lazy("Kept files")),
+    ("clients", "/console/data", lazy("Data")),
+    ("collect", "/console/collection", lazy("Collection")),
+    ("compact", "/console/withdrawn", lazy("Withdrawn hosts")),
+    ("export", "/console/reports", lazy("Reports")),
+    ("fleet", "/console/fleet-rules", lazy("Block list and politeness")),
+    ("hosts import", "/console/add-hosts", lazy("Add hosts")),
+    ("hosts", "/console/hosts", lazy("Hosts")),
+    ("logs", "/console/logs", lazy("Logs")),
+    ("managers", "/console/settings#managers", lazy("Managers")),
+    ("plans", "/console/plans", lazy("Plans")),
+    ("probes", "/console/probes", lazy("Probes")),
+    ("release", "/console/releases", lazy("Releases")),
+    ("reports", "/console/reports", lazy("Reports")),
+    ("rounds", "/console/rounds", lazy("Rounds")),
+    ("settings", "/console/settings", lazy("Settings")),
+    ("status", "/console/", lazy("Overview")),
+    ("tokens", "/console/tokens", lazy("Tokens")),
+    ("users passwd", "/console/own-password", lazy("Your password")),
+    ("users", "/console/users", lazy("Users")),
+    ("withdraw", "/console/withdrawn", lazy("Withdrawn hosts")),
+)
+"""Beginnings of commands, the more particular before the more general."""
+
+_COMMAND: Final = re.compile(r"prsm +(.*)", re.DOTALL)
+
+
+def page_of(command: str) -> tuple[str, Words] | None:
+    """Return the address and the name of the page for a command; None: it has none."""
+    found = _COMMAND.fullmatch(command.strip())
+    return None if found is None else _page(" ".join(found[1].split()))
+
+
+@cache
+def _page(words: str) -> tuple[str, Words] | None:
+    return next(
+        (
+            (address, label)
+            for begin, address, label in PAGES
+            if words == begin or words.startswith(f"{begin} ")
+        ),
+        None,
+    )
