@@ -35,21 +35,22 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 def show(visit: Visit) -> Response:
     """Show the trash by day, and the files of one day."""
+    return _page(visit, visit.query.get("day", ""))
+
+
+def _page(visit: Visit, day: str = "", done: Adopted | None = None) -> Response:
     days = visit.door.archive.trash()
-    day = visit.query.get("day", "") or (days[0].day if days else "")
+    day = day or (days[0].day if days else "")
     _require_day(day)
     files = visit.door.archive.trash_files(day, FILES_SHOWN + 1) if days else []
-    return _page(
-        visit, days=days, day=day, files=files[:FILES_SHOWN], is_cut=len(files) > FILES_SHOWN
-    )
-
-
-def _page(
-    visit: Visit, *, done: Adopted | None = None, status: int = 200, **shown: object
-) -> Response:
-    found = {"days": visit.door.archive.trash(), "day": "", "files": [], "is_cut": False} | shown
     return visit.page(
-        "trash.html", status=status, done=done, kinds=KIND_WORDS, ids=tuple(IDS_OF), **found
+        "trash.html",
+        days=days,
+        day=day,
+        files=files[:FILES_SHOWN],
+        is_cut=len(files) > FILES_SHOWN,
+        done=done,
+        kinds=KIND_WORDS,
     )
 
 
