@@ -7,6 +7,7 @@ skipped test is a failed one, so that nothing goes unchecked in silence.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator
 
@@ -32,6 +33,11 @@ def pytest_configure(config: pytest.Config) -> None:
     global _config
     if not hasattr(config, "workerinput"):
         _config = config
+
+
+def pytest_unconfigure() -> None:
+    """Unfreeze what programs froze in this process; libraries report it as leaks."""
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.tables import archive_jobs, releases, segments, transfers
+from manager.db.tables import archive_jobs, releases, reports, segments, transfers
 
 __all__ = [
     "FileState",
     "states_of_bundles",
     "states_of_keys",
+    "states_of_logs",
     "states_of_results",
     "states_of_uploads",
 ]
@@ -49,12 +50,33 @@ def states_of_bundles(tx: Transaction, digests: Collection[str]) -> dict[str, Fi
     return _states(tx, releases.c.sha256, digests, releases.c.revoked_ms.is_(None))
 
 
+def states_of_logs(
+    tx: Transaction, logs: Collection[tuple[int, str]]
+) -> dict[tuple[int, str], FileState]:
+    """Return what rows say of crawl logs by agent and digest; lines that were forgotten ended."""
+    digests: dict[int, list[str]] = {}
+    for agent_id, sha256 in logs:
+        digests.setdefault(agent_id, []).append(sha256)
+    found: dict[tuple[int, str], FileState] = {}
+    for agent_id, ours in digests.items():
+        of_agent = sa.and_(reports.c.agent_id == agent_id, reports.c.kind == "log")
+        states = _states(tx, reports.c.sha256, ours, reports.c.path != "", of_agent)
+        found |= {(agent_id, sha256): state for sha256, state in states.items()}
+    return found
+
+
 def _states(
-    tx: Transaction, column: sa.ColumnElement[Any], names: Iterable[Any], needed: Any
+    tx: Transaction,
+    column: sa.ColumnElement[Any],
+    names: Iterable[Any],
+    needed: Any,
+    which: sa.ColumnElement[bool] | None = None,
 ) -> dict[Any, FileState]:
     found: dict[Any, FileState] = {}
     for part in chunks(names):
-        rows: Iterable[Any] = tx.execute(sa.select(column, needed).where(column.in_(part)))
+        rows: Iterable[Any] = tx.execute(
+            sa.select(column, needed).where(column.in_(part), sa.true() if which is None else which)
+        )
         for name, is_needed in rows:
             if is_needed or name not in found:
                 found[name] = FileState.NAMED if is_needed else FileState.ENDED

@@ -44,6 +44,8 @@ FILES_AT_ONCE: Final = 200
 NAMED: Final = 5
 """Names that an audit row has."""
 RELEASES: Final = "releases/"
+LOGS: Final = "logs/"
+_LOG: Final = re.compile(LOGS + r"([0-9]{1,18})/([0-9a-f]{64})\.parquet")
 _RESULT: Final = re.compile(RESULTS + r"([0-9]{1,18})\.[a-z]+")
 _SUBJECTS: Final = {
     SEGMENTS: "segments",
@@ -52,6 +54,7 @@ _SUBJECTS: Final = {
     "uploads/": "uploads",
     "incoming/": "uploads",
     RELEASES: "releases",
+    LOGS: "logs",
 }
 
 
@@ -240,6 +243,7 @@ def judge(tx: Transaction, names: Collection[str]) -> dict[str, FileState]:
         (naming_files.states_of_uploads, _upload),
         (naming_files.states_of_results, _result),
         (naming_files.states_of_bundles, _bundle),
+        (naming_files.states_of_logs, _log),
     ):
         found |= _judged(tx, ask, known, names)
     return found
@@ -248,7 +252,7 @@ def judge(tx: Transaction, names: Collection[str]) -> dict[str, FileState]:
 def _judged(
     tx: Transaction,
     ask: Callable[[Transaction, Collection[Any]], dict[Any, FileState]],
-    known: Callable[[str], str | int | None],
+    known: Callable[[str], Any],
     names: Collection[str],
 ) -> dict[str, FileState]:
     by_name = {name: found for name in names if (found := known(name)) is not None}
@@ -281,6 +285,12 @@ def _bundle(name: str) -> str | None:
     return name.removeprefix(RELEASES) if name.startswith(RELEASES) else None
 
 
+def _log(name: str) -> tuple[int, str] | None:
+    """Return agent and digest of the crawl log whose lines a file holds."""
+    found = _LOG.fullmatch(name)
+    return (int(found[1]), found[2]) if found else None
+
+
 def _files(reading: Reading) -> Iterator[tuple[str, float]]:
     """Yield the names of files that rows could name, each with when it came to be there."""
     layout = reading.layout
@@ -294,6 +304,7 @@ def _files(reading: Reading) -> Iterator[tuple[str, float]]:
         (layout.results, "*.result"),
         (layout.results, "*.part"),
         (layout.releases, "*"),
+        (layout.logs, f"*/{'[0-9a-f]' * 64}.parquet"),
     ):
         yield from _named(layout.kept, folder.glob(pattern))
 

@@ -10,6 +10,7 @@ import io
 import os
 from pathlib import Path
 
+from agent.adapters.ledger.trash import Trash
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
 from shared.archive.segment import NO_ROOM, OpenFile, sync_directory
@@ -20,15 +21,24 @@ __all__ = ["AppendedFile"]
 class AppendedFile:
     """An append-only file of which only a committed length counts."""
 
-    def __init__(self, path: Path, committed_bytes: int, open_file: OpenFile = io.FileIO) -> None:
+    def __init__(
+        self,
+        path: Path,
+        committed_bytes: int,
+        open_file: OpenFile = io.FileIO,
+        trash: Trash | None = None,
+    ) -> None:
         """Open it and cut off what was never committed; make it where nothing is committed.
 
-        Raises HomeError where committed bytes are missing, DiskFullError where none can be added.
+        trash: takes what is cut off. Raises HomeError where committed bytes are missing,
+        DiskFullError where none can be added.
         """
         self.path = path
         self.size_bytes = committed_bytes
         self._synced_bytes = committed_bytes
         is_new = not path.exists()
+        if trash is not None and not is_new:
+            trash.take_tail(path, committed_bytes)
         if is_new and committed_bytes:
             raise HomeError(f"{path}: missing, though {committed_bytes} bytes of it are committed")
         try:

@@ -28,7 +28,7 @@ from shared.wire.crawl_log import Comment, encode_line, request_line
 from shared.wire.gzip_stream import compress
 from shared.wire.orders import OrderKind
 
-__all__ = ["PROBE_PAGES", "ClosedLog", "CrawlLog", "LogState", "discard_logs"]
+__all__ = ["PROBE_PAGES", "ClosedLog", "CrawlLog", "LogState", "discard_logs", "logs_since"]
 
 PROBE_PAGES: Final = 50
 """`#MaxTransfer` of all but a crawl, as the source has it; 0 stands for a crawl."""
@@ -81,15 +81,21 @@ class CrawlLog:
     """The log that grows."""
 
     def __init__(
-        self, directory: Path, committed: LogState, open_file: OpenFile = io.FileIO
+        self,
+        directory: Path,
+        committed: LogState,
+        open_file: OpenFile = io.FileIO,
+        trash: Trash | None = None,
     ) -> None:
+        """Open the folder as the last commit left it. trash: takes what no commit names."""
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._open_file = open_file
         self._section: tuple[int, OrderKind] | None = None
         self._serial = committed.serial
         self._since_ms = committed.since_ms
-        self._file = AppendedFile(self.path(committed.serial), committed.size_bytes, open_file)
+        path = self.path(committed.serial)
+        self._file = AppendedFile(path, committed.size_bytes, open_file, trash)
 
     @property
     def state(self) -> LogState:
@@ -146,6 +152,13 @@ class CrawlLog:
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+
+def logs_since(directory: Path, serial: int) -> dict[int, Path]:
+    """Return the logs of a folder from a number on, by number."""
+    found = ((_NAME.fullmatch(path.name), path) for path in directory.glob("*"))
+    numbered = {int(match[1]): path for match, path in found if match}
+    return {number: numbered[number] for number in sorted(numbered) if number >= serial}
 
 
 def discard_logs(directory: Path, trash: Trash) -> None:

@@ -2,7 +2,9 @@
 
 A commit first syncs the segment, the links and the log, then one transaction stores every change
 with the new lengths of these files. `open` cuts them back to the lengths that it finds. So the
-transaction is the only moment at which anything becomes true.
+transaction is the only moment at which anything becomes true. What is cut off goes to the trash;
+where the ledger is older than its files, as after a restore, what its newer self committed is kept:
+whole captures are sealed, and logs that were not handed on are closed.
 """
 
 from __future__ import annotations
@@ -12,12 +14,18 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
-from hashlib import blake2b
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
-from agent.adapters.ledger.crawl_log import ClosedLog, CrawlLog, LogState, discard_logs
+from agent.adapters.ledger.commit_mark import CommitMark, Committed
+from agent.adapters.ledger.crawl_log import (
+    ClosedLog,
+    CrawlLog,
+    LogState,
+    discard_logs,
+    logs_since,
+)
 from agent.adapters.ledger.database import SEEN, Database
 from agent.adapters.ledger.jobs import IN_MEMORY, Jobs
 from agent.adapters.ledger.open_index import OpenIndex
@@ -76,11 +84,13 @@ class SqliteLedger:
         log: CrawlLog,
         options: LedgerOptions,
         submit: Submit | None,
+        commit_mark: CommitMark,
     ) -> None:
         """Use `open`."""
         self.database = database
-        self.mark = blake2b(numbers.secret, digest_size=4).hexdigest()
-        """By which its reports are told from those of a ledger before it."""
+        self.mark = commit_mark.name
+        """By which its reports are told from those of a ledger before it, or of its newer self."""
+        self._commit_mark = commit_mark
         self._segments = segments
         self._log = log
         self._threads = ThreadPoolExecutor(1, "seen-runs")
@@ -100,8 +110,8 @@ class SqliteLedger:
         self._next_job = numbers.next_job
         self._last: tuple[object, ...] = ()
         self._to_delete: list[Path] = []
-        trash = Trash(database.path.parent)
-        log.remove_unknown({closed.serial for closed in self.closed_logs()}, trash)
+        rows = database.ask("SELECT serial FROM closed_logs")
+        log.remove_unknown({_whole(serial) for (serial,) in rows}, Trash(database.path.parent))
 
     @classmethod
     def open(
@@ -122,6 +132,9 @@ class SqliteLedger:
             database = stack.enter_context(closing(Database(folder / DATABASE)))
             known = _read_numbers(database)  # none until the first commit below
             numbers = known or _first_numbers(database, clock.epoch_ms())
+            mark = CommitMark(folder, numbers.secret)
+            stack.callback(mark.close)
+            is_older = known is not None and _catch_up(database, folder / LOGS, numbers, mark)
             segments = Segments(
                 folder / SEGMENTS,
                 numbers.segments,
@@ -129,7 +142,7 @@ class SqliteLedger:
                 agent=options.agent,
                 info=options.info,
                 max_bytes=options.max_segment_bytes,
-                keep_strays=known is None,
+                keep_strays=known is None or is_older,
                 trash=Trash(folder),
                 index=OpenIndex(database),
                 open_file=open_file,
@@ -137,9 +150,9 @@ class SqliteLedger:
             stack.callback(segments.close)
             if known is None:
                 discard_logs(folder / LOGS, Trash(folder))
-            log = CrawlLog(folder / LOGS, numbers.log, open_file)
+            log = CrawlLog(folder / LOGS, numbers.log, open_file, Trash(folder))
             stack.callback(log.close)
-            ledger = cls(database, numbers, segments, log, options, submit)
+            ledger = cls(database, numbers, segments, log, options, submit, mark)
             ledger.commit()
             stack.pop_all()
         return ledger
@@ -350,6 +363,7 @@ class SqliteLedger:
         self.database.close()
         self._log.close()
         self._segments.close()
+        self._commit_mark.close()
 
     @property
     def open_log_bytes(self) -> int:
@@ -386,6 +400,7 @@ class SqliteLedger:
         self._segments.enter()
         self.database.run(_UPDATE, now)
         self.database.commit()
+        self._commit_mark.write(Committed(self._next_job, self._segments.state, self._log.state))
         self._last = now
 
     def _numbers(self) -> tuple[int | str, ...]:
@@ -411,6 +426,40 @@ def _first_numbers(database: Database, now_ms: int) -> _Numbers:
         (numbers.secret, now_ms),
     )
     return numbers
+
+
+def _catch_up(database: Database, logs: Path, numbers: _Numbers, mark: CommitMark) -> bool:
+    """Return whether the ledger is older than its files; take over what its newer self committed.
+
+    Numbers go on behind those that were given. Logs that lie here were not handed on yet: they are
+    closed, or the open one goes on where the newer self left it.
+    """
+    later = mark.last
+    mine = Committed(numbers.next_job, numbers.segments, numbers.log)
+    if later is None or not mine.is_behind(later):
+        return False
+    mark.times_behind += 1
+    numbers.next_job = max(numbers.next_job, later.next_job)
+    serial = max(numbers.segments.next_serial, later.segments.next_serial)
+    numbers.segments = replace(numbers.segments, next_serial=serial)
+    before = numbers.log
+    there = {n: path for n, path in logs_since(logs, before.serial).items() if n < later.log.serial}
+    known = {_whole(serial) for (serial,) in database.ask("SELECT serial FROM closed_logs")}
+    for number in known - {n for n in known if (logs / f"crawl-{n:08d}.log").exists()}:
+        database.run("DELETE FROM closed_logs WHERE serial = ?", (number,))  # it was handed on
+    for number, path in there.items():
+        if number not in known:
+            database.run(
+                "INSERT INTO closed_logs (serial, since_ms, until_ms, size_bytes) VALUES (?,?,?,?)",
+                (number, before.since_ms, later.log.since_ms, path.stat().st_size),
+            )
+    if later.log.serial > before.serial or later.log.size_bytes > before.size_bytes:
+        open_one = logs / f"crawl-{later.log.serial:08d}.log"
+        if open_one.exists() and open_one.stat().st_size >= later.log.size_bytes:
+            numbers.log = later.log
+        else:  # it was closed and handed on since
+            numbers.log = LogState(later.log.serial + 1, 0, later.log.since_ms)
+    return True
 
 
 def _read_numbers(database: Database) -> _Numbers | None:

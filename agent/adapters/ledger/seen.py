@@ -8,7 +8,7 @@ collide with a chance of 3 in a million, and nobody outside can choose two that 
     runs of one size, when there are `FAN_IN` of them -> one run
 
 Runs are written by a thread; a commit names them when they are complete, so a crash leaves either
-the rows and the old runs, or the new one. Files that no commit names are removed at the start.
+the rows and the old runs, or the new one. Files that no commit names go to the trash at the start.
 Keys of jobs that are done stay, harmless because no number is given twice, until half of all keys
 are such: then one merge leaves them out. Where no job is left, everything goes at once.
 
@@ -38,6 +38,7 @@ from agent.adapters.ledger.runs import (
     merged,
     write_run,
 )
+from agent.adapters.ledger.trash import Trash
 from shared.archive.errors import DiskFullError
 
 __all__ = ["SeenSet", "Submit"]
@@ -93,14 +94,17 @@ class SeenSet:
         live_jobs: Callable[[int], NDArray[np.uint32]],
         submit: Submit,
         run_keys: int = RUN_KEYS,
+        trash: Trash | None = None,
     ) -> None:
         """Open it as the last commit left it. Raises HomeError where a run is missing.
 
         live_jobs: the least numbers, as many as asked for, of the jobs whose keys are needed, in
-        order. submit: has a run written, beside the crawl.
+        order. submit: has a run written, beside the crawl. trash: takes runs that no commit names;
+        None: that of the folder above.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self._trash = trash or Trash(folder.parent)
         self._database = database
         self._hash = blake2b(key=secret, digest_size=8)
         self._live_jobs = live_jobs
@@ -303,7 +307,7 @@ class SeenSet:
         named = {run.path for run in self._runs}
         for path in self._folder.glob("seen-*.run"):
             if path not in named:
-                path.unlink()
+                self._trash.take(path)
 
 
 def _tier(keys: int, run_keys: int) -> int:

@@ -67,8 +67,8 @@ class Segments:
     ) -> None:
         """Open the folder as the last commit left it.
 
-        keep_strays: the ledger is new and knows nothing of segments that lie here; whole captures
-        of theirs are sealed. Otherwise what no commit names goes to the trash.
+        keep_strays: the ledger is new, or older than what lies here, and does not know all of it;
+        whole captures are sealed. Otherwise what no commit names goes to the trash.
         """
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
@@ -176,6 +176,8 @@ class Segments:
 
     def _mend(self, committed: SegmentState, *, keep_strays: bool) -> None:
         named = self._directory / committed.name if committed.name else None
+        if named is not None and keep_strays and _is_longer(_opened(named), committed.size_bytes):
+            named = None  # it is sealed with what the ledger does not know of it
         if named is not None:
             self._go_on(named, committed)  # raises before a stray of another ledger is touched
         for path in sorted(self._directory.glob(f"*.warc.gz{OPEN_SUFFIX}")):
@@ -209,6 +211,7 @@ class Segments:
                 f"{path}: {committed.size_bytes} bytes are committed, and they are not there; "
                 "restore the file, or move it and the ledger away"
             )
+        self._trash.take_tail(path, committed.size_bytes)
         self._writer.adopt(self._as_committed(path, named.name, committed.size_bytes))
         self._open_links(named, committed.links_bytes)
 
@@ -237,7 +240,11 @@ class Segments:
         if path.exists():  # sealing was not finished
             path.rename(_opened(path))
         if committed_bytes or _opened(path).exists():
-            self._links = AppendedFile(_opened(path), committed_bytes, self._open_file)
+            self._links = AppendedFile(_opened(path), committed_bytes, self._open_file, self._trash)
+
+
+def _is_longer(path: Path, size_bytes: int) -> bool:
+    return path.exists() and path.stat().st_size > size_bytes
 
 
 def _is_draft(segment: Path) -> bool:

@@ -7,18 +7,21 @@ never deleted at once; what is moved keeps its bytes, and is deleted after days,
 from __future__ import annotations
 
 import datetime
+import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from shared.archive.segment import sync_directory
+from shared.archive.segment import NO_ROOM, sync_directory
 
 __all__ = ["TRASH", "Trash"]
 
 TRASH: Final = "trash"
 DAY_S: Final = 86_400.0
+COPY_BYTES: Final = 1 << 20
 SHARE: Final = 0.05
 """How much of the trash is deleted at once, one file at least."""
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -45,6 +48,27 @@ class Trash:
                 target = day / f"{path.name}.~{number}~"
             path.rename(target)
             sync_directory(day)
+
+    def take_tail(self, path: Path, size_bytes: int) -> None:
+        """Keep what a file holds behind its first bytes, before it is cut there.
+
+        Without room nothing is kept: the agent must start on a full disk, too.
+        """
+        with suppress(FileNotFoundError):
+            if path.stat().st_size <= size_bytes:
+                return
+            part = path.with_name(f"{path.name}.from-{size_bytes}")
+            try:
+                with path.open("rb") as source, part.open("wb") as target:
+                    source.seek(size_bytes)
+                    shutil.copyfileobj(source, target, COPY_BYTES)
+                    target.flush()
+                    os.fsync(target.fileno())
+                self.take(part)
+            except OSError as error:
+                part.unlink(missing_ok=True)
+                if error.errno not in NO_ROOM:
+                    raise
 
     def files(self) -> Iterator[Path]:
         """Yield what lies in the trash, the oldest days first."""

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from manager.db.tables import archive_jobs, audit, clients, segments, transfers
+from manager.db.tables import archive_jobs, audit, clients, reports, segments, transfers
 from manager.operations import archive_upkeep
 from manager.operations.strays import empty_trash, trash_days
 from manager.store.trash import TrashEntry
+from shared.wire.crawl_log import LogLine
 from tests.manager.archived import arrived, page, segment_bytes
 from tests.manager.distribution.test_withdrawing import plain_of
 from tests.manager.kept_files import contents, fill_archive
-from tests.manager.running import Running, running
+from tests.manager.running import Running, log_body, running
 
 DAY_S = 86_400
 
@@ -220,3 +221,47 @@ def test_an_arrival_makes_an_old_file_new(prsm: Running, tmp_path: Path) -> None
     before = (tmp_path / "archive/segments" / first[0]).stat().st_mtime_ns
     store.put(file.path, first[0])
     assert (tmp_path / "archive/segments" / first[0]).stat().st_mtime_ns > before
+
+
+def log_of(prsm: Running, minute: str) -> Path:
+    """Let a crawl log come; return the file of its lines."""
+    before = set(prsm.manager.layout.logs.rglob("*.parquet"))
+    line = LogLine("http://www.example.jp/", 300, 5000, 20, b"HTTP/1.1 200 OK\r\n")
+    agent = prsm.agent(f"log{minute[-4:]}.example")
+    agent.send_log(log_body(agent.name, [line], minute)).raise_for_status()
+    (new,) = set(prsm.manager.layout.logs.rglob("*.parquet")) - before
+    return new
+
+
+def test_a_crawl_log_that_no_row_names_goes_to_the_trash(prsm: Running, tmp_path: Path) -> None:
+    """As after a restore of an older backup; where its row comes back it is given back."""
+    named, unnamed = log_of(prsm, "202611211000"), log_of(prsm, "202611211001")
+    lines, database = unnamed.read_bytes(), prsm.manager.db
+    name = unnamed.relative_to(tmp_path).as_posix()
+    with database.write() as tx:
+        row = tx.execute(reports.select().where(reports.c.path == name)).one()
+        tx.execute(reports.delete().where(reports.c.path == name))
+    prsm.manager.archive.tidy()
+    assert named.exists()
+    assert not unnamed.exists()
+    (entry,) = trashed(prsm)
+    assert (entry.name, (tmp_path / "trash" / entry.day / entry.name).read_bytes()) == (name, lines)
+    assert alerts(prsm, "trash.take")[0]["logs"] == 1
+    with database.write() as tx:
+        tx.execute(reports.insert().values(**row._mapping))
+    prsm.manager.archive.tidy()
+    assert unnamed.read_bytes() == lines
+    assert trashed(prsm) == []
+
+
+def test_a_log_whose_lines_were_forgotten_is_deleted(prsm: Running, tmp_path: Path) -> None:
+    """`intake.keep_logs_s` never goes through the trash, and removes what lies there."""
+    here, there = log_of(prsm, "202611211000"), log_of(prsm, "202611211001")
+    reading = prsm.manager.archive.reading
+    reading.trash.take(there.relative_to(tmp_path).as_posix(), "2026-11-01")
+    with prsm.manager.db.write() as tx:
+        tx.execute(reports.update().values(path=""))
+    prsm.manager.archive.tidy()
+    assert not here.exists()
+    assert trashed(prsm) == []
+    assert alerts(prsm, "trash.take") == []
