@@ -63,17 +63,20 @@ class Fetch:
         start, done, most = self._fetcher.start, self._done, self._limits.body_bytes
         self.in_flight += len(batch)
         for due in cast(Sequence[Due], batch):
-            known = None if self._earlier is None else self._known(due)
             cookies = cookies_for(due.chain, due.url)
+            known = None if self._earlier is None else self._known(due, cookies)
             address = pinned(due.address)
             start(FetchRequest(due.url, address, most, False, known, due, cookies), done)
         return ()
 
-    def _known(self, due: Due) -> Earlier | None:
-        """Return a URL's earlier capture; only a crawl does without bodies that are known."""
+    def _known(self, due: Due, cookies: str) -> Earlier | None:
+        """Return a URL's earlier capture; only a crawl does without bodies that are known.
+
+        With cookies another body may come than the known one.
+        """
         assert self._earlier is not None
         known = self._earlier.look_up(due.host, due.url)
-        if known is None or (due.kind == "crawl" and not due.chain):
+        if known is None or (due.kind == "crawl" and not cookies):
             return known
         return replace(known, etag="", modified="")
 
@@ -108,7 +111,8 @@ def redirected(due: Due, answer: FetchAnswer, target: str) -> Links:
     """Return a redirect as a link to its target, with the cookies of its chain."""
     assert answer.capture is not None
     header, now_ms = answer.capture.response_header, answer.started_epoch_ms
-    step = next_step(due.chain, due.url, header, target, now_ms)
+    led_from = due.referer if due.redirects else None
+    step = next_step(due.chain, due.url, header, target, now_ms, led_from)
     hops = due.redirects + 1
     return Links(
         *((target,), due.url, due.job, due.depth, hops),

@@ -2,9 +2,11 @@
 
 Many sites set a cookie and lead to where the reader wanted to go, often to the same URL: without
 the cookie they lead there again and again. So the cookies that the answers of a chain set go with
-its next requests, and end with it: no other chain has them, and nobody is recognised.
+its next requests, and end with it: no other chain has them, and nobody is recognised. The cookie
+may come some redirects later (page, login, page), so a chain knows its pages from the first.
 
-A chain travels as text, "" as long as no answer has set a cookie:
+A chain travels as text, "" as long as no answer has set a cookie and one redirect at most has led
+here, which is said by who led here:
 
     [["5f3a..", ...], [["seen", "1", "www.a.example", true, "/", false], ...]]
       pages asked       name, value, domain, of the host alone, path, https alone
@@ -31,6 +33,7 @@ __all__ = ["Step", "cookies_for", "next_step"]
 MAX_COOKIES: Final = 20
 MAX_COOKIE: Final = 4096
 MAX_TEXT: Final = 16_384
+MOST_MARKS: Final = 200  # of pages asked, two a request: far beyond the limit of redirects
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _DIGITS: Final = re.compile(r"-?[0-9]+")
@@ -63,29 +66,35 @@ def cookies_for(chain: str, url: str) -> str:
     return _field(_read(chain)[1], url) if chain else ""
 
 
-def next_step(chain: str, url: str, header: bytes, target: str, now_ms: int) -> Step:
+def next_step(
+    chain: str, url: str, header: bytes, target: str, now_ms: int, led_from: str | None = None
+) -> Step:
     """Return the chain behind an answer: `url` was asked for, and leads to `target`.
 
-    header: of the answer. now_ms: epoch milliseconds, for cookies that have ended.
+    header: of the answer. now_ms: epoch milliseconds, for cookies that have ended. led_from: the
+    URL whose redirect led to `url`.
     """
     values = header_values(header, "Set-Cookie")
-    if not values and not chain:
+    if not values and not chain and led_from is None:
         return Step()
     visited, cookies = _read(chain)
+    if not chain and led_from is not None:
+        visited = dict.fromkeys((_mark(led_from), _mark(led_from, "")))
     sent = _field(cookies, url)
     for value in values:
         cookies = _taken(cookies, value.decode("latin-1"), url, now_ms)
-    if not cookies:
+    if not cookies and not visited:
         return Step()
     visited = dict.fromkeys((*visited, _mark(url), _mark(url, sent)))
     again = _mark(target) in visited and _mark(target, _field(cookies, target)) not in visited
+    marks = [*visited][-MOST_MARKS:]
     while True:
         rows = [
             [one.name, one.value, one.domain, one.host_only, one.path, one.secure]
             for one in cookies
         ]
-        text = json.dumps([list(visited), rows], separators=(",", ":"))
-        if len(text) <= MAX_TEXT:
+        text = json.dumps([marks, rows], separators=(",", ":"))
+        if len(text) <= MAX_TEXT or not cookies:
             return Step(text, again)
         cookies = cookies[1:]
 

@@ -3,7 +3,8 @@
     2xx                      the rules that it says
     4xx, other 3xx, 1xx      there are none: everything is allowed
     5xx, no answer, garbage  nothing is allowed until it answers; rules that were known hold on
-    429                      as 5xx: it says that the server is loaded, not that it has no rules
+    408, 425, 429            as 5xx: this request came too slowly, too early or too soon, which says
+                             nothing of rules; 421 and 451 are as any other 4xx (ADR 185)
     more rules than memory   as 5xx: where hosts with as long ones are in work (rules_kept)
 
 The sitemaps that a robots.txt names leave as links when the first page of a job asks for the rules,
@@ -13,7 +14,7 @@ Invariant: no page leaves by `allowed` without rules of its host that allow it. 
 for 24 hours at most, unless its host is unreachable. A long one is read some milliseconds at each
 tick: its host waits for that, the loop does not.
 Leaves to others: matching (`robots_txt`), redirects (`rules_fetch`), when to ask again (frontier).
-Source: RFC 9309, 2.3.1 and 2.4; RFC 6585, 4 (429; ADR 55).
+Source: RFC 9309, 2.3.1 and 2.4; RFC 6585, 4 (429; ADR 55); RFC 9110, 15.5.9 (408); RFC 8470, 5.2.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ from shared.well_known import SITEMAP_PATHS, WELL_KNOWN_FOLDER
 
 __all__ = ["Robots"]
 
-TOO_MANY: Final = 429
+OF_THIS_REQUEST: Final = frozenset({408, 425, 429})
+"""Answers of 4xx that are of one request, and would be others later."""
 
 PORTIONS: Final = 4
 """Of texts that are read at once, and at each tick: some twelve milliseconds, in which nothing else
@@ -218,7 +220,7 @@ class Robots:
 
 def _unreachable(fetched: RulesFetched) -> str:
     """Return why a robots.txt counts as unreachable; "": it does not."""
-    if fetched.status >= 500 or fetched.status == TOO_MANY:
+    if fetched.status >= 500 or fetched.status in OF_THIS_REQUEST:
         return f"status {fetched.status}"
     if fetched.status < 100:
         return fetched.reason or "no answer"

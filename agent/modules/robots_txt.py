@@ -57,6 +57,12 @@ _SIGNS: Final = re.compile(rb"\*{2,}")
 _TOKEN: Final = re.compile(r"[A-Za-z_-]+")
 _TOKEN_START: Final = re.compile(rb"[A-Za-z_-]+")
 _NUMBER: Final = re.compile(rb"[0-9]{1,9}(?:\.[0-9]{0,9})?")
+_LOST_MARK: Final = re.compile(
+    rb"\A(?:\xc3\xaf\xc2\xbb\xc2\xbf|\xef\xbb\xbf|\xef\xbf\xbd|\xc2\xa0|[\x00\s?])+"
+)
+"""What becomes of a byte order mark: written twice, as UTF-8 of what Latin-1 shows of it, as
+question marks. With it the first group would be lost."""
+
 _NAMES: Final = {
     b"user-agent": "user-agent",
     b"useragent": "user-agent",
@@ -163,6 +169,8 @@ def _directives(body: bytes) -> Iterator[tuple[int, str, bytes] | None]:
             left = PORTION
             yield None
         text = line.partition(b"#")[0].strip()
+        if number == 1:
+            text = _LOST_MARK.sub(b"", text)
         key, colon, value = text.partition(b":")
         if not colon:
             words = text.split()

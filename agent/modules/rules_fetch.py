@@ -101,6 +101,8 @@ class RulesFetch:
             return RulesFetched(due.host, due.address, 0, b"", reason)
         if answer.status in REDIRECTS:
             return RulesFetched(due.host, due.address, NO_RULES, b"")
+        if not 200 <= answer.status <= 299:  # whatever its body is, and whether it came whole
+            return RulesFetched(due.host, due.address, answer.status, b"")
         if answer.outcome == "truncated" and len(capture.body) < MAX_BYTES:
             # Half a robots.txt would allow what the other half forbids.
             return RulesFetched(due.host, due.address, 0, b"", "truncated")

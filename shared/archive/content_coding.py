@@ -9,6 +9,7 @@ Source: RFC 9110, 8.4; RFC 1950 to 1952 (gzip, deflate), 7932 (br), 8878 and 965
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable
 from typing import Any, Final, cast
@@ -24,6 +25,17 @@ __all__ = ["UNDERSTOOD", "Decoded", "decode_content", "decoded_body"]
 
 MAX_ENCODINGS: Final = 5
 CHUNK_BYTES: Final = 16 * 1024
+ENDS_EARLY: Final = "ends early"
+TEXT_BYTES: Final = 256
+"""Of a body show whether it is text."""
+
+_NOT_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+_SIGNS: Final = {
+    "gzip": (b"\x1f\x8b",),
+    "x-gzip": (b"\x1f\x8b",),
+    "zstd": (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + one, 0x2A, 0x4D, 0x18)) for one in range(16))),
+}
+"""First bytes of what has an encoding (RFC 1952, 2.3.1; RFC 8878, 3.1)."""
 
 _GZIP: Final = 31
 _ZLIB: Final = 15
@@ -38,13 +50,15 @@ class Decoded:
     """A body without its encodings; `note` is empty where it is whole.
 
     is_left: an encoding is left on it, or it is longer than allowed. unknown: a name in the list
-    that is no encoding, or none that is understood; the body was taken for not having it.
+    that is no encoding, or none that is understood; the body was taken for not having it. absent:
+    an encoding in the list that the body does not have.
     """
 
     body: bytes
     note: str = ""
     is_left: bool = False
     unknown: str = ""
+    absent: str = ""
 
 
 def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
@@ -52,8 +66,9 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
 
     encodings: as sent, "" where there is none; the last one listed was put on last. A name that is
     no encoding (`none`, `utf-8`, `text/html`) means nothing: servers that send it send the body as
-    it is, and browsers show it. One that exists and is not understood stays on. max_bytes holds for
-    the outcome of each step.
+    it is, and browsers show it. One that exists and is not understood stays on. One that the body
+    shows not to have (no sign of gzip, or plain text) is not taken off: a server of errors says
+    `gzip` of what it has not packed. max_bytes holds for the outcome of each step.
     """
     if not encodings:
         return Decoded(body)
@@ -63,7 +78,7 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
         note = f"decode-error: {len(names)} encodings, {MAX_ENCODINGS} are taken off"
         return Decoded(body, note, is_left=True)
     notes: list[str] = []
-    is_left, unknown = False, ""
+    is_left, unknown, absent = False, "", ""
     for name in reversed(names):
         decode = _DECODERS.get(name)
         if decode is None:
@@ -73,11 +88,25 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
                 break
             continue
         step = decode(body, max_bytes) if body else Decoded(body)
+        if step.note and not step.body and not _may_have(name, body, step.note):
+            absent = name
+            continue
         body = step.body
         if step.note:
             notes.append(step.note)
             is_left = is_left or len(body) >= max_bytes
-    return Decoded(body, "; ".join(notes), is_left, unknown)
+    return Decoded(body, "; ".join(notes), is_left, unknown, absent)
+
+
+def _may_have(name: str, body: bytes, note: str) -> bool:
+    """Return whether a body of which nothing could be taken off may have an encoding at all.
+
+    note: why nothing could; a stream that was cut fits as far as it goes.
+    """
+    signs = _SIGNS.get(name)
+    if signs is not None:
+        return any(body.startswith(sign) or sign.startswith(body) for sign in signs)
+    return note.endswith(ENDS_EARLY) or _NOT_TEXT.search(body, 0, TEXT_BYTES) is not None
 
 
 def decoded_body(header: bytes, body: bytes, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
@@ -132,7 +161,7 @@ def _unbrotli(body: bytes, max_bytes: int) -> Decoded:
             if len(out) > max_bytes:
                 return _too_long(out, max_bytes)
             if not piece and decoder.can_accept_more_data() and not decoder.is_finished():
-                return Decoded(bytes(out), "decode-error: brotli stream ends early")
+                return Decoded(bytes(out), f"decode-error: brotli stream {ENDS_EARLY}")
     except brotli.error:
         return Decoded(bytes(out), "decode-error: brotli stream is damaged")
     return Decoded(bytes(out))
@@ -155,7 +184,7 @@ def _unzstd(body: bytes, max_bytes: int) -> Decoded:
                 if len(out) > max_bytes:
                     return _too_long(out, max_bytes)
                 if not piece and decoder.needs_input and not decoder.eof:
-                    return Decoded(bytes(out), "decode-error: zstd stream ends early")
+                    return Decoded(bytes(out), f"decode-error: zstd stream {ENDS_EARLY}")
         except zstd.ZstdError as error:
             return Decoded(bytes(out), f"decode-error: zstd: {_plain(error)}")
         rest = decoder.unused_data
@@ -192,7 +221,7 @@ def _inflate(body: bytes, window: int, max_bytes: int, out: bytearray) -> tuple[
             return f"decode-error: {_plain(error)}", b""
         if decoder.eof:
             return "", decoder.unused_data + body[start + CHUNK_BYTES :]
-    return "decode-error: compressed stream ends early", b""
+    return f"decode-error: compressed stream {ENDS_EARLY}", b""
 
 
 def _byte_by_byte(decoder: Any, data: bytes, max_bytes: int, out: bytearray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 
 import pytest
@@ -87,3 +88,42 @@ def test_fields_with_raw_bytes_are_stored_as_they_came() -> None:
     assert capture.response_header == header + b"Content-Length: 2\r\n\r\n"
     read = read_capture(io.BytesIO(encode_capture(capture).data), 0)
     assert read.response_header == capture.response_header
+
+
+@pytest.mark.parametrize(
+    ("sent", "joined"),
+    [
+        (b"X-A: one\r\n  two\r\n\tthree\r\n", b"X-A: one two three\r\n"),
+        (b"X-A:\r\n one\r\n", b"X-A: one\r\n"),
+        (b"Link: </a>;\r\n rel=next\r\n", b"Link: </a>; rel=next\r\n"),
+        (b"Set-Cookie: a=1;\r\n\tPath=/\r\n", b"Set-Cookie: a=1; Path=/\r\n"),
+    ],
+)
+def test_folded_lines_come_joined(sent: bytes, joined: bytes) -> None:
+    """libcurl does it before anybody sees them; no value means anything else by it (ADR 186)."""
+    answers, _ = twice(START + sent + b"Content-Length: 2\r\n\r\nhi")
+    capture = answers[0].capture
+    assert capture is not None
+    assert capture.response_header == START + joined + b"Content-Length: 2\r\n\r\n"
+    stored = gzip.decompress(encode_capture(capture).data)
+    assert joined in stored
+    assert b"X-Crawl-Header" not in stored
+
+
+def test_a_fold_that_is_not_joined_is_kept_as_it_came() -> None:
+    """One behind the status line: cleaned for other readers, and whole beside it."""
+    header = b"HTTP/1.1 200 OK\r\n folded: line\r\nContent-Length: 2\r\n\r\n"
+    answers, _ = twice(header + b"hi")
+    capture = answers[0].capture
+    assert capture is not None
+    assert capture.response_header == header
+    data = encode_capture(capture).data
+    assert b"\r\nX-Crawl-Header: HTTP/1.1 200 OK%0D%0A folded:" in gzip.decompress(data)
+    assert read_capture(io.BytesIO(data), 0).response_header == header
+
+
+def test_a_folded_location_leads_on() -> None:
+    """The joined value is what is asked for."""
+    moved = b"HTTP/1.1 302 Found\r\nLocation:\r\n /there\r\nContent-Length: 0\r\n\r\n"
+    answers, _ = twice(moved)
+    assert answers[0].location == "/there"

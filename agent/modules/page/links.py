@@ -14,6 +14,7 @@
     Link (header)               as `link`
     Content-Location, SourceMap header fields
     further elements            `further_links.py`: styles, lazy images, forms, scripts ...
+    javascript: in any of them  the addresses in its strings
 
 Each has a kind (`agent.pipeline.link_kinds`), of which any may be switched off. Where a URL is
 found in several ways, the first counts; further elements come last.
@@ -30,6 +31,7 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import compress
 from typing import Final, cast
+from urllib.parse import unquote
 
 from agent.modules.page.addresses import Addresses
 from agent.modules.page.fields import field_values, link_targets, lowered
@@ -37,6 +39,7 @@ from agent.modules.page.further_links import Reference, further_references
 from agent.modules.page.markup import Item, Markup, leading_on
 from agent.modules.page.refresh import refresh_target
 from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
+from agent.modules.page.script_strings import strings_of
 from agent.modules.page.srcset import srcset_urls
 from agent.pipeline.link_kinds import EMBEDDED, KIND_BITS, LinkKind
 from shared.errors import UrlError
@@ -154,6 +157,8 @@ def links_of_document(
 def _resolved(
     found: _Found, addresses: Addresses, max_links: int, off: Collection[int]
 ) -> tuple[tuple[str, ...], bytes, bool]:
+    if "javascript:" in "".join(found.references).lower():
+        found.take_scripts()
     references, kinds = found.references, bytes(found.kinds)
     if off:
         kept = [kind & KIND_BITS not in off for kind in kinds]
@@ -218,6 +223,14 @@ class _Found:
         for reference, kind in further_references(markup.further, nested):
             if reference:
                 self.add(reference, kind)
+
+    def take_scripts(self) -> None:
+        """Take what the scripts lead to that stand where an address is expected."""
+        for reference in [*self.references]:
+            script = reference.lstrip()
+            if script[:11].lower() == "javascript:":
+                for path in strings_of(unquote(script[11:])):
+                    self.add(path, LinkKind.STRING)
 
     def add(self, reference: str | None, kind: int) -> None:
         """Take a reference."""

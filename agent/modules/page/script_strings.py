@@ -3,6 +3,7 @@
     location = "/news/today.html"      /news/today.html
     import x from "./parts/x.js"       ./parts/x.js, as a module
     type: "text/html", re: "/^a+$/"    nothing
+    t("./Parts"), {"./Parts": 12}      nothing: a part of a bundle
 
 A string counts where it is whole (nothing is added to it with `+`), is made of characters that a
 path is written with, and begins with `http://`, `https://`, `//`, `/`, `./` or `../`, or ends like
@@ -49,6 +50,7 @@ _MODULE: Final = re.compile(
     r"""|\bimport\s*\(\s*["'](\.{0,2}/[^"'\s]{1,500})["']"""
     r"""|\b(?:importScripts|Worker|SharedWorker)\s*\(\s*["']([^"'\s]{1,500})["']"""
 )
+_REQUIRES: Final = re.compile(r"(?:\brequire|(?<![\w$.])[A-Za-z_$]{1,2})\s*\(\s*\Z")
 _SOURCE_MAP: Final = re.compile(r"(?://|/\*)[#@][ \t]+sourceMappingURL=([^\s'\"*]{1,8192})")
 _HAS_LETTERS: Final = re.compile(r"[A-Za-z0-9]{2}|[A-Za-z0-9][./?]")
 
@@ -62,6 +64,8 @@ def strings_of(script: str) -> Iterator[str]:
             continue
         text = _ESCAPE.sub(_character, raw) if "\\" in raw else raw
         if text in given or not is_clear_path(text) or _is_a_part(script, match):
+            continue
+        if text[0] == "." and _is_bundled(script, match):
             continue
         given.add(text)
         yield text
@@ -98,6 +102,17 @@ def _character(match: re.Match[str]) -> str:
         return match[3]
     code = int(number, 16)
     return "\ufffd" if 0xD800 <= code <= 0xDFFF else chr(code)
+
+
+def _is_bundled(script: str, match: re.Match[str]) -> bool:
+    """Return whether a string names a part of the bundle that the script is.
+
+    It is what `require` is asked for, which bundlers shorten to a letter or two, or a key of the
+    list of parts.
+    """
+    if _REQUIRES.search(script, max(0, match.start() - 20), match.start()):
+        return True
+    return script[match.end() : match.end() + 3].lstrip()[:1] == ":"
 
 
 def _is_a_part(script: str, match: re.Match[str]) -> bool:

@@ -3,8 +3,9 @@
 Pure, so that it can run in another process. Nothing that a site sends raises: a body that cannot
 be decoded, a page that cannot be parsed, is archived as it came, with a note.
 
-Links are taken from HTML, feeds, sitemaps and other documents (`kinds.py`) with a status of 2xx;
-the body of a redirect repeats its Location, that of an error leads nowhere new.
+Links are taken from HTML, feeds, sitemaps and other documents (`kinds.py`) with a status of 2xx, or
+of 3xx that is no redirect, as 300 is, whose body is a list of choices; the body of a redirect
+repeats its Location, that of an error leads nowhere new.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
 from agent.modules.page.markup import leading_on
 from agent.modules.page.robots_tags import read_tags
 from agent.modules.page.validators import settled, validators_of
+from agent.modules.request import REDIRECTS
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
@@ -43,6 +45,7 @@ __all__ = ["NOTE_FIELD", "PageRead", "finished", "read", "work_on"]
 
 NOTHING: Final = PageLinks(())
 
+_NOT_MODIFIED: Final = 304
 _CHARSET_RULE: Final = re.compile(rb'@charset "([A-Za-z0-9_:.-]{1,40})";')
 
 NOTE_FIELD: Final = "X-Crawl-Note"
@@ -124,7 +127,8 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
     header = page.capture.response_header
     small = lowered(header)
     tags = field_values(header, "X-Robots-Tag") if b"x-robots-tag" in small else ()
-    if not 200 <= (page.capture.status or 0) <= 299:
+    status = page.capture.status or 0
+    if not (200 <= status <= 299 or _is_choice(status)):
         return PageLinks((), tag=read_tags((), tags, limits.agent_token))
     media_type = page.capture.media_type
     if not may_hold_links(media_type):
@@ -141,6 +145,8 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         notes.append(decoded.note)
     if decoded.unknown:
         notes.append(f"unknown Content-Encoding {decoded.unknown}")
+    if decoded.absent:
+        notes.append(f"decode-error: the body is not {decoded.absent}; read as it is")
     if kind != "html":
         tag = read_tags((), tags, limits.agent_token)
         if not kind or tag.nofollow:
@@ -162,6 +168,14 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         max_links=limits.max_links,
         off=limits.off,
     )
+
+
+def _is_choice(status: int) -> bool:
+    """Return whether an answer of 3xx is shown as a page, wherever its Location leads.
+
+    Source: RFC 9110, 15.4.1 (300); Fetch standard, 2.2.3 (redirect status).
+    """
+    return 300 <= status <= 399 and status != _NOT_MODIFIED and status not in REDIRECTS
 
 
 def _of_document(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from agent.modules.redirect_chain import MAX_TEXT, cookies_for, next_step
 
 NOW_MS = 1_700_000_000_000
 A = "http://www.a.example.com/dir/page"
+MOVED = b"HTTP/1.1 302 Found\r\n\r\n"
 
 
 def chain_of(*cookies: str, url: str = A, target: str = A, before: str = "") -> str:
@@ -93,6 +96,44 @@ def test_a_chain_without_cookies_is_nothing() -> None:
     step = next_step("", A, b"HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", A, NOW_MS)
     assert (step.text, step.again) == ("", False)
     assert cookies_for("", A) == ""
+
+
+def walked(urls: list[str], before: str | None = None) -> tuple[str, str | None]:
+    """Return the chain of redirects without cookies, and who led to the last one's target."""
+    chain, led_from = "", before
+    for url, target in pairwise(urls):
+        step = next_step(chain, url, MOVED, target, NOW_MS, led_from)
+        assert not step.again
+        chain, led_from = step.text, url
+    return chain, led_from
+
+
+@pytest.mark.parametrize("hops", [1, 2, 5])
+def test_a_login_leads_back_to_the_page_it_was_asked_for(hops: int) -> None:
+    """The cookie comes some redirects after the page, which is then asked for once more."""
+    urls = [A, *(f"http://www.a.example.com/login{number}" for number in range(hops))]
+    chain, led_from = walked(urls)
+    assert cookies_for(chain, A) == ""
+    signed = b"HTTP/1.1 307 X\r\nSet-Cookie: in=1; Path=/\r\n\r\n"
+    back = next_step(chain, urls[-1], signed, A, NOW_MS, led_from)
+    assert back.again
+    assert cookies_for(back.text, A) == "in=1"
+    assert not next_step(back.text, A, MOVED, A, NOW_MS, urls[-1]).again
+    elsewhere = next_step(chain, urls[-1], signed, f"{A}/other", NOW_MS, led_from)
+    assert not elsewhere.again
+
+
+def test_a_cookie_that_ends_at_once_leads_back_nowhere() -> None:
+    """The page would be asked as it was before."""
+    chain, led_from = walked([A, "http://www.a.example.com/logout"])
+    ended = b"HTTP/1.1 302 X\r\nSet-Cookie: a=; Max-Age=0\r\n\r\n"
+    assert not next_step(chain, led_from or A, ended, A, NOW_MS, A).again
+
+
+def test_a_chain_knows_a_bounded_number_of_pages() -> None:
+    """However many redirects the settings allow."""
+    chain, _ = walked([f"{A}{number}" for number in range(1000)])
+    assert 0 < len(chain) <= MAX_TEXT
 
 
 def test_a_url_is_asked_again_only_with_other_cookies() -> None:

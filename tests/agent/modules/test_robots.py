@@ -59,7 +59,7 @@ def test_rules_hold_for_a_day() -> None:
     )
 
 
-@pytest.mark.parametrize("status", [400, 404, 401, 403, 410, 451, 499, 301, 199])
+@pytest.mark.parametrize("status", [400, 404, 401, 403, 410, 421, 451, 499, 301, 199])
 def test_no_rules_allow_everything(status: int) -> None:
     """4xx means that there are none, and so does a redirect too many (RFC 9309, 2.3.1)."""
     desk = Desk()
@@ -67,9 +67,9 @@ def test_no_rules_allow_everything(status: int) -> None:
     assert desk.ask("/private")[0] == "allowed"
 
 
-@pytest.mark.parametrize("status", [500, 503, 599, 429, 0, 999])
+@pytest.mark.parametrize("status", [500, 503, 599, 408, 425, 429, 0, 999])
 def test_an_unreachable_robots_txt_denies_everything(status: int) -> None:
-    """5xx, 429 and silence forbid all pages until there is an answer, and say why."""
+    """5xx, silence, and 4xx of one request forbid all pages until there is an answer."""
     desk = Desk()
     known = desk.learn(status, RULES)
     assert known.all_denied

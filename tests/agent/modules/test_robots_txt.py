@@ -294,3 +294,21 @@ def test_each_byte_of_a_sitemap_is_escaped_as_it_is() -> None:
     assert parse(b"Sitemap: http://a.example/\xa4\xa2.xml", "PRS").sitemaps == (
         "http://a.example/%A4%A2.xml",
     )
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"\xc3\xaf\xc2\xbb\xc2\xbf",
+        b"\x00\x00",
+        b"? ",
+        b"\xef\xbb\xbf\xef\xbb\xbf",
+        b"\xc2\xa0",
+        b"???",
+    ],
+)
+def test_what_stands_before_the_first_line_loses_no_rule(before: bytes) -> None:
+    """A byte order mark that was written twice, or that became something else."""
+    rules = parse(before + b"User-agent: *\nDisallow: /x\n", "PRSM")
+    assert not rules.allowed("/x/y").allowed
+    assert rules.allowed("/").allowed

@@ -11,7 +11,7 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.archive.content_coding import UNDERSTOOD, decode_content, decoded_body
+from shared.archive.content_coding import UNDERSTOOD, Decoded, decode_content, decoded_body
 from tests.fixtures_dir import fixture_folder
 
 LIMIT = 1_000_000
@@ -222,3 +222,16 @@ def test_a_cut_body_gives_what_can_be_read() -> None:
     """As an archive has it that was told to stop in the middle."""
     cut = sample("unexpected-eof.gz")
     assert len(decoded_body(_header("gzip"), cut)) > len(cut)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate", "br", "zstd"])
+@pytest.mark.parametrize("body", [b"<!DOCTYPE html><p>403 Forbidden", b"User-agent: *\nDisallow:"])
+def test_text_that_has_no_encoding_is_taken_as_it_is(encoding: str, body: bytes) -> None:
+    """A server's own pages of errors are often not packed, though the header says so."""
+    assert decode_content(body, encoding, LIMIT) == Decoded(body, absent=encoding)
+
+
+def test_an_encoding_below_an_absent_one_is_taken_off() -> None:
+    """`gzip, gzip` of what was packed once."""
+    decoded = decode_content(gzip.compress(b"once"), "gzip, gzip", LIMIT)
+    assert (decoded.body, decoded.note, decoded.absent) == (b"once", "", "gzip")

@@ -237,3 +237,20 @@ def test_an_unknown_content_encoding_is_noted_and_the_page_read() -> None:
     done = work(b"<a href=x>", HTML[:-2] + b"Content-Encoding: none\r\n\r\n")
     assert len(done.links.urls) == 1
     assert done.processed.note == "unknown Content-Encoding none"
+
+
+@pytest.mark.parametrize(
+    ("line", "links"),
+    [
+        ("300 Multiple Choices\r\nLocation: /one", 1),
+        ("300 Multiple Choices", 1),
+        ("399 Other", 1),
+        ("302 Found\r\nLocation: /one", 0),
+        ("304 Not Modified", 0),
+        ("404 Not Found", 0),
+    ],
+)
+def test_an_answer_of_3xx_that_is_no_redirect_is_a_page(line: str, links: int) -> None:
+    """Browsers show its body: a list of choices."""
+    header = f"HTTP/1.1 {line}\r\nContent-Type: text/html\r\n\r\n".encode()
+    assert len(work(b"<a href=/two>", header).links.urls) == links
