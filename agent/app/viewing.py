@@ -17,10 +17,11 @@ from agent.control.status import BackOff, KindRow, Rates, Status, Stopped, WaitR
 from agent.link.actions import View
 from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
+from agent.modules.kind_counts import KindCounts
 from shared.wire.sync_bounds import MAX_ITEMS, MAX_REASONS, AgentState
-from shared.wire.sync_light import Counters, HeldPermit, HostRest, StoppedUrls
+from shared.wire.sync_light import Counters, HeldPermit, HostRest, KindOfLinks, StoppedUrls
 
-__all__ = ["Viewing", "stopped_urls"]
+__all__ = ["Viewing", "kinds_of_links", "stopped_urls"]
 
 EXAMPLES: Final = 3
 WAITS: Final = 100
@@ -68,6 +69,7 @@ class Viewing:
                 queue=crawl.queued,
                 active_hosts=crawl.active,
                 stopped=stopped_urls(session.crawl.stopped, session.crawl.given_up),
+                kinds=kinds_of_links(session.crawl.kinds),
             ),
             disk_free_bytes=parts.disk.free_bytes,
             reports_waiting=parts.unreported,
@@ -202,6 +204,14 @@ def _rests(crawl: CrawlState, now_s: float) -> tuple[HostRest, ...]:
         for one in crawl.told_to_wait
         if one.until_s > now_s
     )
+
+
+def kinds_of_links(counts: KindCounts) -> list[KindOfLinks]:
+    """Return what each kind of links brought since the process started."""
+    return [
+        KindOfLinks(kind=name, links=one.links, pages=one.pages, missing=one.missing)
+        for name, one in counts.by_name.items()
+    ]
 
 
 def _stopped(*counts: StopCounts) -> dict[str, Stopped]:

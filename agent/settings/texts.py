@@ -22,6 +22,7 @@ from shared.day_hours import Dates, Days, day_hours
 from shared.errors import FormatError, SettingError
 from shared.settings import check_network, name_server
 from shared.windows import Window
+from shared.wire.link_kinds import SWITCHABLE
 from shared.wire.names import check_agent_name
 
 __all__ = [
@@ -44,11 +45,7 @@ CONTENT_CODINGS: Final = ("gzip", "deflate", "br", "zstd")
 SEEN_BY: Final = ("pairs", "buckets", "generations", "lru", "lru+sbfl", "lru+rotating")
 """The memories that dedup may have, as `agent.modules.seen` names them."""
 
-LINK_KINDS: Final = (
-    *("link", "header", "refresh", "frame", "image", "script", "media", "form", "form_values"),
-    *("style", "lazy", "svg", "citation", "ping", "meta", "json_ld", "string", "comment"),
-    *("srcdoc", "manifest", "source_map", "pdf", "office", "feed", "sitemap", "well_known"),
-)
+LINK_KINDS: Final = SWITCHABLE
 """The kinds of links that can be switched off, as `agent.pipeline.link_kinds` names them."""
 
 _WELL_KNOWN: Final = re.compile(r"(?!/)[A-Za-z0-9._~/-]{1,200}")

@@ -84,6 +84,7 @@ def show(place: Place, name: str, as_json: bool) -> None:
             ("sends", agent["sending_said"]),
         )
     )
+    showing.link_kinds(detail["counters"].get("kinds", ()))
 
 
 def _suspect_text(agent: dict[str, Any]) -> str:

@@ -199,6 +199,7 @@ def report(place: Place, number: int | None, as_json: bool) -> None:
         ),
         "No agent took part.",
     )
+    showing.link_kinds(found["link_kinds"])
 
 
 def _held(holders: dict[str, Any]) -> Iterator[tuple[object, ...]]:
@@ -252,6 +253,7 @@ def _show(detail: dict[str, Any], as_json: bool) -> None:
             ("of", about["makespan_agent"]),
         )
     )
+    showing.link_kinds(detail["link_kinds"])
 
 
 def _measured(makespan_ms: int | None) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "bytes_text",
     "facts",
     "figure_text",
+    "link_kinds",
     "more",
     "ms_text",
     "printable",
@@ -27,6 +28,14 @@ __all__ = [
 def as_json(value: Any) -> None:
     """Print a value as JSON."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def link_kinds(kinds: Iterable[dict[str, Any]]) -> None:
+    """Print what each kind of links brought, where any did."""
+    rows = [(one["kind"], one["links"], one["pages"], one["missing"]) for one in kinds]
+    if rows:
+        click.echo()
+        table(("links of kind", "URLs", "pages", "missing"), rows, "")
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:

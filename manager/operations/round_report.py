@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from manager.db.engine import Database
+from manager.operations.link_kinds import LinkKindSum
 from manager.operations.rounds import RoundDetail, round_detail
 from shared.frozen import frozen
 from shared.ratios import MOST_TIMES, change_of
@@ -40,7 +41,8 @@ class AgentReport:
 class RoundReport:
     """A round in numbers. planned_ms, measured_ms: the makespan; over whom, and how far apart.
 
-    probes, units: how many are in each state. elapsed_ms: of the crawl, by the clock.
+    probes, units: how many are in each state. elapsed_ms: of the crawl, by the clock. link_kinds:
+    what each kind of links brought, the most URLs first.
     """
 
     number: int
@@ -60,6 +62,7 @@ class RoundReport:
     error: float | None
     elapsed_ms: int | None
     agents: list[AgentReport]
+    link_kinds: list[LinkKindSum]
 
 
 def round_report(db: Database, number: int) -> RoundReport:
@@ -105,6 +108,7 @@ def report_of(detail: RoundDetail, of_plan: Sequence[dict[str, Any]] | None = No
         error=_error(measured_ms, planned_ms, sum(one.pages for one in agents)),
         elapsed_ms=row.elapsed_ms,
         agents=agents,
+        link_kinds=detail.link_kinds,
     )
 
 

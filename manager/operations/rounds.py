@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import field
 from typing import Any, Final
 
 from manager.balancing import BALANCERS
@@ -30,6 +31,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.applying import apply_plan
 from manager.operations.asked_probes import next_round
 from manager.operations.giving import members
+from manager.operations.link_kinds import LinkKindSum, link_kinds_of_round
 from manager.operations.measuring import counted_totals
 from manager.operations.plans import check_moves, make_plan
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -61,7 +63,7 @@ class RoundDetail:
 
     agents: name, and per state units, pages, bytes; measured_ms of the crawl so far. plan: costs
     per agent, tree and explanation of the plan that it goes by, or None: not made yet, or not
-    asked for.
+    asked for. link_kinds: what each kind of links brought, the most URLs first.
     """
 
     round: RoundRow
@@ -71,6 +73,7 @@ class RoundDetail:
     planned_ms: float | None
     bound_ms: float | None
     plan: dict[str, Any] | None
+    link_kinds: list[LinkKindSum] = field(default_factory=list)
 
 
 def start_round(
@@ -210,6 +213,7 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
         if row.plan_id is not None:
             plan = (plans.by_id if with_plan else plans.head_by_id)(tx, row.plan_id)
         names = agents.names(tx)
+        kinds = link_kinds_of_round(tx, number)
     far = db.kept.get(("round", number), lambda: _how_far(db, number))
     units: Counter[str] = Counter()
     of_agent: dict[int, dict[str, Any]] = {}
@@ -236,6 +240,7 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
         plan.makespan_ms if plan is not None else None,
         plan.bound_ms if plan is not None else None,
         json.loads(plan.detail) if isinstance(plan, PlanRow) else None,
+        kinds,
     )
 
 

@@ -22,6 +22,7 @@ from manager.errors import PrsmError
 from manager.operations.collection_orders import order_message
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.fleet_rules import settings_for
+from manager.operations.link_kinds import record_link_kinds
 from manager.operations.permits import contact_time, renewed
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.sending_limits import sending_of
@@ -109,7 +110,9 @@ def sync_all(
             take_news(tx, [(one.agent, row, one.request) for one, row in telling], at_ms)
         again = agents.by_ids(tx, [row.id for _, row in telling])
         passed = [(one, again[row.id]) for one, row in telling]
-        passed += good([one for one in asked if not has_news(one.request)])
+        rest = good([one for one in asked if not has_news(one.request)])
+        record_link_kinds(tx, [(row, one.request) for one, row in (*telling, *rest)])
+        passed += rest
         answers = _Answering(tx, at_ms, policy, fleet).answers(passed) if passed else {}
     return [refused.get(one.agent.id) or answers[one.agent.id] for one in asked]
 

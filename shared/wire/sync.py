@@ -30,6 +30,7 @@ from shared.wire.sync_bounds import (
     FINGERPRINT,
     MAX_HOURS,
     MAX_ITEMS,
+    MAX_KINDS,
     MAX_ORDERS,
     MAX_REASONS,
     NAME_CHARS,
@@ -56,6 +57,7 @@ __all__ = [
     "HeldPermit",
     "HostAddresses",
     "HostRest",
+    "KindOfLinks",
     "OrderReport",
     "Permit",
     "SendingLimits",
@@ -133,6 +135,18 @@ class StoppedUrls(_Message):
     example: ShortText = ""
 
 
+class KindOfLinks(_Message):
+    """Counts of one kind of links: URLs that it led to first, their pages (2xx), 404s and 410s.
+
+    kind: as the setting `links.off` has it (`shared.wire.link_kinds`), `listed`, or `anchor`.
+    """
+
+    kind: NameText
+    links: Count = 0
+    pages: Count = 0
+    missing: Count = 0
+
+
 class Counters(_Message):
     """Since the agent's process started (boot_id tells processes apart)."""
 
@@ -145,6 +159,7 @@ class Counters(_Message):
     queue: Count = 0  # URLs waiting now
     active_hosts: Count = 0  # hosts with something to do now
     stopped: Annotated[list[StoppedUrls], Field(max_length=MAX_REASONS)] = []  # most first
+    kinds: Annotated[list[KindOfLinks], Field(max_length=MAX_KINDS)] = []
 
 
 class DayHours(_Message):

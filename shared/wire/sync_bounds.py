@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 __all__ = [
     "MAX_HOURS",
     "MAX_ITEMS",
+    "MAX_KINDS",
     "MAX_ORDERS",
     "MAX_REASONS",
     "YEAR_S",
@@ -24,6 +25,9 @@ CollectionCondition: TypeAlias = Literal["full", "difference", "since", "period"
 CollectionWay: TypeAlias = Literal["push", "pull"]
 
 MAX_REASONS: Final = 50
+MAX_KINDS: Final = 64
+"""Of links; fewer exist."""
+
 MAX_ORDERS: Final = 100
 MAX_HOURS: Final = 24
 """Windows of one kind of day."""

@@ -28,6 +28,7 @@ __all__ = [
     "HostAddresses",
     "HostRest",
     "Hours",
+    "KindOfLinks",
     "Permit",
     "SendingLimits",
     "Serving",
@@ -93,6 +94,16 @@ class StoppedUrls:
 
 
 @frozen
+class KindOfLinks:
+    """Counts of one kind of links: URLs that it led to first, their pages, 404s and 410s."""
+
+    kind: str
+    links: int = 0
+    pages: int = 0
+    missing: int = 0
+
+
+@frozen
 class Counters:
     """Since the agent's process started."""
 
@@ -105,6 +116,7 @@ class Counters:
     queue: int = 0
     active_hosts: int = 0
     stopped: list[StoppedUrls] = field(default_factory=list)
+    kinds: list[KindOfLinks] = field(default_factory=list)
 
 
 @frozen

@@ -79,6 +79,10 @@ ASKED: Final[dict[str, tuple[Lazy, ...]]] = {
 }
 
 
+LISTS: Final = ("stopped", "kinds")
+"""What is no number of an agent's counters."""
+
+
 @frozen
 class PastRound:
     """What the agent did in a round."""
@@ -101,8 +105,9 @@ def show(visit: Visit) -> Response:
         view=detail.view,
         row=detail.view.row,
         is_doubted=bool(doubts_of(detail.view.row)),
-        counters={name: one for name, one in detail.counters.items() if name != "stopped"},
+        counters={name: one for name, one in detail.counters.items() if name not in LISTS},
         stopped=detail.counters.get("stopped", []),
+        link_kinds=detail.counters.get("kinds", []),
         orders=detail.orders,
         notices=list(agent_notices(detail.view, visit.now_ms)),
         units=list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN),

@@ -221,6 +221,7 @@ def show_round(visit: Visit) -> Response:
         logs=_logs_of(detail.round),
         holders=holders_of(visit.db, visit.number, visit.policy, visit.now_ms),
         holding=HOLDING_WORDS,
+        link_kinds=detail.link_kinds,
     )
 
 

@@ -50,7 +50,14 @@ from manager.db.tables.releases import (
     releases,
     update_reports,
 )
-from manager.db.tables.rounds import plan_moves, plans, round_schedules, rounds, unit_rounds
+from manager.db.tables.rounds import (
+    plan_moves,
+    plans,
+    round_link_kinds,
+    round_schedules,
+    rounds,
+    unit_rounds,
+)
 from manager.db.tables.work import (
     assignments,
     distance_model,
@@ -110,6 +117,7 @@ __all__ = [
     "releases",
     "reports",
     "rights",
+    "round_link_kinds",
     "round_schedules",
     "rounds",
     "scrubs",

@@ -17,7 +17,14 @@ from manager.db.tables.columns import (
     text,
 )
 
-__all__ = ["plan_moves", "plans", "round_schedules", "rounds", "unit_rounds"]
+__all__ = [
+    "plan_moves",
+    "plans",
+    "round_link_kinds",
+    "round_schedules",
+    "rounds",
+    "unit_rounds",
+]
 
 rounds: Final = sa.Table(
     "rounds",
@@ -72,6 +79,24 @@ unit_rounds: Final = sa.Table(
     ),
     sa.Index(None, "agent_id", "state", "round", "unit_id"),
     sa.Index(None, "unit_id"),
+)
+
+# What each kind of links brought: URLs, their pages, and those that are not there.
+round_link_kinds: Final = sa.Table(
+    "round_link_kinds",
+    metadata,
+    sa.Column("round", Whole, primary_key=True, autoincrement=False),
+    sa.Column(
+        "agent_id",
+        Whole,
+        sa.ForeignKey("agents.id"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    sa.Column("kind", sa.Text(), primary_key=True),
+    count("links"),
+    count("pages"),
+    count("missing"),
 )
 
 plans: Final = sa.Table(

@@ -1,11 +1,14 @@
-"""What a sync says of URLs that were found and not fetched."""
+"""What a sync says of URLs that were found: by kind, and those that are not fetched."""
 
 from __future__ import annotations
 
-from agent.app.viewing import stopped_urls
+from agent.app.viewing import kinds_of_links, stopped_urls
 from agent.modules.counts import StopCounts
-from shared.wire.sync import Counters
-from shared.wire.sync_bounds import MAX_REASONS
+from agent.modules.kind_counts import KindCounts
+from agent.pipeline.link_kinds import EMBEDDED, LinkKind
+from shared.wire.link_kinds import LINK_KINDS
+from shared.wire.sync import Counters, KindOfLinks
+from shared.wire.sync_bounds import MAX_KINDS, MAX_REASONS
 from shared.wire.sync_light import said
 
 
@@ -24,3 +27,22 @@ def test_stops_are_told_with_reason_and_example() -> None:
         filtered.add(f"reason {number}", "x" * 5000)
     told = stopped_urls(filtered, given_up)
     assert len(Counters.model_validate({"stopped": said(told)}).stopped) == MAX_REASONS
+
+
+def test_kinds_are_told_with_what_they_brought() -> None:
+    """All of them fit into a message, under the names that the manager knows."""
+    counts = KindCounts()
+    counts.found(LinkKind.IMAGE | EMBEDDED)
+    counts.found(LinkKind.STRING)
+    counts.answered(LinkKind.IMAGE, 200)
+    counts.answered(LinkKind.STRING, 404)
+    told = Counters.model_validate({"kinds": said(kinds_of_links(counts))}).kinds
+    assert told == [
+        KindOfLinks(kind="image", links=1, pages=1),
+        KindOfLinks(kind="string", links=1, missing=1),
+    ]
+    for kind in LinkKind:
+        counts.found(kind)
+    told = Counters.model_validate({"kinds": said(kinds_of_links(counts))}).kinds
+    assert [one.kind for one in told] == list(LINK_KINDS)
+    assert len(LINK_KINDS) < MAX_KINDS

@@ -22,7 +22,7 @@ from manager.operations.upload_ends import settle
 from manager.operations.uploads import NewUpload, begin_upload
 from manager.operations.users import ROLES, add_user, login
 from shared.wire.names import hash_of_key
-from shared.wire.sync import Counters, StoppedUrls
+from shared.wire.sync import Counters, KindOfLinks, StoppedUrls
 from tests.manager.operations.logged import HOUR_MS, add_log
 from tests.manager.operations.world import ADMIN, World
 from tests.manager.running import START_MS, Running, running
@@ -175,6 +175,10 @@ def _speak(world: World, names: list[str]) -> None:
                     response_bytes=digest[3] * 10**6,
                     stopped=[
                         StoppedUrls(reason="calendar without end", count=digest[4], example=SCRIPT)
+                    ],
+                    kinds=[
+                        KindOfLinks(kind="anchor", links=digest[5] * 7, pages=digest[5] * 5),
+                        KindOfLinks(kind=SCRIPT, links=digest[6] * 3, missing=digest[6]),
                     ],
                 ),
             }

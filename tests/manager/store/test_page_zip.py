@@ -35,8 +35,17 @@ class KeptCaptures:
 def expanded(original: Capture, revisit: Capture) -> Capture:
     """Return what a selection has of a revisit alone."""
     row = Row(
-        *(revisit.url, revisit.fetched_at_ms, 0, 0, "text/html"),
-        *("revisit", 0, 1, "original", 0, 1),
+        url=revisit.url,
+        fetched_ms=revisit.fetched_at_ms,
+        modified_ms=0,
+        body_bytes=0,
+        mime="text/html",
+        segment="revisit",
+        offset=0,
+        length=1,
+        body_segment="original",
+        body_offset=0,
+        body_length=1,
         is_revisit=True,
         inside=False,
     )

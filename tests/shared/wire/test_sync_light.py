@@ -223,6 +223,7 @@ requests = st.builds(
         sync_light.Counters,
         requests=counts,
         stopped=st.lists(st.builds(sync_light.StoppedUrls, texts, counts, texts), max_size=2),
+        kinds=st.lists(st.builds(sync_light.KindOfLinks, texts, *[counts] * 3), max_size=2),
     ),
     capacity=st.none()
     | st.builds(
