@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 from argon2 import PasswordHasher
+from fastapi.dependencies import models as routes
 
 from manager.console import access
 from manager.db import engine
@@ -38,3 +39,20 @@ def patient_pages() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(access, "FIRST_FIGURE_S", 60.0)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def patient_writes() -> Iterator[None]:
+    """Let a write ask PostgreSQL nothing for a while: a busy machine may stop a test that long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "IDLE_S", 120.0)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_kept_of_routes() -> Iterator[None]:
+    """Let managers go that are closed: FastAPI remembers each route, and with it its manager."""
+    yield
+    for function in vars(routes).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()

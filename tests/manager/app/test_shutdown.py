@@ -44,11 +44,17 @@ def run(work: str, after: str = "", stop_s: float = 0.2, signals: int = 1) -> tu
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
+            assert process.stderr is not None
+            others: list[str] = []  # children may be ended before the second signal is told
             for _ in range(signals):
                 process.send_signal(signal.SIGTERM)
-                assert process.stdout.readline() == "told\n"
-            out, said = process.communicate(timeout=60)
-            return process.returncode, out, said
+                while (line := process.stdout.readline()) != "told\n":
+                    assert line, "it ended without having told"
+                    others.append(line)
+            # `communicate` would lose what `readline` has read already.
+            out = "".join([*others, process.stdout.read()])
+            said = process.stderr.read()
+            return process.wait(60), out, said
         finally:
             process.kill()
 
