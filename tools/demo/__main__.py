@@ -22,7 +22,7 @@ from typing import Any
 import click
 
 from simweb.launch import SimulatedWeb, StartError
-from tools.demo.fleet import start_agents, start_manager
+from tools.demo.fleet import place_agents, start_agents, start_manager
 from tools.demo.progress import ProgressLine
 from tools.demo.rounds import NoProgressError, counts, describe, run_round
 from tools.demo.system import CommandError, Manager
@@ -79,6 +79,7 @@ def demonstrate(
     manager = start_manager(stack, folder, web.dns_port)
     progress.say(f"manager: {manager.url}")
     start_agents(stack, manager, folder, REGIONS, web.dns_port)
+    place_agents(manager, REGIONS)
     progress.say(f"agents: {REGIONS}, one in each region")
     manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
     first, second = (

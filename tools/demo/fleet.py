@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tools.demo.system import Agent, Manager, wait_for
+from tools.demo.system import Agent, Manager, command, wait_for
 
-__all__ = ["FleetOptions", "start_agents", "start_manager"]
+__all__ = ["PLACES", "FleetOptions", "place_agents", "start_agents", "start_manager"]
 
 CALL_S: Final = 120.0
+PLACES: Final = (
+    ("35.03", "135.78"),
+    ("43.07", "141.34"),
+    ("26.25", "127.77"),
+    ("38.26", "140.87"),
+)
+"""Where the agents of the first regions stand, in degrees north and east."""
 
 MANAGER_SETTINGS: Final = """\
 [policy]
@@ -145,3 +152,10 @@ def start_agents(
 
     # A round is for the agents that were there when it began.
     wait_for("agents", called, seconds=CALL_S, every_s=0.5)
+
+
+def place_agents(manager: Manager, regions: int) -> None:
+    """Say where the agents of the first regions stand, so that the map shows them."""
+    for region, (north, east) in enumerate(PLACES[:regions]):
+        name = f"robot.region{region}.example"
+        command("prsm", "agents", "place", "--", name, north, east, PRSM_DATA=str(manager.data))

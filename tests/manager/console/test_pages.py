@@ -69,6 +69,7 @@ ADDRESSES = [
     "/console/archive-jobs",
     "/console/archive-jobs?client=museum",
     "/console/withdrawn",
+    "/console/trash",
     "/console/audit",
     "/console/agents-map",
     "/console/alerts",
