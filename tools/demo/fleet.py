@@ -155,7 +155,7 @@ def start_agents(
 
 
 def place_agents(manager: Manager, regions: int) -> None:
-    """Say where the agents of the first regions stand, so that the map shows them."""
+    """Set the positions of the first regions' agents, so that the map shows them."""
     for region, (north, east) in enumerate(PLACES[:regions]):
         name = f"robot.region{region}.example"
         command("prsm", "agents", "place", "--", name, north, east, PRSM_DATA=str(manager.data))

@@ -1,4 +1,4 @@
-"""What pages say is so: bars, moments, numbers, and a way to act beside each command."""
+"""Truth of pages: bars, moments, numbers, and a way to act beside each command."""
 
 from __future__ import annotations
 
