@@ -17,8 +17,8 @@ from hypothesis import settings
 from tests.programs import NOT_INSTALLED
 
 # The default suite tries the same examples each time, so that who changes something learns what
-# that does; `make test-all` tries others each time, four times as many, and finds what nobody thought
-# of. How long one takes says how busy the machine is, and fails nothing.
+# that does; `make test-all` tries others each time, four times as many, and finds what nobody
+# thought of. How long one takes says how busy the machine is, and fails nothing.
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=25)
 settings.register_profile("others", print_blob=True, deadline=None, max_examples=100)
 settings.load_profile("others" if os.environ.get("PRSM_TESTS") == "all" else "same")
