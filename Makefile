@@ -7,7 +7,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-split bench-collection bench-console peers-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-split bench-collection bench-console peers-lock replay-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -31,6 +31,10 @@ lock: dev  ## choose versions anew and write the three lock files with hashes; L
 peers-lock: dev  ## the same for the crawlers that we are compared with, which nothing else installs
 	$(VENV)/uv pip compile --quiet --python-version 3.11 --generate-hashes --no-header \
 	  --group peers -o benchmarks/crawl/peers.lock --no-emit-index-url --no-emit-find-links
+
+replay-lock: dev  ## the same for pywb, with which a test replays what was crawled
+	$(VENV)/uv pip compile --quiet --python-version 3.11 --generate-hashes --no-header \
+	  --group replay -o tests/e2e/pywb.lock --no-emit-index-url --no-emit-find-links
 
 lint: dev  ## ruff, mypy strict, import contracts
 	$(VENV)/ruff check .

@@ -50,6 +50,16 @@ node_packages() {
             || { echo "npm could not install what $here needs"; return 1; }
     done
 }
+# pywb replays segments in a test: an environment of its own, by its lock file with digests.
+replay_packages() {
+    top="$(dirname "$0")/.."
+    lock="$top/tests/e2e/pywb.lock" here="$top/build/pywb"
+    [ "$here/installed" -nt "$lock" ] && return 0
+    { "${PYTHON:-python3}" -m venv "$here" \
+        && "$here/bin/pip" install --quiet --require-hashes -r "$lock" \
+        && touch "$here/installed"; } \
+        || { echo "pip could not install what $lock lists"; return 1; }
+}
 if [ -n "$missing" ]; then
     if ! type apt-get >/dev/null 2>&1; then
         echo "Not a Debian system: install$missing with this system's own tool"
@@ -64,4 +74,4 @@ if [ -n "$missing" ]; then
     # shellcheck disable=SC2086 # a list of package names
     { apt-get -qq update && apt-get -qq install --yes --no-install-recommends $missing; } >/dev/null
 fi
-[ "$what" != all ] || node_packages
+[ "$what" != all ] || { node_packages && replay_packages; }
