@@ -22,6 +22,7 @@ PACKAGES: Final = {
     "chromium": "chromium",
     "crontab": "cron",
     "curl": "curl",
+    "git": "git",
     "java": "default-jre-headless",
     "mount": "mount",
     "nginx": "nginx-light",

@@ -14,6 +14,7 @@ check=no
 what="${1:-}"
 
 tool curl curl
+tool git git
 tool openssl openssl
 tool nginx nginx-light
 tool crontab cron

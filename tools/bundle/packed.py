@@ -12,13 +12,24 @@ import tarfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from pathspec import GitIgnoreSpec
+
 from tools.bundle.chosen import Locked, Platform
 from tools.bundle.fetched import sha256_of
 from tools.bundle.licences import collect, write_licences
 from tools.bundle.sbom import write_sbom
 from tools.native import compile_all
 
-__all__ = ["ROOT", "commit_time", "lay_out", "own_wheel", "pack", "unpack", "version_in"]
+__all__ = [
+    "ROOT",
+    "commit_time",
+    "lay_out",
+    "own_wheel",
+    "pack",
+    "project_files",
+    "unpack",
+    "version_in",
+]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _VERSION = re.compile(r'^version = "([^"]+)"$', re.MULTILINE)
@@ -39,15 +50,8 @@ def own_wheel(
 
     change: edits the copy of the tree that it is built from.
     """
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     tree = scratch / "tree"
-    for name in filter(None, listed.stdout.split("\0")):
+    for name in project_files(ROOT):
         if (ROOT / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tree / name)
@@ -122,9 +126,34 @@ def _hashes(digests: Iterable[str]) -> str:
     return "".join(f" \\\n    --hash=sha256:{digest}" for digest in digests)
 
 
-def commit_time() -> int:
-    """Return the time of the newest commit, in seconds since 1970."""
-    shown = subprocess.run(
-        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    return int(shown.stdout)
+def project_files(root: Path) -> list[str]:
+    """Return the files of a tree without what is made in it: as Git lists them, else by .gitignore.
+
+    A downloaded archive of the sources is no repository, and needs no Git.
+    """
+    listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    if listed is not None:
+        return list(filter(None, listed.split("\0")))
+    lines = (root / ".gitignore").read_text().splitlines()
+    made = GitIgnoreSpec.from_lines([*lines, ".git/"])
+    return sorted(made.match_tree_files(root, negate=True))
+
+
+def commit_time(root: Path = ROOT) -> int:
+    """Return the time of the newest commit, in seconds since 1970.
+
+    In an archive of the sources each file has that time; there it is that of pyproject.toml.
+    """
+    shown = _git(root, "log", "-1", "--format=%ct")
+    return int(shown) if shown else int((root / "pyproject.toml").stat().st_mtime)
+
+
+def _git(root: Path, *words: str) -> str | None:
+    """Return what Git says of a tree; None where it is no repository of its own, or Git is missing.
+
+    Raises CalledProcessError where Git refuses a repository.
+    """
+    if not (root / ".git").exists() or shutil.which("git") is None:
+        return None
+    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout
