@@ -59,6 +59,7 @@ class SumRow:
     odd_lines: int = 0
     odd_bytes: int = 0
     odd_ms: int = 0
+    clock_ms: int | None = None
 
 
 @frozen

@@ -36,6 +36,7 @@ __all__ = [
     "grant",
     "may_crawl",
     "nobody_else",
+    "note_sent",
     "of_agent",
     "of_units",
     "set_limit",
@@ -100,6 +101,19 @@ def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) 
         ],
     )
     tx.execute(agents.update().where(agents.c.id == agent_id).values(list_changed=True))
+
+
+def note_sent(tx: Transaction, agent_id: int, generation: int, now_ms: int) -> None:
+    """Note that the list of a generation is sent; a right counts from the first that names it."""
+    tx.execute(
+        rights.update()
+        .where(
+            rights.c.agent_id == agent_id,
+            rights.c.sent_ms.is_(None),
+            rights.c.granted_generation <= generation,
+        )
+        .values(sent_ms=now_ms)
+    )
 
 
 def nobody_else(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
@@ -233,13 +247,23 @@ def _free(tx: Transaction, condition: Condition, now_ms: int, reason: str) -> in
     _give_back_refetches(tx, condition)
     tx.execute(
         holdings.insert().from_select(
-            ["unit_id", "agent_id", "kind", "round", "since_ms", "until_ms", "reason"],
+            [
+                "unit_id",
+                "agent_id",
+                "kind",
+                "round",
+                "since_ms",
+                "sent_ms",
+                "until_ms",
+                "reason",
+            ],
             sa.select(
                 rights.c.unit_id,
                 rights.c.agent_id,
                 rights.c.kind,
                 rights.c.round,
                 rights.c.granted_ms,
+                rights.c.sent_ms,
                 sa.literal(now_ms, sa.BigInteger()),
                 sa.literal(reason, sa.Text()),
             ).where(condition),

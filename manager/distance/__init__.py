@@ -4,11 +4,13 @@
 `prediction` says how far the pairs are that nobody measured, `lessons` what that is learned from;
 `graph` makes of all distances the tree along which agents exchange units. `trust` bounds what an
 agent can claim, `controls` compares agents over a few hosts that all of them probe, `doubts` finds
-claims that fit neither an agent's past nor what the others see.
+claims that fit neither an agent's past nor what the others see, `clock_evidence` what the manager's
+own clock says of them.
 """
 
 from __future__ import annotations
 
+from manager.distance.clock_evidence import Pace, Spell, Timed, find_pace
 from manager.distance.controls import ControlProbe, Odd, odd_agents, sick_hosts
 from manager.distance.doubts import (
     Claim,
@@ -48,16 +50,20 @@ __all__ = [
     "Measured",
     "Model",
     "Odd",
+    "Pace",
     "Places",
     "Probes",
     "Quartiles",
     "Reference",
     "SpanningTree",
+    "Spell",
     "Spread",
     "State",
     "Taught",
+    "Timed",
     "believed",
     "find_doubts",
+    "find_pace",
     "fit",
     "landmarks",
     "learn",

@@ -44,6 +44,8 @@ APART_FACTOR: Final = 20.0
 agents of the source have 7, its oddest has 9; who lies about half of the units has 50."""
 QUARTER_FACTOR: Final = 2.0
 """Three of four units must differ by this, in the same direction, for a scale to be wrong."""
+TEN: Final = math.log(10)
+LEVEL_PASSES: Final = 4
 LEAST_MS: Final = 0.5
 """A line of 0 ms took less than half a millisecond."""
 
@@ -62,6 +64,7 @@ class Evidence(StrEnum):
 
     HISTORY = "history"
     OTHERS = "others"
+    CLOCK = "clock"
 
 
 @frozen
@@ -84,13 +87,15 @@ class Claim:
 class Doubt:
     """A fault with its parameters. factor: claimed over expected; 1 where claims are scattered.
 
-    units: how many were compared.
+    units: how many were compared. level: the agent's times over those of the others, by what is
+    known beside its claims; 1 where nothing is.
     """
 
     fault: Fault
     factor: float
     units: int
     evidence: Evidence
+    level: float = 1.0
 
 
 @frozen
@@ -187,7 +192,18 @@ def _of_times(apart: Floats, middle: Floats, factor: float, evidence: Evidence) 
     else:
         first, last = np.quantile(middle, (0.1, 0.9))
         is_scattered = len(middle) >= 2 * LEAST_UNITS and last - first > math.log(APART_FACTOR)
-    return Doubt(Fault.SCATTERED_TIMES, 1.0, len(apart), evidence) if is_scattered else None
+    if not is_scattered:
+        return None
+    return Doubt(Fault.SCATTERED_TIMES, 1.0, len(apart), evidence, _level(middle))
+
+
+def _level(middle: Floats) -> float:
+    """Return the level of times some of which are wrong by powers of ten, the others' being 1."""
+    level = 0.0
+    for _ in range(LEVEL_PASSES):
+        rest = middle - level
+        level += float(np.median(rest - TEN * np.round(rest / TEN)))
+    return math.exp(level)
 
 
 def _of_bytes(compared: _Apart, since: _Apart) -> Doubt | None:

@@ -2,8 +2,9 @@
 
 Invariants: each agent is compared over some units of its newest round (`SAMPLE` at most), so a
 review costs the same however large the web is. Doubts begin and end with the age of claims, never
-with a single unit; while the evidence is too little, the verdict stays. What a person believes
-(`believe_agent`) is history for what comes after.
+with a single unit; while the evidence is too little, the verdict stays. The manager's own clock
+decides where it can (`clock_review`): what it confirms is not doubted, and no more than it allows
+is believed. What a person believes (`believe_agent`) is history for what comes after.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from manager.db import agents, measurements, predictions, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.measurements import SumRow
-from manager.distance import Claim, Doubt, find_doubts, on_the_whole
+from manager.distance import Claim, Doubt, Evidence, find_doubts, on_the_whole
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.claims import (
+    TIME_FAULTS,
     Period,
     age_of,
     claim_of,
@@ -27,6 +29,7 @@ from manager.operations.claims import (
     references,
     written,
 )
+from manager.operations.clock_review import ManagerClock
 from manager.operations.measuring import refresh_distances, refresh_volumes
 from manager.operations.policy import Policy
 
@@ -34,6 +37,9 @@ __all__ = ["believe_agent", "review_agents"]
 
 SAMPLE: Final = 300
 ROUNDS_BACK: Final = 3
+AGES_BACK: Final = 4
+DRIFT_ROUNDS: Final = 10
+"""Times that change by a little in each of so many rounds have changed by all of it."""
 """An agent that measured nothing for so long keeps its verdict."""
 UNITS_AT_ONCE: Final = 5_000
 
@@ -43,7 +49,8 @@ def review_agents(tx: Transaction, rows: Iterable[AgentRow], policy: Policy) -> 
 
     The model of distances is forgotten then: it was learned from claims that count no more.
     """
-    changed = [row.id for row in rows if _review(tx, row, policy)]
+    clock = ManagerClock(tx)
+    changed = [row.id for row in rows if _review(tx, row, policy, clock)]
     if changed:
         predictions.forget_model(tx)
     return changed
@@ -77,7 +84,7 @@ def believe_agent(db: Database, name: str, actor: Actor, now_ms: int) -> None:
         note(tx, now_ms, actor, "agent.believe", name, was=reason)
 
 
-def _review(tx: Transaction, row: AgentRow, policy: Policy) -> bool:
+def _review(tx: Transaction, row: AgentRow, policy: Policy, clock: ManagerClock) -> bool:
     sample = _newest(tx, row.id)
     if not sample:
         return False
@@ -86,22 +93,52 @@ def _review(tx: Transaction, row: AgentRow, policy: Policy) -> bool:
     current = periods[-1] if periods and periods[-1].last_age is None else None
     if age <= row.believed_age:
         return False
-    doubts = _doubts(tx, row, sample, periods, policy)
-    if doubts is None:
+    found = _doubts(tx, row, sample, periods, policy, has_own_level=row.believed_age > 0)
+    if any(
+        one.fault in TIME_FAULTS and one.evidence is Evidence.OTHERS for one in found or ()
+    ) and (any(clock.confirms(row, one) for one in range(max(2, age - AGES_BACK), age))):
+        found = _doubts(tx, row, sample, periods, policy, has_own_level=True)
+    doubts, is_confirmed = clock.settle(row, age, found or ())
+    if found is None and not doubts and not is_confirmed:
         return False
     past = periods[:-1] if current is not None else periods
     if doubts:
         first = current.first_age if current is not None else _began(tx, row, age, past)
         now = [*past, Period(first, None, tuple(doubts))]
-    elif current is None or current.first_age >= age:
+    elif (
+        current is None
+        or current.first_age >= age
+        or (is_confirmed and _is_confirmed(row, current, age, clock))
+    ):
         now = past
     else:
         now = [*past, replace(current, last_age=age - 1)]
+    news = _keep_times(row, now, age, clock)
     if _alike(now, periods):
+        refresh_distances(tx, row.id, measurements.sums_of_agent(tx, row.id, news))
         return False
     agents.update(tx, row.id, doubts=written(now))
     _count_anew(tx, row.id, min(one.first_age for one in (*now, *periods)))
+    clock.forget()
     return True
+
+
+def _is_confirmed(row: AgentRow, current: Period, age: int, clock: ManagerClock) -> bool:
+    """Return whether the clock contradicts no claim of the ages that are doubted, but confirms one.
+
+    Then the agent was right from the first of them on.
+    """
+    first = max(current.first_age, age - AGES_BACK)
+    before = [clock.settle(row, one, current.doubts) for one in range(first, age)]
+    return all(is_confirmed or tuple(left) == current.doubts for left, is_confirmed in before)
+
+
+def _keep_times(row: AgentRow, now: list[Period], age: int, clock: ManagerClock) -> set[int]:
+    """Keep what the clock says of doubted times; return the units that it says something new of."""
+    if not now or now[-1].last_age is not None or not now[-1].has(*TIME_FAULTS):
+        return set()
+    first = max(now[-1].first_age, age - AGES_BACK)
+    return {unit for one in range(first, age + 1) for unit in clock.keep_times(row, one)}
 
 
 def _newest(tx: Transaction, agent_id: int) -> list[SumRow]:
@@ -128,28 +165,41 @@ def _doubts(
     sample: list[SumRow],
     periods: list[Period],
     policy: Policy,
+    *,
+    has_own_level: bool,
 ) -> list[Doubt] | None:
     own = {one.unit_id: claim for one in sample if (claim := claim_of(one)) is not None}
     ages = {one.unit_id: age_of(one.round, one.kind) for one in sample}
-    earlier: dict[int, tuple[int, Claim]] = {}
+    newest: dict[int, tuple[int, Claim]] = {}
+    oldest: dict[int, tuple[int, Claim]] = {}
     for one in measurements.sums_of_agent(tx, row.id, own):
         before, claim = age_of(one.round, one.kind), claim_of(one)
-        known = earlier.get(one.unit_id)
+        unit, now = one.unit_id, ages[one.unit_id]
         if (
-            claim is not None
-            and row.history_age <= before < ages[one.unit_id]
-            and not any(period.covers(before) for period in periods)
-            and (known is None or known[0] < before)
+            claim is None
+            or not row.history_age <= before < now
+            or any(period.covers(before) for period in periods)
         ):
-            earlier[one.unit_id] = before, claim
-    return find_doubts(
-        own,
-        references(tx, row.id, own),
-        {unit: claim for unit, (_, claim) in earlier.items()},
-        on_the_whole(policy.distance_trust),
-        periods[-1].doubts if periods and periods[-1].last_age is None else (),
-        has_own_level=row.believed_age > 0,
-    )
+            continue
+        if unit not in newest or newest[unit][0] < before:
+            newest[unit] = before, claim
+        is_recent = before >= now - 2 * DRIFT_ROUNDS
+        if is_recent and (unit not in oldest or before < oldest[unit][0]):
+            oldest[unit] = before, claim
+    others = references(tx, row.id, own)
+    found: list[Doubt] | None = None
+    for earlier in (newest, oldest):
+        found = find_doubts(
+            own,
+            others,
+            {unit: claim for unit, (_, claim) in earlier.items()},
+            on_the_whole(policy.distance_trust),
+            periods[-1].doubts if periods and periods[-1].last_age is None else (),
+            has_own_level=has_own_level,
+        )
+        if found is None or any(one.fault in TIME_FAULTS for one in found):
+            break
+    return found
 
 
 def _began(tx: Transaction, row: AgentRow, age: int, past: list[Period]) -> int:

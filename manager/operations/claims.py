@@ -32,6 +32,8 @@ from shared.frozen import frozen
 from shared.ratios import spoken_times
 
 __all__ = [
+    "BYTE_FAULTS",
+    "TIME_FAULTS",
     "Evidence",
     "Fault",
     "Period",
@@ -44,15 +46,22 @@ __all__ = [
     "put_right",
     "reason_of",
     "references",
+    "round_and_kind",
     "size_put_right",
     "written",
 ]
 
 NEAR_FACTOR: Final = 10.0
 """A time that is put right counts as it is within this factor of what the others see."""
+NEAREST: Final = 0.55
+"""Of what is expected: a scattered claim that is nearer is taken to be in a wrong unit. Of a claim
+that says nothing, so much farther counts: a plan picks what looks nearer than it is."""
 TIMES_MOST: Final = 50.0
 """Of times that are wrong by more nothing is left that could be put right."""
+BORNE_OUT: Final = 1.6
+"""A claim that differs by less from the manager's clock is as the clock says."""
 BYTE_FAULTS: Final = (Fault.BYTES, Fault.SCATTERED_BYTES)
+TIME_FAULTS: Final = (Fault.TIMES, Fault.SCATTERED_TIMES)
 
 
 @frozen
@@ -71,12 +80,23 @@ class Period:
         """Return by how much claims are wrong in one way; 1 where they are not.
 
         Beside the others an agent's true level is not known: its factor is the power of ten next
-        to what was found, as wrong units are.
+        to what was found, as wrong units are. The manager's clock knows it within what it counts
+        of waiting, so a power of ten near to what it says is meant.
         """
         for one in self.doubts:
             if one.fault is fault:
-                return one.factor if one.evidence is Evidence.HISTORY else _power_of_ten(one.factor)
+                tens = _power_of_ten(one.factor)
+                is_level = one.evidence is Evidence.OTHERS
+                is_near = one.evidence is Evidence.CLOCK and (
+                    tens / BORNE_OUT <= one.factor <= tens * BORNE_OUT
+                )
+                return tens if is_level or is_near else one.factor
         return 1.0
+
+    @property
+    def level(self) -> float:
+        """Return how much slower than the others the agent is in truth, as far as that is known."""
+        return next((one.level for one in self.doubts if one.fault in TIME_FAULTS), 1.0)
 
     def has(self, *faults: Fault) -> bool:
         """Return whether claims are wrong in one of some ways."""
@@ -93,6 +113,11 @@ def age_of(round_number: int, kind: str) -> int:
     return 2 * round_number + (kind == "crawl")
 
 
+def round_and_kind(age: int) -> tuple[int, str]:
+    """Return the round and the kind of claims of an age."""
+    return age // 2, "crawl" if age % 2 else "probe"
+
+
 def periods_of(row: AgentRow) -> list[Period]:
     """Return when claims of an agent are doubted, oldest first."""
     return [
@@ -100,8 +125,8 @@ def periods_of(row: AgentRow) -> list[Period]:
             one["first"],
             one["last"],
             tuple(
-                Doubt(Fault(fault), factor, units, Evidence(evidence))
-                for fault, factor, units, evidence in one["doubts"]
+                Doubt(Fault(fault), factor, units, Evidence(evidence), *level)
+                for fault, factor, units, evidence, *level in one["doubts"]
             ),
         )
         for one in (json.loads(row.doubts) if row.doubts else ())
@@ -118,7 +143,8 @@ def written(periods: Sequence[Period]) -> str:
                 "first": one.first_age,
                 "last": one.last_age,
                 "doubts": [
-                    (doubt.fault, doubt.factor, doubt.units, doubt.evidence) for doubt in one.doubts
+                    (doubt.fault, doubt.factor, doubt.units, doubt.evidence, doubt.level)
+                    for doubt in one.doubts
                 ],
             }
             for one in periods
@@ -162,23 +188,53 @@ def references(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> dic
     return {unit: one for unit, one in found.items() if one is not None}
 
 
-def put_right(row: DistanceRow, period: Period, references: Mapping[int, Reference]) -> DistanceRow:
-    """Return a doubted distance with the number that counts; all else stays as it was claimed."""
+def put_right(
+    row: DistanceRow,
+    clock_ms: int | None,
+    period: Period,
+    references: Mapping[int, Reference],
+) -> DistanceRow:
+    """Return a doubted distance with the number that counts; all else stays as it was claimed.
+
+    clock_ms: what the manager's clock leaves for the claimed time; None: it cannot tell.
+    """
     claim = claim_of(row)
     if claim is None:
         return row
     reference = references.get(row.unit_id)
     size = size_put_right(claim, period, reference)
+    elapsed_ms = claim.elapsed_ms / period.factor(Fault.TIMES)
+    if period.has(*TIME_FAULTS):
+        if clock_ms is not None:
+            elapsed_ms = clock_ms
+        elif reference is not None:
+            expected_ms = reference.ms_per_kb * period.level * size / 1000
+            elapsed_ms = _put_right_ms(elapsed_ms, expected_ms, period)
+    return replace(
+        row,
+        ms_per_kb=elapsed_ms * 1000 / size,
+        first_quartile=None,
+        median=None,
+        third_quartile=None,
+    )
+
+
+def _put_right_ms(elapsed_ms: float, expected_ms: float, period: Period) -> float:
+    """Return what counts of a time that the factor of a period was taken out of.
+
+    Of scattered times nobody knows which are true. A long one counts as it came, for its agent only
+    gets less by it. A short one counts in the unit in which it is least near: what looks nearest
+    is the worst lie.
+    """
+    if period.has(Fault.SCATTERED_TIMES):
+        if not elapsed_ms:
+            return expected_ms / NEAREST
+        least_ms = expected_ms * NEAREST
+        return elapsed_ms * 10.0 ** max(0, math.ceil(math.log10(least_ms / elapsed_ms)))
     factor = period.factor(Fault.TIMES)
-    ms_per_kb = claim.elapsed_ms / factor * 1000 / size
-    if reference is not None and period.has(Fault.TIMES, Fault.SCATTERED_TIMES):
-        # Of scattered times nobody knows which are true; what looks nearest is the worst lie.
-        expected = reference.ms_per_kb
-        is_lost = period.has(Fault.SCATTERED_TIMES) or not 1 / TIMES_MOST <= factor <= TIMES_MOST
-        is_near = expected / NEAR_FACTOR <= ms_per_kb <= expected * NEAR_FACTOR
-        if is_lost or not is_near:
-            ms_per_kb = expected
-    return replace(row, ms_per_kb=ms_per_kb, first_quartile=None, median=None, third_quartile=None)
+    is_lost = not 1 / TIMES_MOST <= factor <= TIMES_MOST
+    is_near = expected_ms / NEAR_FACTOR <= elapsed_ms <= expected_ms * NEAR_FACTOR
+    return expected_ms / NEAREST if is_lost or not is_near else elapsed_ms
 
 
 def size_put_right(claim: Claim, period: Period, reference: Reference | None) -> float:
@@ -206,6 +262,8 @@ def reason_of(period: Period) -> str:
 
 def _sentence(doubt: Doubt) -> str:
     count, times = f"{doubt.units:,}", spoken_times(doubt.factor)
+    if doubt.evidence is Evidence.CLOCK:
+        return _clock_sentence(doubt.fault, count, times, is_longer=doubt.factor > 1)
     before = doubt.evidence is Evidence.HISTORY
     match doubt.fault, doubt.factor > 1:
         case Fault.TIMES, True:
@@ -234,3 +292,11 @@ def _sentence(doubt: Doubt) -> str:
             if before:
                 return f"its bytes of {count} units are partly far from its own of before"
             return f"its bytes of {count} units are partly far from those of the others"
+
+
+def _clock_sentence(fault: Fault, count: str, times: str, *, is_longer: bool) -> str:
+    if fault is Fault.SCATTERED_TIMES:
+        return f"its times of {count} units are partly far from what the manager's clock says"
+    if is_longer:
+        return f"its times of {count} units are {times} times longer than the manager's clock says"
+    return f"its times of {count} units are {times} times shorter than the manager's clock says"

@@ -82,6 +82,8 @@ def current_list(
             restart_ordered_ms=None,
             restart_handled_ms=now_ms if row.restart_ordered_ms else row.restart_handled_ms,
         )
+        if row.generation != row.list_sent_generation:
+            rights.note_sent(tx, row.id, row.generation, now_ms)
         number = current.number if current is not None else rounds.last_number(tx)
         kind = _kind(tx, row)
     lease_s = policy.plain_renewal_s if row.is_plain else policy.permit_s

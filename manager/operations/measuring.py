@@ -92,24 +92,31 @@ def _together(new: SumRow, old: SumRow | None) -> SumRow:
 
 
 def refresh_distances(tx: Transaction, agent_id: int, sums: Iterable[SumRow]) -> None:
-    """Make an agent's distances to some units anew from all its sums of them."""
+    """Make an agent's distances to some units anew from all its sums of them.
+
+    The newest one counts; of doubted ones the newest that the manager's clock knows.
+    """
     periods = _periods(tx, agent_id)
     sound: dict[int, SumRow] = {}
     doubted: dict[int, SumRow] = {}
     for row in sums:
         if row.odd_lines and not row.requests:
             continue  # all that it says is impossible: that is no distance
-        kept = doubted if _period_of(periods, row) is not None else sound
-        other = kept.get(row.unit_id)
-        if other is None or _age(row) > _age(other):
-            kept[row.unit_id] = row
+        if _period_of(periods, row) is None:
+            other = sound.get(row.unit_id)
+            if other is None or _age(row) > _age(other):
+                sound[row.unit_id] = row
+        else:
+            other = doubted.get(row.unit_id)
+            if other is None or _age_of_known(row) > _age_of_known(other):
+                doubted[row.unit_id] = row
     alone = [row for unit, row in doubted.items() if unit not in sound]
     seen = references(tx, agent_id, [row.unit_id for row in alone]) if alone else {}
     right = []
     for row in alone:
         period = _period_of(periods, row)
         assert period is not None, "it is doubted"
-        right.append(put_right(_distance(row), period, seen))
+        right.append(put_right(_distance(row), row.clock_ms, period, seen))
     _set(tx, agent_id, [*map(_distance, sound.values()), *right])
 
 
@@ -286,6 +293,11 @@ def note_unreachable(
             for unit in unit_ids
         ],
     )
+
+
+def _age_of_known(row: SumRow) -> tuple[bool, int]:
+    """Return the age, greater where the manager's clock knows the time."""
+    return row.clock_ms is not None, _age(row)
 
 
 def _age(row: SumRow) -> int:

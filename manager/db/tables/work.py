@@ -71,6 +71,7 @@ rights: Final = sa.Table(
     count("max_transfer"),
     count("epoch"),  # of the agent's permit at the grant
     moment("granted_ms", required=True),
+    moment("sent_ms"),  # in a list, for the first time
     count("granted_generation"),  # the first list that names it
     sa.Column("withdrawn_generation", Whole),  # the first list that no longer does
     sa.Column("news_generation", Whole),  # the first list that says something new of it
@@ -98,6 +99,7 @@ holdings: Final = sa.Table(
     text("kind"),
     count("round"),
     moment("since_ms", required=True),
+    moment("sent_ms"),
     moment("until_ms", required=True),
     text("reason"),
     sa.Index(None, "agent_id", "until_ms"),

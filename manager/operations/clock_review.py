@@ -1,0 +1,186 @@
+"""Review of claimed times by the manager's own clock: what it confirms, and what it contradicts.
+
+Invariant: only agents under no doubt say how the clock follows from claims, and two at least. What
+the clock cannot tell, because waiting hides it or too little was fetched, changes no verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from manager.db import agents
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+from manager.db.holding_times import (
+    HoldingTime,
+    clock_times,
+    holding_times,
+    set_clock_times,
+)
+from manager.distance import Doubt, Evidence, Fault, Pace, Spell, Timed, find_pace
+from manager.operations.capacity import capacity_of
+from manager.operations.claims import (
+    TIME_FAULTS,
+    doubts_of,
+    open_period,
+    references,
+    round_and_kind,
+)
+
+__all__ = ["ManagerClock"]
+
+SPELLS: Final = 600
+AGENTS: Final = 12
+"""So many believed agents say enough of how the clock follows from claims."""
+NEVER_RESTS: Final = 0.9
+SCATTERED_SHARE: Final = 0.75
+"""Of the windows: where fewer are off, the others are not, and no factor holds for all."""
+
+
+class ManagerClock:
+    """What the clock says of claims in one transaction; nothing is read twice."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._spells: dict[tuple[int, int, str], list[Spell]] = {}
+        self._paces: dict[tuple[int, str, tuple[int, ...]], Pace | None] = {}
+        self._verdicts: dict[tuple[int, int, str], Timed | None] = {}
+        self._believed: list[int] | None = None
+
+    def forget(self) -> None:
+        """Forget who is believed: verdicts have changed."""
+        self._believed = None
+        self._verdicts.clear()
+
+    def settle(self, row: AgentRow, age: int, doubts: Sequence[Doubt]) -> tuple[list[Doubt], bool]:
+        """Return the doubts about an agent's claims of an age that the clock leaves or adds.
+
+        The second: the clock confirms the claimed times, whatever else speaks against them. What
+        the clock once found stands until the clock says otherwise.
+        """
+        timed = self._timed(row, *round_and_kind(age))
+        others = [one for one in doubts if one.fault not in TIME_FAULTS]
+        times = next((one for one in doubts if one.fault in TIME_FAULTS), None)
+        if timed is None:
+            if times is None or times.evidence is Evidence.OTHERS:
+                times = next((d for d in doubts_of(row) if d.evidence is Evidence.CLOCK), times)
+            return [*([] if times is None else [times]), *others], False
+        is_short = timed.is_too_short and not _pauses(row)
+        if _is_right(timed, times) and not is_short:
+            return others, True
+        if times is None or times.evidence is not Evidence.HISTORY:
+            scattered = not timed.is_even and timed.over + timed.under < SCATTERED_SHARE
+            times = Doubt(
+                Fault.SCATTERED_TIMES if scattered else Fault.TIMES,
+                1.0 if scattered else timed.factor,
+                timed.windows,
+                Evidence.CLOCK,
+                timed.level,
+            )
+        return [times, *others], False
+
+    def confirms(self, row: AgentRow, age: int) -> bool:
+        """Return whether the clock confirms what an agent claimed in an age."""
+        timed = self._timed(row, *round_and_kind(age))
+        return timed is not None and timed.confirms
+
+    def keep_times(self, row: AgentRow, age: int) -> set[int]:
+        """Write down what the clock knows of doubted times of an age; return units with news."""
+        number, kind = round_and_kind(age)
+        timed = self._timed(row, number, kind)
+        if timed is None:
+            return set()
+        known = clock_times(self._tx, row.id, number, kind, timed.unit_ms)
+        news = {
+            unit: took
+            for unit, ms in timed.unit_ms.items()
+            if known.get(unit) != (took := max(1, round(ms)))
+        }
+        set_clock_times(self._tx, row.id, number, kind, news)
+        return set(news)
+
+    def _timed(self, row: AgentRow, round_number: int, kind: str) -> Timed | None:
+        key = row.id, round_number, kind
+        if key not in self._verdicts:
+            spells = self._of(*key)
+            pace = self._pace(*key) if any(one.requests is not None for one in spells) else None
+            timed = None if pace is None else pace.judge(spells, {})
+            if pace is not None and timed is not None and not timed.confirms:
+                timed = pace.judge(spells, self._expected(row.id, spells))
+            self._verdicts[key] = timed
+        return self._verdicts[key]
+
+    def _pace(self, agent_id: int, round_number: int, kind: str) -> Pace | None:
+        """Return how the clock follows from claims; of most agents the same ones say so."""
+        if self._believed is None:
+            self._believed = [
+                row.id
+                for row in agents.all_agents(self._tx)
+                if row.takes_part and not row.is_plain and open_period(row) is None
+            ]
+        found: dict[int, Sequence[Spell]] = {}
+        for other in self._believed:
+            if len(found) == AGENTS:
+                break
+            if other != agent_id and (spells := self._of(other, round_number, kind)):
+                found[other] = spells
+        key = round_number, kind, tuple(found)
+        if key not in self._paces:
+            self._paces[key] = find_pace(found)
+        return self._paces[key]
+
+    def _of(self, agent_id: int, round_number: int, kind: str) -> list[Spell]:
+        key = agent_id, round_number, kind
+        if key not in self._spells:
+            self._spells[key] = _spells(
+                holding_times(self._tx, agent_id, round_number, kind, SPELLS)
+            )
+        return self._spells[key]
+
+    def _expected(self, agent_id: int, spells: Sequence[Spell]) -> Mapping[int, float]:
+        requests = {one.unit: one.requests for one in spells if one.requests is not None}
+        return {
+            unit: requests[unit] * math.exp((one.low[1] + one.high[1]) / 2)
+            for unit, one in references(self._tx, agent_id, requests).items()
+        }
+
+
+def _pauses(row: AgentRow) -> bool:
+    """Return whether an agent may rest while it has work: by its hours, its load or its network."""
+    capacity = capacity_of(row)
+    return capacity.bytes_per_s > 0 or capacity.strength < NEVER_RESTS * capacity.slots
+
+
+def _is_right(timed: Timed, times: Doubt | None) -> bool:
+    """Return whether the clock bears claims out.
+
+    An agent may pause, so a claim shorter than the clock speaks only against one that is doubted
+    for being short, or for being far from others in part.
+    """
+    if times is None or (times.fault is Fault.TIMES and times.factor > 1):
+        return not timed.is_impossible
+    return timed.confirms
+
+
+def _spells(rows: Sequence[HoldingTime]) -> list[Spell]:
+    """Return the rights that ended by the agent's word, held once; a log is in by its pages."""
+    held: dict[int, int] = {}
+    for row in rows:
+        held[row.unit_id] = held.get(row.unit_id, 0) + 1
+    return [
+        Spell(
+            row.unit_id,
+            row.since_ms,
+            row.until_ms,
+            row.requests if _is_in(row) else None,
+            row.ms if _is_in(row) else None,
+        )
+        for row in rows
+        if row.finished and held[row.unit_id] == 1
+    ]
+
+
+def _is_in(row: HoldingTime) -> bool:
+    return row.requests is not None and row.requests >= max(1, row.said_pages or 0)
