@@ -1,8 +1,10 @@
 """A fleet whose truth is known: its logs go through the manager's intake, its plans are real.
 
 Each host has pages of known sizes, each agent a known distance to each host; a request takes its
-page's size times the distance, with noise. What an agent writes in its log may be a lie. Owners
-and plans come from the database; what a plan costs is counted by the truth.
+page's size times the distance, with noise, and rests afterwards. Time passes: an agent fetches up
+to `slots` units side by side, each takes as long as its requests and rests do, and the manager
+hears of its end as from a real agent, a few seconds later. What an agent writes in its log may be a
+lie. Owners and plans come from the database; what a plan costs is counted by the truth.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,6 +31,8 @@ from manager.operations.contact import unsubscribe
 from manager.operations.rounds import current_round, make_plan, start_round
 from manager.settings import read_settings
 from manager.store import Layout, Rejected, Spool
+from shared.frozen import frozen
+from shared.wire.orders import OrderKind
 from shared.wire.sync import FinishedUnit
 from tests.manager.operations.world import ADMIN, POLICY, World
 from tests.manager.running import read_here
@@ -45,7 +49,23 @@ PLANNED_BY: Final = "prices"
 FLEET_POLICY: Final = replace(POLICY, probe_pages=PROBE_PAGES, probes_at_once=1000, batch=5000)
 
 
-_STATE: Final = ("agents", "address", "true_ms", "_closed", "_rng")
+STEP_S: Final = 6.0
+"""Between two looks at who is through: as soon as a real agent calls when there is news."""
+STEPS_A_TICK: Final = 3
+MEAN_BYTES: Final = 100_000
+"""Of a page, on the mean: a unit takes about a minute."""
+
+_STATE: Final = ("agents", "address", "true_ms", "_closed", "_rng", "_poll_ms")
+
+
+@frozen
+class Fetched:
+    """A unit that is being fetched. ms: of each request, in truth."""
+
+    end_ms: int
+    round: int
+    max_transfer: int
+    ms: tuple[int, ...]
 
 
 class Truth:
@@ -66,6 +86,12 @@ class Truth:
         """Return their names."""
         return [f"agent{number}" for number in range(len(self.distance))]
 
+    def with_slow(self, agent: int, factor: float) -> Truth:
+        """Return the same world with one agent farther from every host."""
+        distance = self.distance.copy()
+        distance[agent] *= factor
+        return Truth(self.sizes, distance)
+
     def makespan_ms(self, owner: dict[str, str]) -> float:
         """Return the greatest true cost of an agent, by unit and owner."""
         load = dict.fromkeys(self.agents, 0.0)
@@ -82,7 +108,7 @@ def draw_truth(agents: int, hosts: int, seed: int) -> Truth:
     sizes = []
     for _ in range(hosts):
         pages = int(np.clip(round(math.exp(rng.normal(3.2, 0.3))), 8, 80))
-        mean = 10_000 * math.exp(rng.normal(0, 0.4))
+        mean = MEAN_BYTES * math.exp(rng.normal(0, 0.4))
         sizes.append(np.maximum(200, mean * np.exp(rng.normal(0, 0.7, pages))).astype(np.int64))
     level = rng.normal(math.log(20), 0.35, (agents, 1))
     distance = np.exp(level + rng.normal(0, 0.5, hosts) + rng.normal(0, 0.5, (agents, hosts)))
@@ -92,15 +118,28 @@ def draw_truth(agents: int, hosts: int, seed: int) -> Truth:
 class Fleet(World):
     """Agents that crawl a truth and log it, one of them with a lie."""
 
-    def __init__(self, db: Database, folder: Path, truth: Truth, seed: int) -> None:
+    def __init__(
+        self,
+        db: Database,
+        folder: Path,
+        truth: Truth,
+        seed: int,
+        *,
+        slots: int = 200,
+        rest_ms: int = 0,
+    ) -> None:
         super().__init__(db, FLEET_POLICY)
         self.folder = folder
         self.seed = seed
         self.truth = truth
+        self.slots = slots
+        self.rest_ms = rest_ms
         self.lies: dict[str, Lie] = {}
         self._rng = np.random.default_rng([seed, 1])
         self._lines: dict[str, list[tuple[str, int, int, list[Seen]]]] = {}
         self._closed: dict[str, int] = {}
+        self._poll_ms: dict[str, int] = {}
+        self._fetching: dict[str, dict[str, Fetched]] = {}
         settings = read_settings(folder, overrides=["limits.reserve_bytes=0"])
         layout = Layout(folder)
         layout.create()
@@ -131,34 +170,90 @@ class Fleet(World):
         self.join(*self.truth.agents)
         self.hosts(*self.truth.hosts)
 
-    def fetch(self, name: str, unit: str, kbytes: int = 0) -> None:
-        """Fetch what the list orders of a unit, and keep the lines for the log."""
-        agent = self.agents[name]
-        work = agent.fetchable(self.true_ms)[unit]
-        number = self.truth.hosts.index(unit.removeprefix("http://").removesuffix(":80/"))
+    def run(self, *, turns: int = 200, names: Iterable[str] | None = None) -> int:
+        """Let everybody work until nothing happens any more; return after how many turns."""
+        for turn in range(turns):
+            self.wait(STEP_S)
+            self.resolve()
+            did_something = turn % STEPS_A_TICK == 0 and self.tick().did_something
+            busy = [self._go_on(name) for name in self.agents]
+            if not did_something and not any(busy):
+                self.wait(self.policy.log_grace_s + 1)
+                for name in self.agents:
+                    self._call(name)
+                if not self.tick().did_something and not any(map(self._start, self.agents)):
+                    return turn
+        raise AssertionError(f"still busy after {turns} turns")
+
+    def _go_on(self, name: str) -> bool:
+        """Fetch for one step; return whether there is something to fetch."""
+        fetching = self._fetching.setdefault(name, {})
+        listed = self.agents[name].fetchable(self.true_ms)
+        for unit in [unit for unit in fetching if unit not in listed]:
+            del fetching[unit]
+        ended = [unit for unit, one in fetching.items() if one.end_ms <= self.true_ms]
+        for unit in sorted(ended, key=lambda unit: fetching[unit].end_ms):
+            self.fetch(name, unit)
+        if ended or self.true_ms >= self._poll_ms.get(name, 0):
+            self._call(name)
+        is_busy = self._start(name)
+        if self._lines.get(name) and not is_busy:
+            self.report(name)
+        return is_busy or bool(ended)
+
+    def _call(self, name: str) -> None:
+        self.call(name)
+        self._poll_ms[name] = self.true_ms + round(self.policy.next_poll_s * 1000)
+
+    def _start(self, name: str) -> bool:
+        """Begin to fetch what is listed, as far as there are slots; return whether any is."""
+        fetching = self._fetching.setdefault(name, {})
+        free_ms = max((one.end_ms for one in fetching.values()), default=0)
+        for unit, work in sorted(self.agents[name].fetchable(self.true_ms).items()):
+            if unit not in fetching and (len(fetching) < self.slots or self.slots == 1):
+                began_ms = max(self.true_ms, free_ms) if self.slots == 1 else self.true_ms
+                ms = self._times(name, unit, work.max_transfer)
+                end_ms = began_ms + sum(ms) + len(ms) * self.rest_ms
+                fetching[unit] = Fetched(end_ms, work.round, work.max_transfer, ms)
+                free_ms = end_ms
+        return bool(fetching)
+
+    def _times(self, name: str, unit: str, limit: int) -> tuple[int, ...]:
+        number = self._number(unit)
         sizes = self.truth.sizes[number]
-        count = min(len(sizes), work.max_transfer) if work.max_transfer else len(sizes)
+        count = min(len(sizes), limit) if limit else len(sizes)
         distance = self.truth.distance[self.truth.agents.index(name), number]
         noise = np.exp(self._rng.normal(-(NOISE**2) / 2, NOISE, count))
-        ms = np.round(sizes[:count] / 1000 * distance * noise).astype(int)
+        return tuple(np.round(sizes[:count] / 1000 * distance * noise).astype(int).tolist())
+
+    def _number(self, unit: str) -> int:
+        return self.truth.hosts.index(unit.removeprefix("http://").removesuffix(":80/"))
+
+    def fetch(self, name: str, unit: str, kbytes: int = 0) -> None:
+        """End the fetching of a unit, and keep the lines for the log."""
+        agent = self.agents[name]
+        work = agent.fetchable(self.true_ms)[unit]
+        fetched = self._fetching[name].pop(unit)
+        sizes = self.truth.sizes[self._number(unit)]
         lie = self.lies.get(name, HONEST)
+        kind: OrderKind = "probe" if work.max_transfer else "crawl"
         lines = [
             line
-            for request in range(count)
-            for line in lie(Seen(unit, request, int(sizes[request]), int(ms[request])))
+            for request, ms in enumerate(fetched.ms)
+            for line in lie(Seen(unit, request, int(sizes[request]), ms, kind, work.round))
         ]
         self._lines.setdefault(name, []).append((unit, work.round, work.max_transfer, lines))
         agent.done.add((unit, work.key, work.round))
         claim = FinishedUnit(
             unit=unit,
-            kind="probe" if work.max_transfer else "crawl",
+            kind=kind,
             round=work.round,
-            pages=count,
+            pages=len(fetched.ms),
             response_bytes=sum(line.size_bytes for line in lines),
         )
         agent.unanswered.append(claim)
         agent.claims[unit, work.kind, work.round] = claim
-        agent.requests += count
+        agent.requests += len(fetched.ms)
 
     def report(self, name: str) -> None:
         """Send what an agent has fetched as a log, through the manager's intake."""
@@ -178,7 +273,7 @@ class Fleet(World):
     def crawl_round(self, method: str = PLANNED_BY) -> None:
         """Run a round, from its probes to its last log."""
         start_round(self.db, method, ADMIN, self.now_ms, policy=self.policy)
-        self.run(turns=400)
+        self.run(turns=20_000)
         if current_round(self.db) is not None:
             raise AssertionError("the round did not end")
 

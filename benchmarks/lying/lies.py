@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from shared.frozen import frozen
@@ -13,12 +14,14 @@ __all__ = ["HONEST", "LIES", "Lie", "Seen"]
 
 @frozen
 class Seen:
-    """A line of a log. request: its number within the unit."""
+    """A line of a log. request: its number within the unit. kind, round: of the order."""
 
     unit: str
     request: int
     size_bytes: int
     ms: int
+    kind: str = "crawl"
+    round: int = 1
 
 
 Lie = Callable[[Seen], list[Seen]]
@@ -30,32 +33,42 @@ def HONEST(seen: Seen) -> list[Seen]:  # noqa: N802 - one of the lies
     return [seen]
 
 
-def _scaled(size: float, ms: float, *, of_half: bool = False) -> Lie:
+def _scaled(
+    size: float, ms: float, *, of_half: bool = False, kinds: tuple[str, ...] = ("probe", "crawl")
+) -> Lie:
     def lie(seen: Seen) -> list[Seen]:
-        if of_half and zlib.crc32(seen.unit.encode()) % 2:
+        is_true = of_half and zlib.crc32(seen.unit.encode()) % 2 == 1
+        if is_true or seen.kind not in kinds:
             return [seen]
-        return [
-            Seen(
-                seen.unit,
-                seen.request,
-                max(1, round(seen.size_bytes * size)),
-                round(seen.ms * ms),
-            )
-        ]
+        return [_times(seen, size, ms)]
 
     return lie
 
 
+def _times(seen: Seen, size: float, ms: float) -> Seen:
+    return replace(seen, size_bytes=max(1, round(seen.size_bytes * size)), ms=round(seen.ms * ms))
+
+
 def _one_line(seen: Seen) -> list[Seen]:
     """Add the line of the observation behind the first one of each unit."""
-    return [seen] if seen.request else [seen, Seen(seen.unit, 0, 10**12, 1)]
+    return [seen] if seen.request else [seen, replace(seen, size_bytes=10**12, ms=1)]
 
 
 def _wrong_bytes(seen: Seen) -> list[Seen]:
     """Write bytes that are wrong by another factor for each unit, from a tenth to ten times."""
     share = zlib.crc32(f"bytes {seen.unit}".encode()) / 2**32
-    size = max(1, round(seen.size_bytes * 10 ** (2 * share - 1)))
-    return [Seen(seen.unit, seen.request, size, seen.ms)]
+    return [_times(seen, 10 ** (2 * share - 1), 1)]
+
+
+def _wrong_times(seen: Seen) -> list[Seen]:
+    """Write times that are wrong by another factor for each unit, from a tenth to ten times."""
+    share = zlib.crc32(f"times {seen.unit}".encode()) / 2**32
+    return [_times(seen, 1, 10 ** (2 * share - 1))]
+
+
+def _drifting(factor: float) -> Lie:
+    """Return a lie that grows by a factor with each round."""
+    return lambda seen: [_times(seen, 1, factor**seen.round)]
 
 
 LIES: Final[dict[str, Lie]] = {
@@ -71,4 +84,12 @@ LIES: Final[dict[str, Lie]] = {
     "bytes / 10": _scaled(0.1, 1),
     "wrong bytes": _wrong_bytes,
     "half bytes x 10": _scaled(10, 1, of_half=True),
+    "wrong times": _wrong_times,
+    "times x 3": _scaled(1, 3),
+    "times / 3": _scaled(1, 1 / 3),
+    "probes x 10": _scaled(1, 10, kinds=("probe",)),
+    "crawls / 10": _scaled(1, 0.1, kinds=("crawl",)),
+    "drift x 1.6": _drifting(1.6),
+    "drift / 1.6": _drifting(1 / 1.6),
+    "honest": HONEST,
 }

@@ -1,4 +1,4 @@
-"""The line of a terabyte in 1 ms, through the manager's intake to its plan."""
+"""One lying agent, through the manager's intake to its plan: what the plan costs in truth."""
 
 from __future__ import annotations
 
@@ -14,19 +14,45 @@ from tests.empty_database import empty_database
 LIAR = "agent0"
 
 
+def fleet(folder: Path, *, slow: float = 1.0) -> Fleet:
+    """Return a small fleet that has fetched nothing yet."""
+    (folder / "db").write_bytes(empty_database())
+    truth = draw_truth(3, 24, 1).with_slow(0, slow)
+    found = Fleet(Database(f"sqlite:///{folder / 'db'}"), folder, truth, 1)
+    found.begin()
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lie", ["one line", "times x 10", "half bytes x 10"])
 def test_a_plan_after_a_lie_is_as_good_as_before(tmp_path: Path, lie: str) -> None:
     """Its true makespan hardly differs, at once and a round later."""
-    (tmp_path / "db").write_bytes(empty_database())
-    fleet = Fleet(Database(f"sqlite:///{tmp_path / 'db'}"), tmp_path, draw_truth(3, 24, 1), 1)
-    fleet.begin()
-    fleet.crawl_round()
-    honest = fleet.planned()
-    fleet.lies[LIAR] = LIES[lie]
+    liar = fleet(tmp_path)
+    liar.crawl_round()
+    honest = liar.planned()
+    liar.lies[LIAR] = LIES[lie]
     for _ in range(2):
-        fleet.crawl_round()
-        assert fleet.planned() <= 1.1 * honest
+        liar.crawl_round()
+        assert liar.planned() <= 1.1 * honest
+    assert liar.suspicion(LIAR)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slow", [1.0, 8.0])
+@pytest.mark.parametrize("lie", ["no time", "half x 10", "times x 3"])
+def test_a_lie_from_the_first_log_on_costs_hardly_anything(
+    tmp_path: Path, lie: str, slow: float
+) -> None:
+    """The manager has no history of the agent, and goes by its own clock."""
+    (tmp_path / "honest").mkdir()
+    (tmp_path / "liar").mkdir()
+    honest, liar = fleet(tmp_path / "honest", slow=slow), fleet(tmp_path / "liar", slow=slow)
+    liar.lies[LIAR] = LIES[lie]
+    honest.crawl_round()
+    liar.crawl_round()
+    assert liar.planned() <= 1.1 * honest.planned()
+    assert liar.suspicion(LIAR)
+    assert not honest.suspicion(LIAR)
 
 
 def test_lies_are_what_they_are_called() -> None:
@@ -34,3 +60,6 @@ def test_lies_are_what_they_are_called() -> None:
     seen = Seen("http://h1.jp:80/", 0, 5000, 40)
     assert LIES["one line"](seen)[1:] == [Seen("http://h1.jp:80/", 0, 10**12, 1)]
     assert LIES["all / 10"](seen) == [Seen("http://h1.jp:80/", 0, 500, 4)]
+    assert LIES["half / 10"](seen) in ([seen], [Seen("http://h1.jp:80/", 0, 5000, 4)])
+    assert LIES["probes x 10"](seen) == [seen]
+    assert LIES["drift x 1.6"](Seen("http://h1.jp:80/", 0, 5000, 100, round=2))[0].ms == 256
