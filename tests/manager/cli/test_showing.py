@@ -44,3 +44,15 @@ def test_times() -> None:
     """A time has its zone; none is `-`."""
     assert showing.time_text(None) == "-"
     assert showing.time_text(0).startswith(("1969-12-31", "1970-01-01"))
+
+
+def test_links_are_shown_by_kind_where_any_were_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A line a kind, behind an empty one; nothing at all without."""
+    showing.link_kinds([])
+    assert capsys.readouterr().out == ""
+    showing.link_kinds([{"kind": "string", "links": 40, "pages": 2, "missing": 37}])
+    empty, heads, kind = capsys.readouterr().out.splitlines()
+    assert (empty, heads.split()) == ("", ["links", "of", "kind", "URLs", "pages", "missing"])
+    assert kind.split() == ["string", "40", "2", "37"]
