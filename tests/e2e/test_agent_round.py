@@ -66,6 +66,12 @@ def test_rounds_by_cron(tmp_path: Path) -> None:
             [mine] = detail["agents"]
             crawled = web.expected().captures
             assert mine["pages"] >= len(crawled)
+            kinds = {one["kind"]: one for one in detail["link_kinds"]}
+            assert kinds["anchor"]["links"] >= kinds["anchor"]["pages"] > 0
+            answered = [one for one in web.requests() if one["status"] == 200]
+            of_rules = [one for one in answered if "/robots" in one["path"]]
+            pages = sum(one["pages"] for one in kinds.values())  # of probes, too
+            assert mine["pages"] <= pages <= len(answered) - len(of_rules)
             assert web.judge(interval_ms=INTERVAL_S * 1000).ok
             [row] = manager.prsm("agents", "list")
             assert (row["name"], row["reports_waiting"]) == (NAME, 0)
