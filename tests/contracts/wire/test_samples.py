@@ -1,8 +1,8 @@
 """Samples of every message, kept as they were sent: each later version has to read them.
 
-A folder for each number of the protocol. A sample is never changed: an agent that was installed
-years ago says exactly this. What is new gets a new sample, and the fullest ones name every field
-that there is, so a field that was added without one fails here.
+A folder for each number of the protocol. What was sent is never lost: an agent that was installed
+years ago says exactly this. The fullest samples name every field that there is, so a field that was
+added without one fails here; as they were before, they stay beside it (`before_`).
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def _said(value: Any, before: str = "") -> set[str]:
     )
 
 
-@pytest.mark.parametrize("name", ["sync_request_least", "sync_request_most"])
+@pytest.mark.parametrize(
+    "name", ["sync_request_least", "sync_request_before_kinds", "sync_request_most"]
+)
 def test_a_manager_understands_what_agents_said(folder: Path, name: str) -> None:
     """Each value of a request is what the agent said, and none was left out."""
     sample = _sample(folder, name)
