@@ -1,18 +1,21 @@
 """Pages that do what a `prsm` command does, so that no sentence of a page has only the command.
 
-Operations name commands as remedies, for they are read in logs and terminals, too. On a page the
-command is followed by a link to where the same is done.
+Operations name commands as remedies, for they are read in logs and terminals, too. In a finished
+page each command within a sentence is followed by a link to where the same is done.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from functools import cache
 from typing import Final
 
+from markupsafe import escape
+
 from manager.console.language import Words, lazy
 
-__all__ = ["page_of"]
+__all__ = ["link_commands", "page_of"]
 
 PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
     ("agents place", "/console/agents-map", lazy("Map of agents")),
@@ -51,7 +54,25 @@ PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
 )
 """Beginnings of commands, the more particular before the more general."""
 
+NEAR: Final = 400
+"""Characters before a command within which a link to the same page makes another one needless."""
+_CODE: Final = re.compile(r"<code>(prsm [^<]+)</code>")
 _COMMAND: Final = re.compile(r"prsm +(.*)", re.DOTALL)
+
+
+def link_commands(page: str) -> str:
+    """Return a page in which each command of a sentence has a link to its page beside it."""
+    if "<code>prsm " not in page:
+        return page
+    return _CODE.sub(lambda found: found[0] + _link(page, found), page)
+
+
+def _link(page: str, found: re.Match[str]) -> str:
+    before = page[max(0, found.start() - NEAR) : found.start()]
+    known = page_of(html.unescape(found[1]))
+    if known is None or before.endswith('<pre class="copy">') or f'href="{known[0]}"' in before:
+        return ""
+    return f' (<a href="{known[0]}">{escape(str(known[1]))}</a>)'
 
 
 def page_of(command: str) -> tuple[str, Words] | None:

@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from manager.console import act_words, figures, language, phrases, words
 from manager.console.browser_names import browser_name
-from manager.console.command_links import page_of
+from manager.console.command_links import link_commands
 from manager.console.language import Lazy
 from manager.console.moments import mark_moments, time_mark
 from manager.console.static_files import asset_url, icon_text
@@ -37,7 +37,7 @@ _OPTION: Final = re.compile(r"(?<![^\s])(--?[a-z][a-z-]*)")
 
 def render(template: str, **values: Any) -> str:
     """Return the text of a page."""
-    return mark_moments(_templates.get_template(template).render(**values))
+    return link_commands(mark_moments(_templates.get_template(template).render(**values)))
 
 
 def render_text(source: str, **values: Any) -> str:
@@ -165,14 +165,8 @@ def _dotted(text: str) -> Markup:
 
 
 def coded(text: str) -> Markup:
-    """Return a sentence whose parts between backticks are code; a command leads to its page."""
-    return Markup(_CODE.sub(_code, str(escape(_finished(text)))))  # noqa: S704
-
-
-def _code(found: re.Match[str]) -> str:
-    code = f"<code>{found[1]}</code>"
-    page = page_of(found[1])
-    return code if page is None else f'{code} (<a href="{page[0]}">{escape(str(page[1]))}</a>)'
+    """Return a sentence whose parts between backticks are code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_finished(text)))))  # noqa: S704
 
 
 def _commands(text: str) -> Markup:

@@ -12,8 +12,9 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response, moment_cell
-from manager.console.language import _
+from manager.console.language import _, lazy
 from manager.console.listing import Listing, read_listing
+from manager.console.unready import Unable
 from manager.console.visit import Visit
 from manager.operations.alert_views import Alerts, Going, current_alerts, send_test
 from manager.operations.audit import audit_page
@@ -57,6 +58,11 @@ KEYS: Final[dict[str, Callable[[Going], Any]]] = {
     "told": lambda one: one.told_ms,
     "next": lambda one: one.next_ms,
 }
+NOBODY_TOLD: Final = Unable(
+    lazy("Nobody is told of alerts yet: the settings of alerts name who."),
+    "/console/settings?group=alerts",
+    lazy("Settings"),
+)
 HEADER: Final = (
     "key",
     "what",
@@ -111,6 +117,7 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
         settings=visit.door.settings.alerts,
         history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
         tested=tested,
+        nobody_told=NOBODY_TOLD,
     )
 
 

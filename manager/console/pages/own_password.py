@@ -29,7 +29,7 @@ def change(visit: Visit) -> Response:
     assert visit.user is not None, "the page is for people who have logged in"
     form = visit.form
     if form.get("password", "") != form.get("password_again", ""):
-        raise FormatError(_("the new password was typed in two ways")).about("password_again")
+        raise FormatError("the new password was typed in two ways").about("password_again")
     try:
         device = change_own_password(
             visit.db,

@@ -163,9 +163,22 @@ def show(visit: Visit) -> Response:
         failed=failed[:FAILURES_SHOWN],
         failed_left=max(0, len(failed) - FAILURES_SHOWN),
         minimum=found.minimum,
+        unrolled=_unrolled(found.releases),
         bundle_bytes=visit.door.settings.releases.bundle_bytes,
         versions=[row.version for row in found.releases if row.revoked_ms is None],
         newest=found.releases[0].version if found.releases else "",
+    )
+
+
+def _unrolled(releases: Sequence[ReleaseRow]) -> str:
+    """Return why no lowest version can be set: no site below it could get to a later one."""
+    for_all = [
+        row for row in releases if row.ring == "all" and not (row.revoked_ms or row.halted_ms)
+    ]
+    if for_all or not releases:
+        return ""
+    return _(
+        "No release is rolled out to all, so sites below could not get there: offer one first."
     )
 
 

@@ -141,7 +141,7 @@ def adopt(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/trash", "viewer", show),
-    Page("GET", "/trash.csv", "viewer", export),
+    Page("GET", "/trash/files.csv", "viewer", export),
     Page("POST", "/trash/put-back", "admin", put_back),
     Page("POST", "/trash/adopt", "admin", adopt),
 )

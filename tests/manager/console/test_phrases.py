@@ -251,8 +251,14 @@ def _refusals() -> Iterator[tuple[str, str]]:
     called = re.findall(r"from manager\.operations\.(\w+)", "\n".join(p.read_text() for p in pages))
     for path in (*pages, *(OPERATIONS / f"{name}.py" for name in sorted(set(called)))):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
-                for text in _constants(node.exc.args[0]):
+            if not (isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)):
+                continue
+            made = node.exc
+            if isinstance(made.func, ast.Attribute) and made.func.attr == "about":
+                assert isinstance(made.func.value, ast.Call)
+                made = made.func.value
+            if made.args:
+                for text in _constants(made.args[0]):
                     yield path.name, text.replace("{}", "XX")
                     break
 

@@ -33,7 +33,7 @@ def test_each_day_has_its_files_and_its_end(prsm: Running, person: Visitor, tras
     assert "2.50\u00a0KB" in page.text
     assert not page.has_form("/console/trash/adopt")
     assert not page.has_form("/console/trash/put-back")
-    rows = browser.get(f"/console/trash.csv?day={DAY}").text.splitlines()
+    rows = browser.get(f"/console/trash/files.csv?day={DAY}").text.splitlines()
     assert len(rows) == 2
     assert FILE in rows[1]
     assert browser.get("/console/trash?day=../../etc").status_code == 400
