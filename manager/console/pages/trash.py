@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, lazy, ngettext
+from manager.console.language import _, ngettext, pgettext
 from manager.console.visit import Question, Visit
 from manager.operations.adoption import Adopted, IdOf
 from shared.errors import FormatError
@@ -21,14 +21,6 @@ HERE: Final = "/console/trash"
 FILES_SHOWN: Final = 200
 ROWS_MOST: Final = 1_000_000
 HEADER: Final = ("day", "file", "kind", "size (bytes)", "changed (UTC)")
-KIND_WORDS: Final = {
-    "segments": lazy("segments"),
-    "indexes": lazy("indexes"),
-    "logs": lazy("logs"),
-    "results": lazy("results"),
-    "uploads": lazy("uploads"),
-    "releases": lazy("releases"),
-}
 IDS_OF: Final[dict[str, IdOf]] = {"": "", "database": "database", "files": "files"}
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -50,8 +42,19 @@ def _page(visit: Visit, day: str = "", done: Adopted | None = None) -> Response:
         files=files[:FILES_SHOWN],
         is_cut=len(files) > FILES_SHOWN,
         done=done,
-        kinds=KIND_WORDS,
+        kinds=_kind_words(),
     )
+
+
+def _kind_words() -> dict[str, str]:
+    return {
+        "segments": pgettext("kind of file", "segments"),
+        "indexes": pgettext("kind of file", "indexes"),
+        "logs": pgettext("kind of file", "logs"),
+        "results": pgettext("kind of file", "results"),
+        "uploads": pgettext("kind of file", "uploads"),
+        "releases": pgettext("kind of file", "releases"),
+    }
 
 
 def _require_day(text: str) -> None:
