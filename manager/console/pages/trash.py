@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, ngettext, pgettext
+from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit
 from manager.operations.adoption import Adopted, IdOf
 from shared.errors import FormatError
@@ -48,12 +48,12 @@ def _page(visit: Visit, day: str = "", done: Adopted | None = None) -> Response:
 
 def _kind_words() -> dict[str, str]:
     return {
-        "segments": pgettext("kind of file", "segments"),
-        "indexes": pgettext("kind of file", "indexes"),
-        "logs": pgettext("kind of file", "logs"),
-        "results": pgettext("kind of file", "results"),
-        "uploads": pgettext("kind of file", "uploads"),
-        "releases": pgettext("kind of file", "releases"),
+        "segments": _("Segments"),
+        "indexes": _("Indexes"),
+        "logs": _("Logs"),
+        "results": _("Results"),
+        "uploads": _("Uploads"),
+        "releases": _("Releases"),
     }
 
 
