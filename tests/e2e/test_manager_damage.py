@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from click.testing import CliRunner
 
 from manager.cli import main
 from tests.e2e.manager_process import CODE, ManagerProcess, prsm, running_manager
+from tests.e2e.mounts import in_own_namespace, read_only_for, remount, small_file_system
 from tests.manager.db.damaged_files import DAMAGES, fold_journal
 
 pytestmark = pytest.mark.e2e
@@ -125,19 +125,8 @@ def test_damage_while_a_manager_runs_is_told_and_ends_all_writing(data: Path) ->
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of few inodes."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a file system of few inodes")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=200", "tmpfs", str(folder)]
-    try:
-        done = subprocess.run(mount, capture_output=True, check=False)
-    except FileNotFoundError:
-        pytest.skip("no mount command")
-    if done.returncode:
-        pytest.skip(f"cannot mount here: {done.stderr.decode().strip()}")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    with small_file_system(tmp_path / "disk", "size=64m,nr_inodes=200") as folder:
+        yield folder
 
 
 def use_up_inodes(folder: Path) -> None:
@@ -184,29 +173,23 @@ def test_a_file_system_that_turned_read_only_is_named(small_disk: Path) -> None:
     data = small_disk / "data"
     with running_manager(data) as manager:
         manager.stop()
-    mounted = ["mount", "-o", "remount,ro", str(small_disk)]
-    subprocess.run(mounted, check=True)
+    remount(small_disk, "ro")
     done = run(data, "serve", "--listen", "127.0.0.1:0")
     assert done.returncode == 1
     assert "is read-only" in done.stderr
     assert "Traceback" not in done.stderr
-    subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+    remount(small_disk, "rw")
 
 
 @pytest.mark.slow
 def test_a_read_only_file_system_under_a_manager_is_named(small_disk: Path) -> None:
     """As the kernel leaves one with errors: also for files that are open."""
     data = small_disk / "data"
-    with running_manager(data, before='set -- unshare --mount "$@"') as manager:
+    with running_manager(data, before=in_own_namespace()) as manager:
         # A remount is refused while files are open for writing; a read-only bind mount in the
         # manager's own name space is not.
-        enter = ["nsenter", "-t", str(manager.process.pid), "-m"]
-        subprocess.run([*enter, "mount", "--bind", str(small_disk), str(small_disk)], check=True)
-        subprocess.run([*enter, "mount", "-o", "remount,bind,ro", str(small_disk)], check=True)
-        try:
+        with read_only_for(manager.process.pid, small_disk):
             until(lambda: readiness(manager).status_code == 503)
             assert "is read-only" in readiness(manager).json()["reason"]
             assert "is read-only" in prsm(data, "alerts")
-        finally:
-            subprocess.run([*enter, "umount", "--lazy", str(small_disk)], check=True)
         until(lambda: readiness(manager).status_code == 200)
