@@ -6,9 +6,9 @@ import asyncio
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from manager.api.door import Door, Viewer
+from manager.api.door import Door, Operator, Viewer
 from manager.operations.audit import AuditRow, audit_page
 from manager.operations.checks import (
     FilesPage,
@@ -17,6 +17,7 @@ from manager.operations.checks import (
     check_files,
     check_page,
     check_strays,
+    verify_page,
 )
 from manager.operations.reports import ReportRow, list_reports
 
@@ -85,6 +86,12 @@ async def check_all(
     return CheckAnswer(findings=await asyncio.to_thread(found))
 
 
+class Behind(BaseModel):
+    """cursor: of the answer before; empty: from the first file on."""
+
+    cursor: Annotated[str, Field(max_length=40)] = ""
+
+
 @router.get("/check/files")
 async def check_some(
     door: Door,
@@ -98,10 +105,28 @@ async def check_some(
     """
 
     def found() -> FilesPage:
-        page = check_page(door.db, door.places, cursor, deep=deep)
-        if page.cursor:
-            return page
-        strays = check_strays(door.db, door.places)
-        return FilesPage([*page.findings, *strays], "", page.files, page.bytes)
+        return _with_strays(door, check_page(door.db, door.places, cursor, deep=deep))
 
     return await asyncio.to_thread(found)
+
+
+@router.post("/check/files")
+async def verify_some(door: Door, _: Operator, asked: Behind) -> FilesPage:
+    """Read the next files that rows name; what is not whole is told and asked for again.
+
+    As GET with `deep`; a damaged or missing segment becomes a problem (`/archive/problems`), and
+    its agent is asked for its copy at its next sync.
+    """
+
+    def found() -> FilesPage:
+        return _with_strays(door, verify_page(door.db, door.places, asked.cursor, door.now_ms()))
+
+    return await asyncio.to_thread(found)
+
+
+def _with_strays(door: Door, page: FilesPage) -> FilesPage:
+    """Return a page; where it is the last one, with the files without a row."""
+    if page.cursor:
+        return page
+    strays = check_strays(door.db, door.places)
+    return FilesPage([*page.findings, *strays], "", page.files, page.bytes)

@@ -98,7 +98,8 @@ def check(place: Place, deep: bool, as_json: bool) -> None:
     """Check that tables and files fit together; exit code 1 where they do not.
 
     Every file that a row names must be there and of its size, and every file must have its row.
-    With --deep each is read and compared with its digest.
+    With --deep each is read and compared with its digest; what is not whole becomes a problem
+    (`prsm archive problems`), and segments are asked for again from their agents.
     """
     found = place.calls.get("/check")
     findings = list(found["findings"])
@@ -121,7 +122,7 @@ def _read_all(place: Place, known: set[tuple[str, str]], *, quiet: bool) -> list
     files = size_bytes = 0
     cursor = ""
     while True:
-        page = place.calls.get("/check/files", cursor=cursor, deep="true")
+        page = place.calls.post("/check/files", {"cursor": cursor})
         findings += [one for one in page["findings"] if _key(one) not in known]
         files, size_bytes = files + page["files"], size_bytes + page["bytes"]
         cursor = page["cursor"]

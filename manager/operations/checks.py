@@ -22,10 +22,19 @@ from manager.operations.file_checks import (
     no_throttle,
     stray_files,
 )
+from manager.operations.file_problems import ask_again, record_findings
 from manager.store.verification import FileProblem, Throttle
 from shared.frozen import frozen
 
-__all__ = ["FilesPage", "Finding", "check", "check_files", "check_page", "check_strays"]
+__all__ = [
+    "FilesPage",
+    "Finding",
+    "check",
+    "check_files",
+    "check_page",
+    "check_strays",
+    "verify_page",
+]
 
 FilesExist = Callable[[str], bool]
 BATCH: Final = 1_000
@@ -106,7 +115,7 @@ def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list
     sizes = None if deep else places.store.sizes()
     cursor = ""
     while len(findings) < FINDINGS_MOST:
-        page = _page(db, places, cursor, deep=deep, sizes=sizes, throttle=no_throttle)
+        page, _ = _page(db, places, cursor, deep=deep, sizes=sizes, throttle=no_throttle)
         findings += page.findings
         cursor = page.cursor
         if not cursor:
@@ -117,7 +126,20 @@ def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list
 
 def check_page(db: Database, places: FilePlaces, cursor: str, *, deep: bool) -> FilesPage:
     """Check the files of the next rows behind a cursor. Raises FormatError, BusyError."""
-    return _page(db, places, cursor, deep=deep, sizes=None, throttle=no_throttle)
+    return _page(db, places, cursor, deep=deep, sizes=None, throttle=no_throttle)[0]
+
+
+def verify_page(db: Database, places: FilePlaces, cursor: str, now_ms: int) -> FilesPage:
+    """Read the files of the next rows, and deal with what is not whole as the scrub does.
+
+    It is written down and told, and segments are asked for again from their agents. Raises
+    FormatError, BusyError.
+    """
+    page, found = _page(db, places, cursor, deep=True, sizes=None, throttle=no_throttle)
+    if found:
+        record_findings(db, found, now_ms)
+        ask_again(db, now_ms)
+    return page
 
 
 def check_strays(db: Database, places: FilePlaces) -> list[Finding]:
@@ -133,18 +155,25 @@ def _page(
     deep: bool,
     sizes: dict[str, int] | None,
     throttle: Throttle,
-) -> FilesPage:
+) -> tuple[FilesPage, list[FileFinding]]:
     page = files_after(db, places, cursor, DEEP_BATCH if deep else BATCH)
-    findings, size_bytes = [], 0
+    findings: list[FileFinding] = []
+    size_bytes = 0
     for file in page.files:
         verdict = examine_file(file, places, deep=deep, sizes=sizes, throttle=throttle)
         size_bytes += verdict.size_bytes
         if verdict.problem is not None and is_needed(db, file, places):
             found = FileFinding(
-                file.kind, file.place, file.subject, verdict.problem, verdict.detail
+                file.kind,
+                file.place,
+                file.subject,
+                verdict.problem,
+                verdict.detail,
+                file.segment_id,
             )
-            findings.append(_finding(found))
-    return FilesPage(findings, page.cursor, len(page.files), size_bytes)
+            findings.append(found)
+    told = [_finding(one) for one in findings]
+    return FilesPage(told, page.cursor, len(page.files), size_bytes), findings
 
 
 def _finding(found: FileFinding) -> Finding:

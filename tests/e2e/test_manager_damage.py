@@ -6,8 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from manager.cli import main
 from tests.e2e.manager_process import CODE, ManagerProcess, prsm, running_manager
 from tests.e2e.mounts import in_own_namespace, read_only_for, remount, small_file_system
 from tests.manager.db.damaged_files import DAMAGES, fold_journal
+from tools.demo.system import wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -27,10 +26,7 @@ MORE = [one for one in DAMAGES if one != "one page zeroed"]
 
 
 def until(happens: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + WAIT_S
-    while not happens():
-        assert time.monotonic() < give_up
-        threading.Event().wait(0.05)
+    wait_for("what the test waits for", happens, seconds=WAIT_S)
 
 
 @pytest.fixture(scope="module")

@@ -69,6 +69,7 @@ class FakeManager:
     key_hashes: dict[str, str] = field(default_factory=dict)  # by token
     faults: dict[str, list[Fault]] = field(default_factory=dict)  # by the path's last part
     away: bool = False
+    installation: str = INSTALLATION  # of its database, which each answer says
 
     def __post_init__(self) -> None:
         self.lock = threading.RLock()
@@ -204,7 +205,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("X-Request-Id", MARK)
-        self.send_header(HEADER, INSTALLATION)
+        self.send_header(HEADER, self.manager.installation)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()

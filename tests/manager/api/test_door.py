@@ -154,6 +154,7 @@ NEEDS = [
     ("GET", "/api/v1/archive/scrub", None, "viewer"),
     ("GET", "/api/v1/archive/problems", None, "viewer"),
     ("GET", "/api/v1/check/files", None, "viewer"),
+    ("POST", "/api/v1/check/files", {}, "operator"),
     ("POST", "/api/v1/archive/scrub", {}, "admin"),
     ("POST", "/api/v1/archive/adopt", {}, "admin"),
     ("GET", "/api/v1/users", None, "admin"),

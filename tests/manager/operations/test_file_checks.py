@@ -374,3 +374,31 @@ def test_pages_of_files_reach_all_of_them(tmp_path: Path) -> None:
         assert len(seen) == len(set(seen)) == 3
         answer = prsm.local.get("/api/v1/check/files?cursor=nonsense")
         assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_a_deep_check_finds_is_told_and_asked_for_again(tmp_path: Path, damage: str) -> None:
+    """`prsm check --deep` does what the scrub does with what it finds."""
+    with running(tmp_path) as prsm:
+        agent = filled(prsm)
+        DAMAGES[damage](files_of(prsm)["segment"])
+        page = prsm.local.post("/api/v1/check/files", json={}).json()
+        assert [one["subject"] for one in page["findings"]] == [NAME]
+        (problem,) = list_problems(prsm.manager.db)
+        assert (problem.subject, problem.answer) == (NAME, "asked")
+        with prsm.manager.db.read() as tx:
+            (order,) = collection.open_orders(tx, [agent.identity.id])
+        assert order.condition == "full"
+        prsm.local.post("/api/v1/check/files", json={})
+        assert len(list_problems(prsm.manager.db)) == 1
+
+
+def test_looking_changes_nothing(tmp_path: Path) -> None:
+    """A viewer may ask for the same by GET: nothing is written down, nobody is asked."""
+    with running(tmp_path) as prsm:
+        filled(prsm)
+        remove_one = files_of(prsm)["segment"]
+        remove_one.unlink()
+        page = prsm.local.get("/api/v1/check/files?deep=true").json()
+        assert [one["subject"] for one in page["findings"]] == [NAME]
+        assert list_problems(prsm.manager.db) == []
