@@ -62,6 +62,7 @@ NEEDS = [
     ("GET", "/api/v1/hosts/bans", None, "viewer"),
     ("GET", "/api/v1/rounds/schedules", None, "viewer"),
     ("GET", "/api/v1/rounds/1/report", None, "viewer"),
+    ("GET", "/api/v1/rounds/1/holders", None, "viewer"),
     ("GET", "/api/v1/collection/schedules", None, "viewer"),
     ("GET", "/api/v1/collection/orders", None, "viewer"),
     ("GET", "/api/v1/collection/transfers", None, "viewer"),
