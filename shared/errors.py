@@ -54,6 +54,7 @@ class Fault(StrEnum):
     TIME_AHEAD = "time_ahead"
     TIMES_REVERSED = "times_reversed"
     UNKNOWN_ROUND = "unknown_round"
+    REFUSED_LINES = "refused_lines"
     # gzip bodies
     EMPTY_BODY = "empty_body"
     NOT_GZIP = "not_gzip"

@@ -14,7 +14,7 @@ from manager.store import Layout
 from tests.e2e.manager_process import ManagerProcess, running_manager
 from tests.postgres import running_server
 
-__all__ = ["KINDS", "Served", "serve"]
+__all__ = ["KINDS", "SERVER", "Served", "serve"]
 
 KINDS: Final = ("sqlite", "postgresql")
 SETTINGS: Final = ("policy.tick_s=5",)  # as shipped

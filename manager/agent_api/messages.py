@@ -78,7 +78,13 @@ async def record(request: Request, door: Door, agent: Agent) -> str:
             recorded = await while_connected(request, door.discovered.enter(agent, body))
         except (FormatError, LimitError) as error:
             await asyncio.to_thread(
-                door.rejected.keep, body, agent.id, "discovered list", str(error), door.now_ms()
+                door.rejected.keep,
+                body,
+                agent.id,
+                "discovered list",
+                str(error),
+                door.now_ms(),
+                error=error,
             )
             raise
         finally:
@@ -99,8 +105,8 @@ def _told(recorded: Recorded) -> str:
         f"taken: {recorded.new} new hosts, {recorded.start_pages} new start pages, "
         f"{recorded.known} known; {recorded.refused_count} lines refused\n"
     )
-    shown = recorded.refused[:REFUSALS_SHOWN]
-    return told + "".join(f"line {number}: {why}\n" for number, why in shown)
+    shown = recorded.refused_lines[:REFUSALS_SHOWN]
+    return told + "".join(f"line {one.line}: {one.reason} [{one.code}]\n" for one in shown)
 
 
 @router.post("/servlets/submitlog", openapi_extra=ANY_BODY)

@@ -23,6 +23,7 @@ from manager.api import (
     records,
     releases,
     rounds,
+    search,
     sessions,
     settings,
     tokens,
@@ -36,7 +37,7 @@ ROUTES = [
     for subject in (
         sessions, overview, managers, people, tokens, agents, archive, clients, hosts, pins, lists,
         rounds, plans, probes, records, logs, exports, collection, releases, alerts, fleet_rules,
-        settings,
+        settings, search,
     )
     for route in subject.router.routes
 ]  # fmt: skip

@@ -19,6 +19,7 @@ from manager.operations.archive_figures import (
 )
 from manager.operations.archive_jobs import OwnedJob, list_jobs, remove_job
 from manager.operations.archive_mirrors import Mirror
+from manager.operations.captures import CAPTURES_MOST, CapturesOfPage, captures_of_page
 from manager.operations.downloads import DownloadRow, list_downloads
 from manager.operations.file_problems import ProblemRow, list_problems
 from manager.operations.scrubbing import ScrubProgress, scrub_now, scrub_progress
@@ -99,6 +100,22 @@ async def scrub(door: Door, _: Viewer) -> ScrubProgress:
 async def begin_scrub(door: Door, actor: Admin) -> None:
     """Begin to verify all kept files now, not at the next time of the clock."""
     await asyncio.to_thread(scrub_now, door.db, actor, door.now_ms())
+
+
+@router.get("/captures")
+async def captures(
+    door: Door,
+    _: Viewer,
+    url: Annotated[str, Query(min_length=1, max_length=8192, description="of the page")],
+    limit: Annotated[int, Query(ge=1, le=CAPTURES_MOST)] = 100,
+) -> CapturesOfPage:
+    """List when a page was collected and what came, newest first, also what is given to nobody.
+
+    Reads the newest 200 segments that hold its host; `has_older` says that there are others.
+    """
+    return await asyncio.to_thread(
+        partial(captures_of_page, door.db, door.layout, url, limit=limit)
+    )
 
 
 @router.get("/problems")

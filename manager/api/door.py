@@ -32,6 +32,7 @@ from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
 from manager.operations.scrubbing import Pace
+from manager.operations.search import Search
 from manager.operations.strays import TrashDay
 from manager.operations.transport import browser_of, require_private
 from manager.operations.users import ROLES, Role, session_of
@@ -102,6 +103,7 @@ class AdminDoor:
     logins: LoginGate
     places: FilePlaces
     pace: Pace
+    search: Search
 
 
 def _door_of(request: Request) -> AdminDoor:

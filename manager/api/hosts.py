@@ -64,6 +64,14 @@ async def list_hosts(
     _: Viewer,
     domain: Annotated[str, Query(description="`example.jp`: it and all names below it")] = "",
     text: Annotated[str, Query(description="anywhere in the key")] = "",
+    search: Annotated[
+        str,
+        Query(
+            max_length=500,
+            description="a domain with all names below it, or where none matches, any part of "
+            "an address; `found_by` says which",
+        ),
+    ] = "",
     owner: Annotated[str, Query(description="an agent's name")] = "",
     state: Annotated[str, Query(description="new, idle, probing, placed or excluded")] = "",
     sort: Annotated[str, Query(description="a column, `-` before it for descending")] = "domain",
@@ -74,7 +82,7 @@ async def list_hosts(
     return await asyncio.to_thread(
         host_views.list_hosts,
         door.db,
-        HostFilter(domain, text, owner, state),
+        HostFilter(domain, text, owner, state, search),
         sort=sort,
         limit=limit,
         offset=offset,

@@ -16,7 +16,7 @@ from manager.app.connection import Connection, Entrance
 from manager.app.contract import Methods, documented, strict
 from manager.app.health import health_router
 from manager.app.statuses import answer_to, speak_errors, status_of
-from manager.console import ConsoleDoor, console
+from manager.console import ConsoleDoor, console, console_pages
 from manager.distribution import DistributionDoor, Selections
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
@@ -24,6 +24,7 @@ from manager.operations.installation import installation_id
 from manager.operations.log_lines import LogLines
 from manager.operations.login_gate import LoginGate, RefusalHold
 from manager.operations.scratch import Scratch
+from manager.operations.search import Search
 from manager.operations.transport import networks
 from shared.wire import PROTOCOL
 
@@ -96,6 +97,7 @@ def build_app(manager: Manager) -> FastAPI:
     )
     scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.memory_bytes)
     log_lines = LogLines(manager.layout)
+    search = Search(manager.db, manager.layout, manager.settings, manager.alerts, console_pages())
     app.state.admin_door = AdminDoor(
         manager.db,
         manager.policy,
@@ -119,6 +121,7 @@ def build_app(manager: Manager) -> FastAPI:
         logins,
         manager.archive.places,
         manager.archive.pace,
+        search,
     )
     app.state.distribution_door = DistributionDoor(
         manager.db,
@@ -153,6 +156,8 @@ def build_app(manager: Manager) -> FastAPI:
         hold,
         logins,
         manager.archive,
+        search,
+        manager.layout,
     )
     app.state.console_door = pages
     app.mount("/console", console(pages))

@@ -39,6 +39,37 @@ archive.add_command(trash)
 
 
 @archive.command()
+@click.argument("url")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
+@json_option
+@pass_place
+def captures(place: Place, url: str, limit: int, as_json: bool) -> None:
+    """List when the page URL was collected, newest first, and what came."""
+    found = place.calls.get("/archive/captures", url=url, limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("fetched", "status", "type", "bytes", "kept back", "segment", "offset"),
+        (
+            (
+                showing.time_text(one["fetched_ms"]),
+                one["status"],
+                one["mime"],
+                one["body_bytes"],
+                one["withheld"],
+                one["segment"],
+                one["offset"],
+            )
+            for one in found["captures"]
+        ),
+        "The archive holds no capture of this URL.",
+    )
+    if found["has_older"]:
+        click.echo("its host also lies in older segments, which were not looked at")
+
+
+@archive.command()
 @click.option("--client", default="", help="Only of this third party.")
 @click.option("--state", default="", help="going, done or cut.")
 @click.option("--limit", default=100, show_default=True)

@@ -52,8 +52,8 @@ def import_(place: Place, file: BinaryIO, wait: bool, as_json: bool) -> None:
             f"{answer['new']} new hosts, {answer['start_pages']} new start pages, "
             f"{answer['known']} known; {answer['refused_count']} lines refused"
         )
-        for number, reason in answer["refused"][:REFUSALS_SHOWN]:
-            click.echo(f"line {number}: {reason}", err=True)
+        for one in answer["refused_lines"][:REFUSALS_SHOWN]:
+            click.echo(f"line {one['line']}: {one['reason']} [{one['code']}]", err=True)
         if answer["refused_count"] > REFUSALS_SHOWN:
             click.echo(f"... and {answer['refused_count'] - REFUSALS_SHOWN} more", err=True)
     taken = answer["new"] + answer["start_pages"] + answer["known"]
@@ -69,6 +69,7 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
 @hosts.command("list")
 @click.option("--domain", default="", help="This domain and all names below it.")
 @click.option("--text", default="", help="Anywhere in the host's key.")
+@click.option("--search", default="", help="A domain, or where none matches, any part of a host.")
 @click.option("--owner", default="", help="Hosts of this agent.")
 @click.option("--state", default="", help="new, idle, probing, placed or excluded.")
 @click.option("--sort", default="domain", show_default=True, help="A column; -COLUMN descending.")
@@ -80,6 +81,7 @@ def list_(
     place: Place,
     domain: str,
     text: str,
+    search: str,
     owner: str,
     state: str,
     sort: str,
@@ -89,8 +91,8 @@ def list_(
 ) -> None:
     """List hosts that match."""
     page = place.calls.get(
-        "/hosts", domain=domain, text=text, owner=owner, state=state, sort=sort, limit=limit,
-        offset=offset,
+        "/hosts", domain=domain, text=text, search=search, owner=owner, state=state, sort=sort,
+        limit=limit, offset=offset,
     )  # fmt: skip
     if as_json:
         showing.as_json(page)
@@ -110,6 +112,8 @@ def list_(
         ),
         "No host matches. `prsm hosts import FILE` adds hosts.",
     )
+    if search and page["found_by"] == "part" and page["hosts"]:
+        click.echo("No host of that name or below it; these hold it in their address.", err=True)
     end = offset + len(page["hosts"])
     if page["matching"] < COUNTED_MOST:
         showing.more(page["matching"], end)

@@ -10,5 +10,6 @@ token of the session and the same origin.
 
 from manager.console.application import console
 from manager.console.door import ConsoleDoor
+from manager.console.navigation import console_pages
 
-__all__ = ["ConsoleDoor", "console"]
+__all__ = ["ConsoleDoor", "console", "console_pages"]

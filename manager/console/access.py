@@ -23,6 +23,7 @@ from manager.console import cookies, language
 from manager.console.door import ConsoleDoor
 from manager.console.failures import answer_failure
 from manager.console.language import _, pgettext
+from manager.console.query import Query, check_query
 from manager.console.refused_forms import form_again
 from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
 from manager.db.kept import StillCountingError, looked_at
@@ -47,13 +48,17 @@ Answer = Callable[[Visit], Response]
 
 @frozen
 class Page:
-    """A route: what it answers, and the least role for it; None: also before the login."""
+    """A route: what it answers, and the least role for it; None: also before the login.
+
+    query: names of parameters in its address; any other is refused.
+    """
 
     method: Literal["GET", "POST"]
     path: str
     role: Role | None
     answer: Answer
     looks_at_password: bool = False
+    query: tuple[str, ...] = ()
 
 
 def guarded(page: Page, door: ConsoleDoor, pages: Sequence[Page]) -> Route:
@@ -133,7 +138,12 @@ def _serve(
             _require_same_origin(request)
         _require_no_nul(visit)
         refused = _refused(visit, page, token)
-        return _answer(page, visit, pages) if refused is None else refused
+        if refused is not None:
+            return refused
+        check_query(request.query_params.multi_items(), page.query)
+        if page.method == "GET":
+            visit.query = Query(visit.query, page.query)
+        return _answer(page, visit, pages)
     except Exception as error:  # noqa: BLE001  # whatever went wrong is answered as a page, and logged
         return answer_failure(visit, error)
 
@@ -162,7 +172,7 @@ def _visit(request: Request, door: ConsoleDoor, form: Mapping[str, str]) -> Visi
     tls = cookies.is_tls(request)
     accepted = request.headers.get("accept-language", "")
     language.speak(language.choose(cookies.read_look(request).language, accepted))
-    query = dict(request.query_params)
+    query = Query(request.query_params)
     return Visit(request, door, query, form, None, "", door.now_ms(), tls)
 
 

@@ -18,9 +18,10 @@ from manager.operations.login_gate import LoginGate, RefusalHold
 from manager.operations.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
+from manager.operations.search import Search
 from manager.operations.strays import Swept, TrashDay, TrashFile
 from manager.settings import Settings
-from manager.store import UploadParts
+from manager.store import Layout, UploadParts
 from shared.errors import PrsmError
 from shared.frozen import frozen
 
@@ -74,6 +75,8 @@ class ConsoleDoor:
     hold: RefusalHold
     logins: LoginGate
     archive: KeptArchive
+    search: Search
+    layout: Layout
     archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(ARCHIVE_MS))
     streams: Streams = field(default_factory=Streams)
     marks: Kept[dict[str, str]] = field(default_factory=lambda: Kept(MARKS_MS))

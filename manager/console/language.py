@@ -26,6 +26,7 @@ __all__ = [
     "_",
     "choose",
     "current",
+    "in_all_languages",
     "lazy",
     "ngettext",
     "number",
@@ -118,6 +119,12 @@ def _(text: str, **values: Any) -> str:
         return said
     # Sentences with several numbers have one form in the source.
     return agreeing(said % values) if current() == SOURCE else said % values
+
+
+def in_all_languages(words: Words) -> tuple[str, ...]:
+    """Return words in each language, in English first."""
+    text = words.text if isinstance(words, Lazy) else words
+    return tuple(_catalogue(language).gettext(text) for language in LANGUAGES)
 
 
 def pgettext(context: str, text: str) -> str:

@@ -14,7 +14,10 @@ from urllib.parse import urlencode
 from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = ["SIZES", "Cut", "Listing", "read_listing"]
+__all__ = ["LISTED", "SIZES", "Cut", "Listing", "read_listing"]
+
+LISTED: Final = ("sort", "size", "page")
+"""Parameters of every list beside its filters."""
 
 SIZES: Final = (25, 50, 100, 200)
 DEFAULT_SIZE: Final = 50

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from manager.console.language import Words, lazy
+from manager.console.language import Words, in_all_languages, lazy
+from manager.operations.search import ConsolePage
 from manager.operations.users import ROLES, Role
 from shared.frozen import frozen
 
-__all__ = ["GROUPS", "Entry", "Group", "shown_to"]
+__all__ = ["GROUPS", "Entry", "Group", "console_pages", "shown_to"]
 
 
 @frozen
@@ -71,6 +72,39 @@ GROUPS: Final = (
         ),
     ),
 )
+
+
+BESIDE: Final[tuple[tuple[str, Words, Role], ...]] = (
+    ("add-hosts", lazy("Add hosts"), "operator"),
+    ("new-agent", lazy("New agent"), "admin"),
+    ("new-user", lazy("New user"), "admin"),
+    ("new-client", lazy("New third party"), "admin"),
+    ("agents-map", lazy("Map of agents"), "viewer"),
+    ("plans", lazy("Plans"), "viewer"),
+    ("probes/matrix", lazy("Matrix of distances"), "viewer"),
+    ("probes/distances", lazy("Distances"), "viewer"),
+    ("collection/orders", lazy("Orders"), "viewer"),
+    ("downloads", lazy("Downloads"), "viewer"),
+    ("archive-jobs", lazy("Jobs"), "viewer"),
+    ("withdrawn", lazy("Withdrawn hosts"), "viewer"),
+    ("trash", lazy("Trash"), "viewer"),
+    ("release-agents", lazy("Agents by version"), "viewer"),
+    ("fleet-rules", lazy("Block list and politeness"), "viewer"),
+    ("own-password", lazy("Your password"), "viewer"),
+    ("robot", lazy("About our robots"), "viewer"),
+)
+"""Pages that the bar does not lead to, for the search."""
+
+
+def console_pages() -> tuple[ConsolePage, ...]:
+    """Return the pages that a search finds, by their names in all languages."""
+    barred = [
+        (entry.section, entry.label, entry.role) for group in GROUPS for entry in group.entries
+    ]
+    return tuple(
+        ConsolePage(f"/console/{path}", in_all_languages(label), role)
+        for path, label, role in (*barred, *BESIDE)
+    )
 
 
 def shown_to(role: str) -> Sequence[Group]:

@@ -18,10 +18,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from manager.console.query import check_query
+from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = ["asset_url", "icon_text", "static_route"]
 
+QUERY: Final = ("v",)
 FOLDER: Final = Path(__file__).parent / "static"
 TYPES: Final = {
     ".css": "text/css; charset=utf-8",
@@ -72,6 +75,10 @@ def static_route() -> Route:
     """Return the route of all files; they are public, as in the repository."""
 
     async def endpoint(request: Request) -> Response:
+        try:
+            check_query(request.query_params.multi_items(), QUERY)
+        except FormatError as error:
+            raise HTTPException(400, str(error)) from error
         asset = _assets().get(request.path_params["name"])
         if asset is None:
             raise HTTPException(404, f"{request.url.path}: there is no such file")

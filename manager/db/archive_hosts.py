@@ -10,7 +10,14 @@ from manager.db.engine import Transaction, chunks
 from manager.db.tables import hosts, segment_hosts, segments
 from shared.frozen import frozen
 
-__all__ = ["FileOfHost", "HeldHost", "held_by_key", "held_hosts", "segments_of"]
+__all__ = [
+    "FileOfHost",
+    "HeldHost",
+    "held_by_key",
+    "held_hosts",
+    "newest_segments_of",
+    "segments_of",
+]
 
 _PUBLIC = sa.and_(segments.c.kind == "public", segments.c.state.in_(("current", "withdrawn")))
 
@@ -87,3 +94,16 @@ def segments_of(tx: Transaction, host_ids: Collection[int]) -> list[FileOfHost]:
         .order_by(segments.c.name)
     )
     return tx.rows(FileOfHost, query)
+
+
+def newest_segments_of(tx: Transaction, host: str, limit: int) -> list[str]:
+    """Return the keys of the newest segments that hold a host, public or not, the newest first."""
+    query = (
+        sa.select(segments.c.key)
+        .join(segment_hosts, segment_hosts.c.segment_id == segments.c.id)
+        .join(hosts, hosts.c.id == segment_hosts.c.host_id)
+        .where(hosts.c.key == host, segments.c.state != "gone")
+        .order_by(segments.c.id.desc())
+        .limit(limit)
+    )
+    return tx.values(query)

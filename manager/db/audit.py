@@ -10,7 +10,7 @@ from manager.db.engine import Transaction
 from manager.db.tables import audit
 from shared.frozen import frozen
 
-__all__ = ["TOLD", "AuditRow", "add", "alerts_after", "last_id_before", "newest"]
+__all__ = ["TOLD", "AuditRow", "add", "alerts_after", "holding", "last_id_before", "newest"]
 
 TOLD: Final = "alert."
 """How the actions begin that say who was told of what."""
@@ -79,9 +79,15 @@ def newest(
     subject: str = "",
     actor: str = "",
     alerts: bool = False,
+    only: int | None = None,
 ) -> list[AuditRow]:
-    """Return rows, newest first, before an id; `action` matches from the beginning."""
+    """Return rows, newest first, before an id; `action` matches from the beginning.
+
+    only: the row of this id.
+    """
     query = sa.select(audit).order_by(audit.c.id.desc()).limit(limit)
+    if only is not None:
+        query = query.where(audit.c.id == only)
     if before_id is not None:
         query = query.where(audit.c.id < before_id)
     if action.startswith(TOLD):
@@ -95,6 +101,21 @@ def newest(
     if alerts:
         query = query.where(audit.c.alert)
     return tx.rows(AuditRow, query)
+
+
+def holding(tx: Transaction, text: str, *, among: int, limit: int) -> list[AuditRow]:
+    """Return rows whose action, actor or subject holds a text, in either case of its letters.
+
+    among: so many of the newest rows are looked at.
+    """
+    newest_id = tx.value(sa.select(sa.func.max(audit.c.id)))
+    if newest_id is None:
+        return []
+    columns = (audit.c.action, audit.c.actor_name, audit.c.subject)
+    low = text.lower()
+    holds = [sa.func.lower(column).contains(low, autoescape=True) for column in columns]
+    query = sa.select(audit).where(audit.c.id > newest_id - among, sa.or_(*holds))
+    return tx.rows(AuditRow, query.order_by(audit.c.id.desc()).limit(limit))
 
 
 def alerts_after(tx: Transaction, after_id: int, since_ms: int, limit: int) -> list[AuditRow]:

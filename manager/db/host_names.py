@@ -9,6 +9,7 @@ bounded by `BYTES_MOST`: hosts beyond it are looked for in the database.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from array import array
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import sqlalchemy as sa
 
 from manager.db.tables import hosts
 from shared.frozen import frozen
+from shared.idn import PREFIX, folded, to_unicode
 
 if TYPE_CHECKING:
     from manager.db.engine import Transaction
@@ -33,7 +35,11 @@ BLOCKS_AT_ONCE: Final = 25
 BYTES_MOST: Final = 128 * 1024**2
 """Of addresses and numbers; a million hosts with addresses of 30 letters are 38 MB."""
 
+UNREAD_MOST: Final = 20_000
+"""Hosts with an A-label that are not in memory yet and are decoded for one search."""
+
 _NUMBER_BYTES: Final = 8
+_LETTER_BYTES: Final = 2  # of Unicode text below U+10000
 
 
 def holds(tx: Transaction, text: str) -> sa.ColumnElement[bool]:
@@ -46,29 +52,43 @@ def holds(tx: Transaction, text: str) -> sa.ColumnElement[bool]:
 
 
 @frozen
-class _Block:
-    """Some hosts: their addresses, a line each, and the number of each line. last: the greatest."""
+class _Lines:
+    """Some addresses, a line each, and the number of each line's host."""
 
-    addresses: str
+    text: str
     numbers: array[int]
+
+    def find(self, text: str, most: int) -> list[int]:
+        """Return the numbers of at most so many hosts whose line holds a text."""
+        found: list[int] = []
+        line = end = 0
+        while len(found) < most and end >= 0:
+            at = self.text.find(text, end)
+            if at < 0:
+                break
+            line += self.text.count("\n", end, at)
+            found.append(self.numbers[line])
+            end = self.text.find("\n", at)
+        return found
+
+
+@frozen
+class _Block:
+    """Some hosts. readable: those with an A-label, in Unicode. last: the greatest number."""
+
+    addresses: _Lines
+    readable: _Lines
     last: int
 
     @property
     def size_bytes(self) -> int:
-        return len(self.addresses) + len(self.numbers) * _NUMBER_BYTES
+        numbers = len(self.addresses.numbers) + len(self.readable.numbers)
+        letters = len(self.addresses.text) + len(self.readable.text) * _LETTER_BYTES
+        return letters + numbers * _NUMBER_BYTES
 
     def find(self, text: str, most: int) -> list[int]:
         """Return the numbers of at most so many hosts whose address holds a text."""
-        found: list[int] = []
-        line = end = 0
-        while len(found) < most and end >= 0:
-            at = self.addresses.find(text, end)
-            if at < 0:
-                break
-            line += self.addresses.count("\n", end, at)
-            found.append(self.numbers[line])
-            end = self.addresses.find("\n", at)
-        return found
+        return (self.addresses if text.isascii() else self.readable).find(text, most)
 
 
 class HostNames:
@@ -81,18 +101,25 @@ class HostNames:
         self._counted = (0, 0)  # up to which number how many hosts there are
 
     def find(self, tx: Transaction, text: str, most: int) -> list[int]:
-        """Return the numbers of at most so many hosts whose address holds a text."""
+        """Return the numbers of at most so many hosts whose address holds a text.
+
+        A text beyond ASCII is looked for in the Unicode forms of names.
+        """
         if "\n" in text:  # no address does
             return []
+        text = text.lower() if text.isascii() else folded(text)
         found: list[int] = []
         until = 0
         for block in self._each(tx):
-            found += block.find(text.lower(), most - len(found))
+            found += block.find(text, most - len(found))
             if len(found) == most:
                 return found
             until = block.last
+        most -= len(found)
+        if not text.isascii():
+            return found + _find_readable(tx, until, text, most)
         newer = sa.select(hosts.c.id).where(hosts.c.id > until, holds(tx, text))
-        return found + tx.values(newer.limit(most - len(found)))
+        return found + tx.values(newer.limit(most))
 
     def count(self, tx: Transaction) -> int:
         """Return how many hosts there are; only those that came since are counted."""
@@ -152,4 +179,24 @@ def _block(tx: Transaction, until: int, last: int) -> _Block:
             sa.func.aggregate_strings(hosts.c.key, "\n").label("addresses"),
         ).where(number > until, number <= last)
     ).one()
-    return _Block(row.addresses, array("q", map(int, row.numbers.split(" "))), last)
+    addresses = _Lines(row.addresses, array("q", map(int, row.numbers.split(" "))))
+    return _Block(addresses, _readable(addresses), last)
+
+
+def _readable(addresses: _Lines) -> _Lines:
+    if PREFIX not in addresses.text:
+        return _Lines("", array("q"))
+    lines = zip(addresses.text.split("\n"), addresses.numbers, strict=True)
+    some = [(folded(to_unicode(line)), number) for line, number in lines if PREFIX in line]
+    return _Lines("\n".join(line for line, _ in some), array("q", (number for _, number in some)))
+
+
+def _find_readable(tx: Transaction, until: int, text: str, most: int) -> list[int]:
+    """Return hosts behind a number whose name in Unicode holds a text; decodes `UNREAD_MOST`."""
+    newer = (
+        sa.select(hosts.c.id, hosts.c.key)
+        .where(hosts.c.id > until, holds(tx, PREFIX))
+        .limit(UNREAD_MOST)
+    )
+    found = (row.id for row in tx.execute(newer) if text in folded(to_unicode(row.key)))
+    return list(itertools.islice(found, most))

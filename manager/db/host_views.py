@@ -123,7 +123,9 @@ def _found(
         matching(tx, wanted, sort, within=one).limit(COUNTED_MOST) for one in ranges or [None]
     ]
     if wanted.text:
-        named = names.find(tx, wanted.text, COUNTED_MOST)
+        # A database cannot look for Unicode in A-labels: of such names no more are listed.
+        most = COUNTED_MOST if wanted.text.isascii() else COUNTED_MOST - 1
+        named = names.find(tx, wanted.text, most)
         if len(named) < COUNTED_MOST:
             rest = replace(wanted, text="")
             queries = [matching(tx, rest, sort, among=some) for some in chunks(named)]

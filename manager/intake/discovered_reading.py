@@ -13,7 +13,8 @@ from typing import Final
 from manager.intake.body_decoding import DecodingLimits, decode_body, too_many_lines
 from manager.intake.log_job import RefusedBody
 from manager.operations.found_urls import parse_found
-from shared.errors import FormatError, LimitError, LineError, PrsmError
+from manager.operations.refused_lines import REFUSALS_KEPT, RefusedLine, refused_line
+from shared.errors import FormatError, LimitError, PrsmError
 from shared.frozen import frozen
 from shared.wire.gzip_stream import too_long
 from shared.wire.server_list import LIST_LINE_LIMIT_BYTES, UrlLine, decode_line
@@ -21,7 +22,6 @@ from shared.wire.server_list import LIST_LINE_LIMIT_BYTES, UrlLine, decode_line
 __all__ = ["DiscoveredJob", "FoundBody", "read_discovered"]
 
 READ_BYTES: Final = 32 * 1024  # what is left of a piece is copied at each step of unpacking
-REFUSALS_KEPT: Final = 1_000
 REMEMBERED: Final = 200_000
 
 
@@ -43,11 +43,12 @@ class DiscoveredJob:
 class FoundBody:
     """What a list says. The URLs are in the job's target: URL, host and referer, with tabs between.
 
-    repeated: lines left out because the same URL came before. refused: (line, reason) of the first.
+    repeated: lines left out because the same URL came before. refused: the first of those lines
+    that cannot be used.
     """
 
     repeated: int
-    refused: tuple[tuple[int, str], ...]
+    refused: tuple[RefusedLine, ...]
     refused_count: int
 
 
@@ -63,7 +64,7 @@ def read_discovered(job: DiscoveredJob) -> FoundBody | RefusedBody:
 def _read(job: DiscoveredJob) -> FoundBody:
     seen: dict[str, None] = {}
     repeated = refused_count = 0
-    refused: list[tuple[int, str]] = []
+    refused: list[RefusedLine] = []
     with job.target.open("w", encoding="utf-8", newline="\n") as file:
         for number, line in _lines(job):
             try:
@@ -73,8 +74,7 @@ def _read(job: DiscoveredJob) -> FoundBody:
             except PrsmError as error:
                 refused_count += 1
                 if len(refused) < REFUSALS_KEPT:
-                    said = error.problem if isinstance(error, LineError) else str(error)
-                    refused.append((number, said))
+                    refused.append(refused_line(number, error, line))
                 continue
             if found.url in seen:
                 repeated += 1

@@ -142,7 +142,13 @@ class LogIntake:
             return await self._take_body(agent, body)
         except (FormatError, LimitError) as error:
             await asyncio.to_thread(
-                self._rejected.keep, body, agent.id, WHAT, str(error), self._now_ms()
+                self._rejected.keep,
+                body,
+                agent.id,
+                WHAT,
+                str(error),
+                self._now_ms(),
+                error=error,
             )
             raise
         finally:

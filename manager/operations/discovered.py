@@ -16,6 +16,7 @@ from manager.operations.enrolment import AgentIdentity
 from manager.operations.found_urls import FoundUrl
 from manager.operations.host_lines import Tally, batches, parsed, store
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.refused_lines import RefusedLine, line_and_reason
 from shared.frozen import frozen
 
 __all__ = ["Recorded", "record_discovered", "record_found"]
@@ -25,7 +26,10 @@ DAY_MS: Final = 86_400_000
 
 @frozen
 class Recorded:
-    """What became of the lines. over_limit: hosts and pages beyond what is taken in a day."""
+    """What became of the lines. over_limit: hosts and pages beyond what is taken in a day.
+
+    refused_lines: the first 1,000 that cannot be used; refused: number and reason of these.
+    """
 
     new: int
     start_pages: int
@@ -33,6 +37,7 @@ class Recorded:
     refused: list[tuple[int, str]]
     refused_count: int
     over_limit: int
+    refused_lines: list[RefusedLine]
 
 
 def record_discovered(
@@ -114,7 +119,8 @@ def record_found(
         tally.new,
         tally.start_pages + tally.inside,
         tally.known,
-        tally.refused,
+        line_and_reason(tally.refused),
         tally.refused_count,
         over_limit,
+        tally.refused,
     )

@@ -16,6 +16,7 @@ from manager.db.engine import Transaction, chunks
 from manager.db.hosts import NewHost
 from manager.db.starting import NewStartPage
 from manager.operations.found_urls import FoundUrl, parse_found
+from manager.operations.refused_lines import REFUSALS_KEPT, RefusedLine, refused_line
 from shared.errors import PrsmError
 from shared.units import UnitIndex, is_unit
 from shared.urls import reversed_host_key
@@ -23,7 +24,6 @@ from shared.urls import reversed_host_key
 __all__ = ["Tally", "batches", "parsed", "store"]
 
 BATCH: Final = 1_000
-REFUSALS_KEPT: Final = 1_000
 PAGES_OF_A_PIECE: Final = 100_000  # as many as an agent fetches of a unit
 
 
@@ -32,21 +32,21 @@ class Tally:
     """What became of lines. new: hosts; start_pages: new ones; known: lines that brought nothing.
 
     inside: start pages that one piece of a split host had for another, which no day's limit counts.
-    refused: (line, reason) of the first 1,000; refused_count: of all.
+    refused: the first 1,000 lines that cannot be used; refused_count: all of them.
     """
 
     new: int = 0
     start_pages: int = 0
     inside: int = 0
     known: int = 0
-    refused: list[tuple[int, str]] = field(default_factory=list)
+    refused: list[RefusedLine] = field(default_factory=list)
     refused_count: int = 0
 
-    def refuse(self, line: int, reason: str) -> None:
+    def refuse(self, line: int, error: PrsmError, text: str) -> None:
         """Count a line that cannot be used."""
         self.refused_count += 1
         if len(self.refused) < REFUSALS_KEPT:
-            self.refused.append((line, reason))
+            self.refused.append(refused_line(line, error, text))
 
 
 def parsed(lines: Iterable[tuple[int, str, str | None]], tally: Tally) -> Iterable[FoundUrl]:
@@ -55,7 +55,7 @@ def parsed(lines: Iterable[tuple[int, str, str | None]], tally: Tally) -> Iterab
         try:
             yield parse_found(text, referer)
         except PrsmError as error:
-            tally.refuse(number, str(error))
+            tally.refuse(number, error, text)
 
 
 def store(

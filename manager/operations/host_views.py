@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final, Literal
 
 from manager.db import (
     addresses,
@@ -33,7 +33,8 @@ from manager.operations.bans import Ban, bans_shown
 from manager.operations.distances import DistanceView, distances_of
 from manager.operations.pins import Pin, pins_shown
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from shared.errors import FormatError
+from manager.operations.typed_hosts import reversed_domain, typed_host
+from shared.errors import Fault, FormatError
 from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
@@ -45,6 +46,7 @@ __all__ = [
     "HostFilter",
     "HostLine",
     "HostPage",
+    "Reading",
     "count_hosts",
     "directories_of_host",
     "every_host",
@@ -63,26 +65,34 @@ BESIDE_MOST: Final = 100
 START_PAGES_MOST: Final = 100
 """The same, and `hosts_beside` and `start_pages_of_host` return all."""
 
-_DOMAIN: Final = re.compile(r"\.?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)")
+
+Reading = Literal["", "domain", "part"]
+"""The meaning of `HostFilter.search` by which hosts were found."""
 
 
 @frozen
 class HostFilter:
     """domain: `example.jp` finds it and all names below it. text: anywhere in the key. owner: an
-    agent's name. state: of the unit `/`, one of new, idle, probing, placed, excluded."""
+    agent's name. state: of the unit `/`, one of new, idle, probing, placed, excluded. search: a
+    domain, or where no host matches that, any part of an address."""
 
     domain: str = ""
     text: str = ""
     owner: str = ""
     state: str = ""
+    search: str = ""
 
 
 @frozen
 class HostPage:
-    """A page of hosts. matching: how many there are; counted up to 10,000."""
+    """A page of hosts. matching: how many there are; counted up to 10,000.
+
+    found_by: how `search` was read: as a domain with all below it, or as any part of an address.
+    """
 
     matching: int
     hosts: list[HostLine]
+    found_by: Reading = ""
 
 
 @frozen
@@ -127,18 +137,22 @@ def list_hosts(
     sort: domain, first_seen, volume, pages, owner or state; with `-` before it, descending.
     Raises FormatError for another sort or state.
     """
-    wanted, column = _wanted(where or HostFilter()), _column(sort)
+    readings, column = _readings(where or HostFilter()), _column(sort)
     with db.read() as tx:
-        matching, lines = host_views.page(
-            tx,
-            db.host_names,
-            wanted,
-            column,
-            descending=sort.startswith("-"),
-            limit=max(1, min(limit, PAGE_MOST)),
-            offset=max(0, offset),
-        )
-    return HostPage(matching, lines)
+        for wanted, found_by in readings:
+            matching, lines = host_views.page(
+                tx,
+                db.host_names,
+                wanted,
+                column,
+                descending=sort.startswith("-"),
+                limit=max(1, min(limit, PAGE_MOST)),
+                offset=max(0, offset),
+            )
+            page = HostPage(matching, lines, found_by)
+            if matching:
+                break
+    return page
 
 
 def every_host(db: Database, where: HostFilter, *, sort: str = "domain") -> Iterator[HostLine]:
@@ -147,15 +161,18 @@ def every_host(db: Database, where: HostFilter, *, sort: str = "domain") -> Iter
     Only their numbers are held, so a reader may be slow. Raises FormatError as `list_hosts`, before
     the first.
     """
-    wanted, column = _wanted(where), _column(sort)
-    return _every_host(db, wanted, column, descending=sort.startswith("-"))
+    readings, column = _readings(where), _column(sort)
+    return _every_host(db, [wanted for wanted, _ in readings], column, sort.startswith("-"))
 
 
 def _every_host(
-    db: Database, wanted: HostWanted, column: str, *, descending: bool
+    db: Database, readings: Sequence[HostWanted], column: str, descending: bool
 ) -> Iterator[HostLine]:
     with db.read() as tx:
-        numbers = host_views.numbers(tx, db.host_names, wanted, column, descending=descending)
+        for wanted in readings:
+            numbers = host_views.numbers(tx, db.host_names, wanted, column, descending=descending)
+            if numbers:
+                break
     for at in range(0, len(numbers), LINES_AT_ONCE):
         with db.read() as tx:
             lines = host_views.lines(tx, numbers[at : at + LINES_AT_ONCE].tolist())
@@ -169,10 +186,26 @@ def _column(sort: str) -> str:
     return column
 
 
-def _wanted(where: HostFilter) -> HostWanted:
+def _readings(where: HostFilter) -> list[tuple[HostWanted, Reading]]:
+    """Return the meanings of a filter, the first that finds a host counts; at least one."""
     if where.state not in ("", *STATES):
         raise FormatError(f"state {where.state[:40]!r}: must be one of {', '.join(STATES)}")
-    return HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
+    given = HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
+    if not where.search:
+        return [(given, "")]
+    if where.domain or where.text:
+        raise FormatError(
+            "search: is given beside domain or text, and looks for both itself; give one of them",
+            Fault.INVALID_VALUE,
+        )
+    typed = typed_host(where.search)
+    readings: list[tuple[HostWanted, Reading]] = [
+        (replace(given, text=part), "part") for part in typed.parts
+    ]
+    if typed.reversed_name:
+        domain = replace(given, reversed_prefix=typed.reversed_name)
+        readings.insert(len(readings) if typed.is_precise else 0, (domain, "domain"))
+    return readings
 
 
 def count_hosts(db: Database) -> dict[str, int]:
@@ -190,10 +223,10 @@ def _reversed_prefix(domain: str) -> str:
     """Return what the reversed keys of a domain's hosts begin with, the domain's own included."""
     if not domain:
         return ""
-    match = _DOMAIN.fullmatch(domain.lower())
-    if match is None:
+    reversed_name = reversed_domain(domain)
+    if not reversed_name:
         raise FormatError(f"domain {domain[:80]!r}: must be a name, as example.jp")
-    return ",".join(reversed(match[1].split(".")))
+    return reversed_name
 
 
 def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> HostDetail:

@@ -28,6 +28,7 @@ from manager.operations.host_views import (
     list_hosts,
 )
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.refused_lines import RefusedLine, line_and_reason
 from shared.frozen import frozen
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
@@ -48,13 +49,17 @@ __all__ = [
 
 @frozen
 class Imported:
-    """What became of the lines; `refused` holds the first 1,000 of them with their reasons."""
+    """What became of the lines.
+
+    refused_lines: the first 1,000 that cannot be used; refused: number and reason of these.
+    """
 
     new: int
     start_pages: int
     known: int
     refused: list[tuple[int, str]]
     refused_count: int
+    refused_lines: list[RefusedLine]
 
 
 def import_hosts(
@@ -88,7 +93,14 @@ def import_hosts(
                 known=tally.known,
                 refused=tally.refused_count,
             )
-    return Imported(tally.new, tally.start_pages, tally.known, tally.refused, tally.refused_count)
+    return Imported(
+        tally.new,
+        tally.start_pages,
+        tally.known,
+        line_and_reason(tally.refused),
+        tally.refused_count,
+        tally.refused,
+    )
 
 
 def _urls(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str | None]]:

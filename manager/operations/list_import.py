@@ -11,18 +11,25 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from manager.db import agents, hosts, pins
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction, chunks
+from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.host_lines import Tally, batches, parsed, store
 from manager.operations.pins import pin_keys
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.refused_lines import (
+    REFUSALS_KEPT,
+    LinesRefusedError,
+    RefusedLine,
+    refused_line,
+)
 from manager.operations.server_names import complete_unit, unit_named
-from shared.errors import FormatError, PrsmError
+from shared.errors import ConflictError, FormatError, LineError, PrsmError
 from shared.frozen import frozen
 from shared.urls import host_key
 
@@ -51,23 +58,25 @@ class ImportedLists:
 
 @dataclass(slots=True)
 class _Refusals:
-    """The first refusals in words, and how many there are."""
+    """The first refused lines, and how many there are."""
 
-    said: list[str] = field(default_factory=list)
+    lines: list[RefusedLine] = field(default_factory=list)
     count: int = 0
 
-    def add(self, agent: str, line: int, reason: str) -> None:
+    def add(self, agent: str, line: int, error: PrsmError, text: str = "") -> None:
         """Count a line that cannot be taken."""
         self.count += 1
-        if len(self.said) < SHOWN:
-            self.said.append(f"{agent}, line {line}: {reason}")
+        if len(self.lines) < REFUSALS_KEPT:
+            self.lines.append(replace(refused_line(line, error, text), owner=agent))
 
     def check(self) -> None:
-        """Raise FormatError where anything was refused."""
-        if self.count:
-            more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
-            head = f"{self.count} lines cannot be taken, and nothing was changed:"
-            raise FormatError("\n".join([head, *self.said, *more]))
+        """Raise LinesRefusedError where anything was refused."""
+        if not self.count:
+            return
+        head = f"{self.count} lines cannot be taken, and nothing was changed:"
+        said = [f"{one.owner}, line {one.line}: {one.reason}" for one in self.lines[:SHOWN]]
+        more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
+        raise LinesRefusedError("\n".join([head, *said, *more]), self.lines, self.count)
 
 
 @frozen
@@ -88,7 +97,8 @@ def import_lists(
     """Pin the units of lists to the agents that the lists name.
 
     lines: gives the lines anew each time. add_hosts: hosts that are not known are added, else their
-    lines are refused. Raises FormatError with the agents and numbers of lines that cannot be taken.
+    lines are refused. Raises LinesRefusedError with the agents, numbers and codes of lines that
+    cannot be taken.
     """
     refusals = _Refusals()
     with db.write() as tx:
@@ -126,20 +136,26 @@ def _read(
         if not text:
             owner = fleet.get(agent)
             if owner is None:
+                shown = ascii(agent[:80])[1:-1]
                 refusals.add(
-                    ascii(agent[:80])[1:-1], number, "no agent of this name: see `prsm agents list`"
+                    shown,
+                    number,
+                    NotFoundError("no agent of this name: see `prsm agents list`"),
+                    agent,
                 )
             elif owner.retired_ms is not None:
-                refusals.add(agent, number, "this agent was retired: it gets no work any more")
+                gone = ConflictError("this agent was retired: it gets no work any more")
+                refusals.add(agent, number, gone, agent)
         elif not agent:
             if not nameless:
-                refusals.add("no agent", number, "a list begins with #Agent=NAME")
+                headless = LineError(number, "a list begins with #Agent=NAME")
+                refusals.add("no agent", number, headless, text)
             nameless = True
         elif owner is not None:
             try:
                 yield owner, number, unit_named(_word(text))
             except PrsmError as error:
-                refusals.add(agent, number, str(error))
+                refusals.add(agent, number, error, text)
 
 
 def _word(text: str) -> str:
@@ -166,16 +182,16 @@ def _wanted(
         for agent, line, key in part:
             unit = ids.get(key)
             if unit is None or key in merged:
-                refusals.add(agent.name, line, f"{key} is not known; {_remedy(key)}")
+                unknown = NotFoundError(f"{key} is not known; {_remedy(key)}")
+                refusals.add(agent.name, line, unknown, key)
                 continue
             place = wanted.setdefault(unit, _Place(agent.id, line))
             if place.agent != agent.id:
-                refusals.add(
-                    agent.name,
-                    line,
+                twice = ConflictError(
                     f"{key} is also in the list of {names[place.agent]}, line {place.line}; a unit "
-                    "has one owner",
+                    "has one owner"
                 )
+                refusals.add(agent.name, line, twice, key)
     return wanted
 
 
@@ -205,7 +221,7 @@ def _pin(
             _, problems, given = pin_keys(tx, agent, list(keys), REASON, actor, now_ms)
             moved += given
             for key, problem in problems:
-                refusals.add(agent.name, wanted[keys[key]].line, str(problem))
+                refusals.add(agent.name, wanted[keys[key]].line, problem, key)
     return moved
 
 

@@ -7,11 +7,13 @@ refused body is evidence, not data: a full disk drops it silently.
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 from typing import Final
 
 from manager.store.durable import move
 from manager.store.spool import BODY, Spooled
+from shared.errors import PrsmError
 from shared.frozen import frozen
 
 __all__ = ["Rejected"]
@@ -27,14 +29,26 @@ class Rejected:
     keep_s: float
     keep_bytes: int
 
-    def keep(self, spooled: Spooled, agent_id: int, what: str, reason: str, now_ms: int) -> None:
+    def keep(
+        self,
+        spooled: Spooled,
+        agent_id: int,
+        what: str,
+        reason: str,
+        now_ms: int,
+        *,
+        error: PrsmError | None = None,
+    ) -> None:
         """Write down why a body was refused, and move it here unless it is larger than all may be.
 
-        The newest always stays.
+        The newest always stays. With an error, the last line of the note is for programs: JSON with
+        the code of the fault and its parameters, as the number of a line.
         """
         stem = f"{now_ms}-{int(agent_id)}-{spooled.sha256[:16]}"
         with contextlib.suppress(OSError):
             note = f"{what} of agent {agent_id}, {spooled.size_bytes} bytes\n{reason}\n"
+            if error is not None:
+                note += json.dumps({"code": str(error.code), **error.facts}) + "\n"
             (self.folder / (stem + REASON)).write_text(note, "utf-8", "backslashreplace")
             if spooled.size_bytes <= self.keep_bytes:
                 move(spooled.path, self.folder / (stem + BODY))

@@ -145,6 +145,6 @@ def export(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/activity.csv", "viewer", export),
-    Page("GET", "/activity/{which}.svg", "viewer", file),
+    Page("GET", "/activity.csv", "viewer", export, query=("range",)),
+    Page("GET", "/activity/{which}.svg", "viewer", file, query=("range",)),
 )

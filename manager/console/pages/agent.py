@@ -307,7 +307,7 @@ def _windows(text: str) -> list[str]:
 
 
 PAGES: Final = (
-    Page("GET", "/agent", "viewer", show),
+    Page("GET", "/agent", "viewer", show, query=("name",)),
     Page("POST", "/agent/command", "operator", command),
     Page("POST", "/agent/retire", "admin", retire_agent),
     Page("POST", "/agent/believe", "operator", believe),

@@ -79,6 +79,6 @@ def _refetched(pages: list[RefetchedPage]) -> Iterator[list[Cell]]:
 
 
 PAGES: Final = (
-    Page("GET", "/agent/rounds.csv", "viewer", export_rounds),
-    Page("GET", "/agent/refetched.csv", "viewer", export_refetched),
+    Page("GET", "/agent/rounds.csv", "viewer", export_rounds, query=("name",)),
+    Page("GET", "/agent/refetched.csv", "viewer", export_refetched, query=("name",)),
 )

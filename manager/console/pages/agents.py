@@ -14,7 +14,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.area import read_area
 from manager.console.csv_export import Cell, csv_response, moment_cell
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.visit import Visit
 from manager.db.glances import GlanceRow
@@ -238,7 +238,7 @@ def export_tokens(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/agents", "viewer", show),
-    Page("GET", "/agents.csv", "viewer", export),
+    Page("GET", "/agents", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/agents.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("GET", "/agents/join-tokens.csv", "admin", export_tokens),
 )

@@ -17,7 +17,7 @@ from manager.assignment import LivenessState
 from manager.console.access import Page
 from manager.console.area import area_of
 from manager.console.language import _, number
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.map_view import HEIGHT, WIDTH, WORLD, View, view_of
 from manager.console.pages.agents import FILTERS, matching
 from manager.console.visit import Visit, link
@@ -194,4 +194,4 @@ def _by_state(views: Sequence[AgentGlance]) -> list[tuple[str, int]]:
     return [(state, counted[state]) for state in STATES if counted[state]]
 
 
-PAGES: Final = (Page("GET", "/agents-map", "viewer", show),)
+PAGES: Final = (Page("GET", "/agents-map", "viewer", show, query=(*FILTERS, *LISTED)),)

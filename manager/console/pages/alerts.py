@@ -13,7 +13,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _, lazy
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.unready import Unable
 from manager.console.visit import Visit
 from manager.operations.alert_views import Alerts, Going, current_alerts, send_test
@@ -29,6 +29,7 @@ from shared.errors import FormatError
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("q", "kind", "told")
 HERE: Final = "/console/alerts"
 HISTORY_SHOWN: Final = 25
 HOUR_MS: Final = 3_600_000
@@ -79,7 +80,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         HERE,
         visit.query,
-        filters=("q", "kind", "told"),
+        filters=FILTERS,
         sorts=tuple(KEYS),
         default_sort="-since",
     )
@@ -240,8 +241,8 @@ def test(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/alerts", "viewer", show),
-    Page("GET", "/alerts.csv", "viewer", export),
+    Page("GET", "/alerts", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/alerts.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("GET", "/alerts/windows.csv", "viewer", export_windows),
     Page("POST", "/alerts/silence", "operator", silence_one),
     Page("POST", "/alerts/windows", "operator", add),

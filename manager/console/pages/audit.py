@@ -12,7 +12,7 @@ from manager.console.access import Page
 from manager.console.act_words import acts_about
 from manager.console.attention import spoken_detail
 from manager.console.csv_export import Cell, csv_response
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.phrases import actor_meant
 from manager.console.visit import Visit
@@ -20,6 +20,7 @@ from manager.operations.audit import AuditRow, audit_page
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("action", "subject", "actor", "alerts")
 ROWS_AT_ONCE: Final = 1000
 HEADER: Final = (
     "id",
@@ -40,7 +41,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/audit",
         visit.query,
-        filters=("action", "subject", "actor", "alerts"),
+        filters=FILTERS,
         sorts=("time",),
         default_sort="time",
     )
@@ -99,6 +100,6 @@ def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
 
 
 PAGES: Final = (
-    Page("GET", "/audit", "viewer", show),
-    Page("GET", "/audit.csv", "viewer", export),
+    Page("GET", "/audit", "viewer", show, query=(*FILTERS, *LISTED, "before")),
+    Page("GET", "/audit.csv", "viewer", export, query=(*FILTERS, *LISTED)),
 )

@@ -143,7 +143,7 @@ def _rounds(visit: Visit) -> Iterator[list[Cell]]:
 
 
 PAGES: Final = (
-    Page("GET", "/balance", "viewer", show),
+    Page("GET", "/balance", "viewer", show, query=("edges",)),
     Page("GET", "/balance/rounds.svg", "viewer", rounds_file),
     Page("GET", "/balance/rounds.csv", "viewer", export_rounds),
 )

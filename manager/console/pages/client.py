@@ -236,8 +236,8 @@ def enable(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/client", "viewer", show),
-    Page("GET", "/client/tokens.csv", "viewer", export_tokens),
+    Page("GET", "/client", "viewer", show, query=("name",)),
+    Page("GET", "/client/tokens.csv", "viewer", export_tokens, query=("name",)),
     Page("POST", "/client/token", "admin", issue),
     Page("POST", "/client/revoke", "admin", revoke),
     Page("POST", "/client/disable", "admin", disable),

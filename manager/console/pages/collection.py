@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.collection_asked import (
     CONDITION_WORDS,
     HERE,
@@ -38,6 +38,7 @@ from shared.frozen import frozen
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("agent", "state")
 ORDERS_SHOWN: Final = 10
 ROWS_AT_ONCE: Final = 1000
 STATES: Final = (
@@ -112,9 +113,7 @@ def export(visit: Visit) -> Response:
 
 
 def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        HERE, visit.query, filters=("agent", "state"), sorts=("begun",), default_sort="begun"
-    )
+    return read_listing(HERE, visit.query, filters=FILTERS, sorts=("begun",), default_sort="begun")
 
 
 def _transfers(
@@ -222,8 +221,8 @@ def give_up(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/collection", "viewer", show),
-    Page("GET", "/collection.csv", "viewer", export),
+    Page("GET", "/collection", "viewer", show, query=(*FILTERS, *LISTED, "before", "edit")),
+    Page("GET", "/collection.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/collection/schedules", "operator", add),
     Page("POST", "/collection/schedules/change", "operator", change),
     Page("POST", "/collection/schedules/run", "operator", run_now),

@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _, ngettext
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.collection_asked import (
     CONDITION_WORDS,
     HERE,
@@ -180,8 +180,8 @@ def _back(visit: Visit) -> str:
 
 
 PAGES: Final = (
-    Page("GET", "/collection/orders", "viewer", show),
-    Page("GET", "/collection/orders.csv", "viewer", export),
+    Page("GET", "/collection/orders", "viewer", show, query=(*FILTERS, *LISTED, "before")),
+    Page("GET", "/collection/orders.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/collection/orders", "operator", ask_now),
     Page("POST", "/collection/orders/cancel", "operator", cancel),
 )

@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit, link
 from manager.operations.archive_figures import archive_size
 from manager.operations.archive_jobs import list_jobs
@@ -23,6 +23,7 @@ from shared.frozen import frozen
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("q", "state")
 HERE: Final = "/console/data"
 SHOWN: Final = 10
 FIELDS: Final = ("name", "contact", "purpose")
@@ -91,9 +92,7 @@ KEYS: Final[dict[str, Callable[[Party], Any]]] = {
 
 
 def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        HERE, visit.query, filters=("q", "state"), sorts=tuple(KEYS), default_sort="name"
-    )
+    return read_listing(HERE, visit.query, filters=FILTERS, sorts=tuple(KEYS), default_sort="name")
 
 
 def _rows(visit: Visit, listing: Listing) -> list[Party]:
@@ -184,8 +183,8 @@ def register(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/data", "viewer", show),
-    Page("GET", "/data.csv", "viewer", export),
+    Page("GET", "/data", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/data.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/scrub", "admin", scrub),
     Page("GET", "/new-client", "admin", show_new),
     Page("POST", "/new-client", "admin", register),

@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.visit import Question, Visit
 from manager.operations import archive_jobs
@@ -21,6 +21,7 @@ from manager.operations.downloads import STATES, DownloadRow, list_downloads
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("client", "state")
 DOWNLOADS: Final = "/console/downloads"
 JOBS: Final = "/console/archive-jobs"
 ROWS_AT_ONCE: Final = 1000
@@ -54,9 +55,7 @@ JOB_HEADER: Final = (
 
 
 def _listing(visit: Visit, path: str) -> Listing:
-    return read_listing(
-        path, visit.query, filters=("client", "state"), sorts=("begun",), default_sort="begun"
-    )
+    return read_listing(path, visit.query, filters=FILTERS, sorts=("begun",), default_sort="begun")
 
 
 def _names(visit: Visit) -> list[str]:
@@ -186,9 +185,9 @@ def remove(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/downloads", "viewer", show_downloads),
-    Page("GET", "/downloads.csv", "viewer", export_downloads),
-    Page("GET", "/archive-jobs", "viewer", show_jobs),
-    Page("GET", "/archive-jobs.csv", "viewer", export_jobs),
+    Page("GET", "/downloads", "viewer", show_downloads, query=(*FILTERS, *LISTED, "before")),
+    Page("GET", "/downloads.csv", "viewer", export_downloads, query=(*FILTERS, *LISTED)),
+    Page("GET", "/archive-jobs", "viewer", show_jobs, query=(*FILTERS, *LISTED, "before")),
+    Page("GET", "/archive-jobs.csv", "viewer", export_jobs, query=(*FILTERS, *LISTED)),
     Page("POST", "/archive-jobs/remove", "admin", remove),
 )

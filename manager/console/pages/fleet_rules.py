@@ -12,7 +12,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import BACK, Question, Visit
 from manager.operations.fleet_rules import (
     BlockedRow,
@@ -31,6 +31,7 @@ from shared.errors import FormatError, UrlError
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("q",)
 HERE: Final = "/console/fleet-rules"
 KEYS: Final[dict[str, Callable[[BlockedRow], Any]]] = {
     "number": lambda row: row.id,
@@ -46,7 +47,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         HERE,
         visit.query,
-        filters=("q",),
+        filters=FILTERS,
         sorts=tuple(KEYS),
         default_sort="number",
     )
@@ -194,8 +195,8 @@ def _number(visit: Visit, field: str, name: str) -> float | None:
 
 
 PAGES: Final = (
-    Page("GET", "/fleet-rules", "viewer", show),
-    Page("GET", "/fleet-rules.csv", "viewer", export),
+    Page("GET", "/fleet-rules", "viewer", show, query=(*FILTERS, *LISTED, "url", "pattern")),
+    Page("GET", "/fleet-rules.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/fleet-rules/block", "operator", block),
     Page("POST", "/fleet-rules/unblock", "operator", unblock),
     Page("POST", "/fleet-rules/limits", "operator", limit),

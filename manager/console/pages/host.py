@@ -360,7 +360,7 @@ def _choice(visit: Visit, what: str) -> tuple[str, str, str]:
 
 
 PAGES: Final = (
-    Page("GET", "/host", "viewer", show),
+    Page("GET", "/host", "viewer", show, query=("host",)),
     Page("POST", "/host/exclude", "operator", exclude),
     Page("POST", "/host/include", "operator", include),
     Page("POST", "/host/move", "operator", move),

@@ -200,10 +200,10 @@ def export_start_pages(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/host/owners.csv", "viewer", export_owners),
-    Page("GET", "/host/measured.csv", "viewer", export_measured),
-    Page("GET", "/host/probe-orders.csv", "viewer", export_orders),
-    Page("GET", "/host/directories.csv", "viewer", export_directories),
-    Page("GET", "/host/beside.csv", "viewer", export_beside),
-    Page("GET", "/host/start-pages.csv", "viewer", export_start_pages),
+    Page("GET", "/host/owners.csv", "viewer", export_owners, query=("host",)),
+    Page("GET", "/host/measured.csv", "viewer", export_measured, query=("host",)),
+    Page("GET", "/host/probe-orders.csv", "viewer", export_orders, query=("host",)),
+    Page("GET", "/host/directories.csv", "viewer", export_directories, query=("host",)),
+    Page("GET", "/host/beside.csv", "viewer", export_beside, query=("host",)),
+    Page("GET", "/host/start-pages.csv", "viewer", export_start_pages, query=("host",)),
 )

@@ -10,24 +10,23 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, number
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit, link
 from manager.operations.agents import named_agents
 from manager.operations.host_views import (
     COUNTED_MOST,
     HostFilter,
     HostLine,
-    HostPage,
     every_host,
-    host_detail,
     list_hosts,
 )
 from manager.operations.hosts import import_hosts
-from shared.errors import FormatError, PrsmError
 from shared.frozen import frozen
+from shared.idn import folded
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("q", "in", "owner", "state")
 SORTS: Final = ("domain", "first_seen", "volume", "pages", "owner", "state")
 STATES: Final = ("new", "idle", "probing", "placed", "excluded")
 REFUSED_SHOWN: Final = 20
@@ -65,40 +64,32 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/hosts",
         visit.query,
-        filters=("q", "in", "owner", "state"),
+        filters=FILTERS,
         sorts=SORTS,
         default_sort="domain",
     )
 
 
 def _filter(listing: Listing) -> HostFilter:
-    text = listing.filters["q"].lower()
-    anywhere = listing.filters["in"] == "address" or "/" in text
+    anywhere = listing.filters["in"] == "address"
     return HostFilter(
-        domain="" if anywhere else text,
-        text=text if anywhere else "",
+        text=listing.filters["q"] if anywhere else "",
         owner=listing.filters["owner"],
         state=listing.filters["state"],
+        search="" if anywhere else listing.filters["q"],
     )
 
 
 def show(visit: Visit) -> Response:
     """Show the table."""
     listing = _listing(visit)
-    refused = ""
-    page = HostPage(0, [])
     start = (listing.page - 1) * listing.size
-    try:
-        page = list_hosts(
-            visit.db, _filter(listing), sort=listing.sort, limit=listing.size + 1, offset=start
-        )
-    except FormatError as error:
-        if not listing.filters["q"]:
-            raise
-        refused = str(error)
+    page = list_hosts(
+        visit.db, _filter(listing), sort=listing.sort, limit=listing.size + 1, offset=start
+    )
     shown = page.hosts[: listing.size]
     fleet = named_agents(visit.db)
-    text = listing.filters["q"].lower()
+    text = folded(listing.filters["q"])
     return visit.page(
         "hosts.html",
         listing=listing,
@@ -109,28 +100,13 @@ def show(visit: Visit) -> Response:
             start + len(shown),
             len(page.hosts) > listing.size,
         ),
-        refused=refused,
+        fell_back=page.found_by == "part" and listing.filters["in"] != "address",
         states=STATES,
         agents=[one.name for one in fleet if not one.is_retired],
         # Who searches from anywhere may mean that.
         same_named_agent=text if any(one.name == text for one in fleet) else "",
         is_empty=not page.hosts and not listing.is_filtered and listing.page == 1,
     )
-
-
-def search(visit: Visit) -> Response:
-    """Lead from the search field to the agent or host of exactly this name, or to the list."""
-    text = visit.query.get("q", "").strip()[:500]
-    if "." in text:
-        name = text.lower()
-        if any(one.name == name for one in named_agents(visit.db)):
-            return visit.go(link("agent", name=name))
-        try:
-            known = host_detail(visit.db, text)
-        except PrsmError:
-            return visit.go(link("hosts", q=text))
-        return visit.go(link("host", host=known.host.key))
-    return visit.go(link("hosts", q=text) if text else link("hosts"))
 
 
 def export(visit: Visit) -> Response:
@@ -172,20 +148,19 @@ def add(visit: Visit) -> Response:
             pages=number(imported.start_pages),
         )
         return visit.go(link("hosts"), done=said)
-    wrong = {place for place, _why in imported.refused}
+    wrong = {one.line for one in imported.refused_lines}
     return visit.page(
         "add_hosts.html",
         status=400,
         lines="\n".join(text for place, text in numbered if place in wrong),
         imported=imported,
-        refused=imported.refused[:REFUSED_SHOWN],
+        refused=imported.refused_lines[:REFUSED_SHOWN],
     )
 
 
 PAGES: Final = (
-    Page("GET", "/hosts", "viewer", show),
-    Page("GET", "/hosts.csv", "viewer", export),
-    Page("GET", "/search", "viewer", search),
+    Page("GET", "/hosts", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/hosts.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("GET", "/add-hosts", "operator", show_add),
     Page("POST", "/add-hosts", "operator", add),
 )

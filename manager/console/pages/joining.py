@@ -85,8 +85,8 @@ def _page(
 
 
 PAGES: Final = (
-    Page("GET", "/new-agent", "admin", show),
+    Page("GET", "/new-agent", "admin", show, query=("name",)),
     Page("POST", "/new-agent", "admin", issue),
-    Page("GET", "/join-token", "admin", show_token),
+    Page("GET", "/join-token", "admin", show_token, query=("name", "token")),
     Page("POST", "/join-token/revoke", "admin", revoke),
 )

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit
 from manager.operations.agents import named_agents
 from manager.operations.log_filters import KINDS, Wanted, read_moment
@@ -188,7 +188,7 @@ def _row(one: FoundLine) -> list[Cell]:
 
 
 PAGES: Final = (
-    Page("GET", "/logs", "viewer", show),
-    Page("GET", "/logs/more", "viewer", more),
-    Page("GET", "/logs.csv", "viewer", export),
+    Page("GET", "/logs", "viewer", show, query=(*FILTERS, *LISTED, "mark")),
+    Page("GET", "/logs/more", "viewer", more, query=(*FILTERS, *LISTED, "mark", "shown")),
+    Page("GET", "/logs.csv", "viewer", export, query=(*FILTERS, *LISTED)),
 )

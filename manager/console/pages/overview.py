@@ -165,4 +165,4 @@ def _first_steps(
     ]
 
 
-PAGES: Final = (Page("GET", "/", "viewer", overview),)
+PAGES: Final = (Page("GET", "/", "viewer", overview, query=("range",)),)

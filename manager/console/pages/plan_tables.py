@@ -89,5 +89,5 @@ def export_flows(visit: Visit) -> Response:
 PAGES: Final = (
     Page("GET", "/plans/{number:int}/costs.csv", "viewer", export_costs),
     Page("GET", "/plans/{number:int}/methods.csv", "viewer", export_methods),
-    Page("GET", "/plans/{number:int}/flows.csv", "viewer", export_flows),
+    Page("GET", "/plans/{number:int}/flows.csv", "viewer", export_flows, query=("neighbours",)),
 )

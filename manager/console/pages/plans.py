@@ -11,7 +11,7 @@ from manager.console.access import Page
 from manager.console.agent_bars import Pair, draw_bars
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
-from manager.console.listing import Cut, Listing, read_listing
+from manager.console.listing import LISTED, Cut, Listing, read_listing
 from manager.console.pages import plan_undoing
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.change_words import change_words
@@ -33,6 +33,8 @@ from manager.operations.undoing import UndoPreview, undo_preview
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("method", "applied")
+MOVE_FILTERS: Final = ("agent",)
 HERE: Final = "/console/plans"
 MOVES_COMPARED: Final = 20_000
 
@@ -56,7 +58,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         HERE,
         visit.query,
-        filters=("method", "applied"),
+        filters=FILTERS,
         sorts=SORTS,
         default_sort="-number",
     )
@@ -122,7 +124,7 @@ def make(visit: Visit) -> Response:
 
 def _moves_listing(visit: Visit, number: int) -> Listing:
     return read_listing(
-        f"{HERE}/{number}", visit.query, filters=("agent",), sorts=("gain",), default_sort="gain"
+        f"{HERE}/{number}", visit.query, filters=MOVE_FILTERS, sorts=("gain",), default_sort="gain"
     )
 
 
@@ -264,12 +266,14 @@ def _applied_already(visit: Visit, plan: PlanRow) -> str:
 
 
 PAGES: Final = (
-    Page("GET", "/plans", "viewer", show),
-    Page("GET", "/plans.csv", "viewer", export),
+    Page("GET", "/plans", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/plans.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/plans", "operator", make),
     *plan_undoing.PAGES,
-    Page("GET", "/plans/{number:int}", "viewer", show_plan),
-    Page("GET", "/plans/{number:int}.csv", "viewer", export_moves),
+    Page(
+        "GET", "/plans/{number:int}", "viewer", show_plan, query=(*MOVE_FILTERS, *LISTED, "edges")
+    ),
+    Page("GET", "/plans/{number:int}.csv", "viewer", export_moves, query=(*MOVE_FILTERS, *LISTED)),
     Page("GET", "/plans/{number:int}/costs.svg", "viewer", costs_file),
     Page("POST", "/plans/{number:int}/apply", "operator", apply),
 )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit
 from manager.operations.agents import names_taking_part
 from manager.operations.host_views import HostFilter
@@ -18,6 +18,7 @@ from shared.errors import FormatError
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("domain", "agent", "columns")
 COLUMNS: Final = 12
 
 
@@ -25,7 +26,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/probes/matrix",
         visit.query,
-        filters=("domain", "agent", "columns"),
+        filters=FILTERS,
         sorts=("host",),
         default_sort="host",
     )
@@ -98,6 +99,6 @@ def _cell(state: str, ms_per_kb: float | None) -> Cell:
 
 
 PAGES: Final = (
-    Page("GET", "/probes/matrix", "viewer", show),
-    Page("GET", "/probes/matrix.csv", "viewer", export),
+    Page("GET", "/probes/matrix", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/probes/matrix.csv", "viewer", export, query=(*FILTERS, *LISTED)),
 )

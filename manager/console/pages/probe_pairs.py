@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response, moment_cell
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit
 from manager.operations.agents import names_taking_part
 from manager.operations.distance_pairs import REACHED, PairFilter, PairRow, every_pair, pairs
@@ -17,6 +17,7 @@ from shared.errors import FormatError
 
 __all__ = ["PAGES", "days_of"]
 
+FILTERS: Final = ("agent", "host", "older", "reached")
 HEADER: Final = (
     "agent",
     "host",
@@ -34,7 +35,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/probes/distances",
         visit.query,
-        filters=("agent", "host", "older", "reached"),
+        filters=FILTERS,
         sorts=("age", "distance"),
         default_sort="age",
     )
@@ -105,6 +106,6 @@ def days_of(text: str) -> float | None:
 
 
 PAGES: Final = (
-    Page("GET", "/probes/distances", "viewer", show),
-    Page("GET", "/probes/distances.csv", "viewer", export),
+    Page("GET", "/probes/distances", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/probes/distances.csv", "viewer", export, query=(*FILTERS, *LISTED)),
 )

@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.svg import Part, stacked
 from manager.console.unready import unable_of
 from manager.console.visit import Visit
@@ -20,6 +20,7 @@ from shared.errors import FormatError
 
 __all__ = ["COVERAGE", "PAGES", "coverage_now"]
 
+FILTERS: Final = ("q", "show")
 HERE: Final = "/console/probes"
 COVERAGE: Final = "coverage of probes"
 """By which it is kept."""
@@ -57,9 +58,7 @@ def coverage_now(visit: Visit) -> Coverage:
 
 
 def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        HERE, visit.query, filters=("q", "show"), sorts=tuple(KEYS), default_sort="agent"
-    )
+    return read_listing(HERE, visit.query, filters=FILTERS, sorts=tuple(KEYS), default_sort="agent")
 
 
 def _rows(seen: Coverage, listing: Listing) -> list[AgentCoverage]:
@@ -135,6 +134,6 @@ def _cells(row: AgentCoverage, hosts: int) -> list[Cell]:
 
 
 PAGES: Final = (
-    Page("GET", "/probes", "viewer", show),
-    Page("GET", "/probes.csv", "viewer", export),
+    Page("GET", "/probes", "viewer", show, query=(*FILTERS, *LISTED, "host", "agent", "older")),
+    Page("GET", "/probes.csv", "viewer", export, query=(*FILTERS, *LISTED)),
 )

@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit
 from manager.operations.release_views import list_releases
 from manager.operations.rollouts import AgentOffer, offers, pin_version, set_canary
@@ -19,6 +19,8 @@ from manager.operations.update_reports import OUTCOMES
 from shared.versions import is_version, version_key
 
 __all__ = ["PAGES"]
+
+FILTERS: Final = ("q", "version", "outcome", "who")
 
 
 def _version(text: str) -> tuple[int, Any]:
@@ -56,7 +58,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         HERE,
         visit.query,
-        filters=("q", "version", "outcome", "who"),
+        filters=FILTERS,
         sorts=tuple(KEYS),
         default_sort="agent",
     )
@@ -147,8 +149,8 @@ def pin(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/release-agents", "viewer", show),
-    Page("GET", "/release-agents.csv", "viewer", export),
+    Page("GET", "/release-agents", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/release-agents.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/release-agents/canary", "admin", canary),
     Page("POST", "/release-agents/pin", "admin", pin),
 )

@@ -15,7 +15,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy, ngettext, number
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.release_keys import key_line
 from manager.console.phrases import actor
 from manager.console.svg import Part, stacked
@@ -39,6 +39,7 @@ from shared.versions import is_version, version_key
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("q", "state")
 COLOURS: Final = 7
 FAILURES_SHOWN: Final = 10
 RING_WORDS: Final = {
@@ -107,7 +108,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/releases",
         visit.query,
-        filters=("q", "state"),
+        filters=FILTERS,
         sorts=tuple(KEYS),
         default_sort="-version",
     )
@@ -370,8 +371,8 @@ def minimum(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/releases", "viewer", show),
-    Page("GET", "/releases.csv", "viewer", export),
+    Page("GET", "/releases", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/releases.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/releases/halt", "admin", stop),
     Page("POST", "/releases/rollout", "admin", widen),
     Page("POST", "/releases/minimum", "admin", minimum),

@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import lazy
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit, link
 from manager.console.zip_stream import zip_response
 from manager.operations import exporting
@@ -21,6 +21,7 @@ from shared.errors import FormatError
 
 __all__ = ["PAGES", "before_of"]
 
+FILTERS: Final = ("agent",)
 KINDS: Final = {
     "log-sums": lazy("volume and time by URL"),
     "distances": lazy("distances"),
@@ -57,7 +58,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/reports",
         visit.query,
-        filters=("agent",),
+        filters=FILTERS,
         sorts=("received",),
         default_sort="received",
     )
@@ -133,7 +134,7 @@ def take(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/reports", "viewer", show),
-    Page("GET", "/reports.csv", "viewer", export),
+    Page("GET", "/reports", "viewer", show, query=(*FILTERS, *LISTED, "before")),
+    Page("GET", "/reports.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/reports/take", "operator", take),
 )

@@ -17,7 +17,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import BACK, Question, Visit
 from manager.errors import ConflictError
 from manager.operations.agents import (
@@ -35,6 +35,7 @@ from shared.errors import FormatError
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("q",)
 HERE: Final = "/console/restart"
 RESTART: Final = "restart "  # a name has no space, so it cannot be mistaken for another field
 PAGES_OF: Final = "pages "
@@ -66,7 +67,7 @@ COLUMNS: Final = {
 
 def _listing(visit: Visit) -> Listing:
     sorts = ("name", *COLUMNS)
-    return read_listing(HERE, visit.query, filters=("q",), sorts=sorts, default_sort="name")
+    return read_listing(HERE, visit.query, filters=FILTERS, sorts=sorts, default_sort="name")
 
 
 def _names(visit: Visit) -> list[AgentName]:
@@ -267,7 +268,7 @@ def _said(restarts: dict[str, bool], limits: Limits) -> str:
 
 
 PAGES: Final = (
-    Page("GET", "/restart", "viewer", show),
-    Page("GET", "/restart.csv", "viewer", export),
+    Page("GET", "/restart", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/restart.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/restart", "operator", save),
 )

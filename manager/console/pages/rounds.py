@@ -13,7 +13,7 @@ from manager.console.agent_bars import Pair, draw_bars
 from manager.console.csv_export import Cell, csv_response
 from manager.console.drawing import Drawing
 from manager.console.language import _
-from manager.console.listing import Cut, Listing, read_listing
+from manager.console.listing import LISTED, Cut, Listing, read_listing
 from manager.console.pages.balance import draw_rounds
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.drawings import drawing_file
@@ -40,6 +40,8 @@ from manager.operations.rounds import (
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("method", "state")
+AGENT_FILTERS: Final = ("q",)
 HERE: Final = "/console/rounds"
 REASON_MOST: Final = 500
 
@@ -85,7 +87,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         HERE,
         visit.query,
-        filters=("method", "state"),
+        filters=FILTERS,
         sorts=SORTS,
         default_sort="-number",
     )
@@ -175,7 +177,7 @@ def _agents_listing(visit: Visit) -> Listing:
     return read_listing(
         f"{HERE}/{visit.number}",
         visit.query,
-        filters=("q",),
+        filters=AGENT_FILTERS,
         sorts=tuple(AGENT_KEYS),
         default_sort="-measured",
     )
@@ -310,10 +312,12 @@ def remove(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/rounds", "viewer", show),
-    Page("GET", "/rounds.csv", "viewer", export),
-    Page("GET", "/rounds/{number:int}", "viewer", show_round),
-    Page("GET", "/rounds/{number:int}.csv", "viewer", export_agents),
+    Page("GET", "/rounds", "viewer", show, query=(*FILTERS, *LISTED, "edit")),
+    Page("GET", "/rounds.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    Page("GET", "/rounds/{number:int}", "viewer", show_round, query=(*AGENT_FILTERS, *LISTED)),
+    Page(
+        "GET", "/rounds/{number:int}.csv", "viewer", export_agents, query=(*AGENT_FILTERS, *LISTED)
+    ),
     Page("GET", "/rounds/{number:int}/agents.svg", "viewer", agents_file),
     Page("POST", "/rounds/start", "operator", start),
     Page("POST", "/rounds/cancel", "operator", cancel),

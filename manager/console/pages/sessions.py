@@ -138,7 +138,7 @@ def choose_look(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/login", None, show_login),
+    Page("GET", "/login", None, show_login, query=("next",)),
     Page("POST", "/login", None, login, looks_at_password=True),
     Page("POST", "/logout", None, logout),
     Page("POST", "/look", None, choose_look),

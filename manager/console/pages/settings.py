@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.setting_values import shown_setting
 from manager.console.visit import Question, Visit
 from manager.operations.managers import forget_manager, list_managers
@@ -20,6 +20,7 @@ from manager.settings import SETTINGS_FILE, SettingLine, setting_lines
 __all__ = ["PAGES"]
 
 HERE: Final = "/console/settings"
+FILTERS: Final = ("q", "group", "show")
 KEYS: Final[dict[str, Callable[[SettingLine], Any]]] = {
     "name": lambda line: line.name,
     "source": lambda line: line.source or None,
@@ -49,7 +50,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/settings",
         visit.query,
-        filters=("q", "group", "show"),
+        filters=FILTERS,
         sorts=tuple(KEYS),
         default_sort="name",
     )
@@ -145,7 +146,7 @@ def forget(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("POST", "/managers/forget", "admin", forget),
-    Page("GET", "/settings", "viewer", show),
-    Page("GET", "/settings.csv", "viewer", export),
+    Page("GET", "/settings", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/settings.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("GET", "/settings/managers.csv", "viewer", export_managers),
 )

@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Question, Visit, link
 from manager.errors import NotFoundError
 from manager.operations.api_tokens import (
@@ -28,6 +28,7 @@ from shared.errors import FormatError
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("q", "state")
 STATES: Final = ("good", "expired", "revoked")
 DAYS: Final = (7, 30, 90, 365)
 KEYS: Final[dict[str, Callable[[TokenRow], Any]]] = {
@@ -60,7 +61,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/tokens",
         visit.query,
-        filters=("q", "state"),
+        filters=FILTERS,
         sorts=tuple(KEYS),
         default_sort="-made",
     )
@@ -180,8 +181,8 @@ def revoke(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/tokens", "viewer", show),
-    Page("GET", "/tokens.csv", "viewer", export),
+    Page("GET", "/tokens", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/tokens.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/tokens", "viewer", make),
     Page("POST", "/tokens/revoke", "viewer", revoke),
 )

@@ -143,8 +143,8 @@ def adopt(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/trash", "viewer", show),
-    Page("GET", "/trash/files.csv", "viewer", export),
+    Page("GET", "/trash", "viewer", show, query=("day",)),
+    Page("GET", "/trash/files.csv", "viewer", export, query=("day",)),
     Page("POST", "/trash/put-back", "admin", put_back),
     Page("POST", "/trash/adopt", "admin", adopt),
 )

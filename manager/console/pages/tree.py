@@ -11,7 +11,7 @@ from starlette.responses import Response
 from manager.console.access import Page
 from manager.console.agent_tree import MANY, draw_tree
 from manager.console.csv_export import Cell, csv_response
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.drawings import drawing_file
 from manager.console.visit import Visit
 from manager.operations.plan_tree import Flow, PlanTree, TreeEdge, plan_tree
@@ -19,6 +19,7 @@ from shared.frozen import frozen
 
 __all__ = ["PAGES", "ShownTree", "shown_tree"]
 
+FILTERS: Final = ("agent", "edges")
 KEYS: Final[dict[str, Callable[[TreeEdge], Any]]] = {
     "first": lambda row: row.first,
     "second": lambda row: row.second,
@@ -131,7 +132,7 @@ def _listing(visit: Visit, number: int) -> Listing:
     return read_listing(
         f"/console/plans/{number}/tree",
         visit.query,
-        filters=("agent", "edges"),
+        filters=FILTERS,
         sorts=tuple(KEYS),
         default_sort="-move",
     )
@@ -168,7 +169,7 @@ def file(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/plans/{number:int}/tree", "viewer", show),
-    Page("GET", "/plans/{number:int}/tree.csv", "viewer", export),
-    Page("GET", "/plans/{number:int}/tree.svg", "viewer", file),
+    Page("GET", "/plans/{number:int}/tree", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/plans/{number:int}/tree.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    Page("GET", "/plans/{number:int}/tree.svg", "viewer", file, query=("edges",)),
 )

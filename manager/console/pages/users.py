@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.unready import Unable
 from manager.console.visit import Question, Visit, link
 from manager.console.words import word
@@ -31,6 +31,7 @@ from manager.operations.users import (
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("q", "role")
 ROLE_WORDS: Final = {
     "viewer": lazy("sees everything but users and join tokens"),
     "operator": lazy("does what a viewer does, and acts: rounds, plans, commands, hosts"),
@@ -58,7 +59,7 @@ def _listing(visit: Visit) -> Listing:
     return read_listing(
         "/console/users",
         visit.query,
-        filters=("q", "role"),
+        filters=FILTERS,
         sorts=tuple(KEYS),
         default_sort="name",
     )
@@ -255,16 +256,16 @@ def log_out(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/users", "admin", show),
-    Page("GET", "/users.csv", "admin", export),
+    Page("GET", "/users", "admin", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/users.csv", "admin", export, query=(*FILTERS, *LISTED)),
     Page("GET", "/new-user", "admin", show_new),
     Page("POST", "/new-user", "admin", add),
-    Page("GET", "/user", "admin", show_user),
-    Page("GET", "/user/sessions.csv", "admin", export_sessions),
+    Page("GET", "/user", "admin", show_user, query=("name",)),
+    Page("GET", "/user/sessions.csv", "admin", export_sessions, query=("name",)),
     Page("POST", "/user/role", "admin", change_role),
     Page("POST", "/user/disable", "admin", disable),
     Page("POST", "/user/enable", "admin", enable),
-    Page("GET", "/user/password", "admin", show_password),
+    Page("GET", "/user/password", "admin", show_password, query=("name",)),
     Page("POST", "/user/password", "admin", set_password),
     Page("POST", "/user/log-out", "admin", log_out),
 )

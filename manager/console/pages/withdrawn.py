@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
-from manager.console.listing import Listing, read_listing
+from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.visit import BACK, Question, Visit
 from manager.operations.archive_figures import archive_size, list_withdrawn
@@ -20,13 +20,14 @@ from shared.errors import FormatError
 
 __all__ = ["PAGES"]
 
+FILTERS: Final = ("q",)
 HERE: Final = "/console/withdrawn"
 ROWS_AT_ONCE: Final = 1000
 HEADER: Final = ("host", "since (UTC)", "segments to rewrite", "reason")
 
 
 def _listing(visit: Visit) -> Listing:
-    return read_listing(HERE, visit.query, filters=("q",), sorts=("found",), default_sort="found")
+    return read_listing(HERE, visit.query, filters=FILTERS, sorts=("found",), default_sort="found")
 
 
 def show(visit: Visit) -> Response:
@@ -98,7 +99,7 @@ def compact(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("POST", "/compact", "admin", compact),
-    Page("GET", "/withdrawn", "viewer", show),
-    Page("GET", "/withdrawn.csv", "viewer", export),
+    Page("GET", "/withdrawn", "viewer", show, query=(*FILTERS, *LISTED, "before")),
+    Page("GET", "/withdrawn.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/withdrawn", "operator", withdraw),
 )

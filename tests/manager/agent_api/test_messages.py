@@ -90,6 +90,8 @@ def test_discovered_hosts_are_taken(prsm: Running) -> None:
     told = answer.text.splitlines()
     assert told[0] == "taken: 1 new hosts, 1 new start pages, 0 known; 4 lines refused"
     assert [line.split(":")[0] for line in told[1:]] == ["line 3", "line 4", "line 6", "line 7"]
+    codes = [line.rpartition("[")[2] for line in told[1:]]
+    assert codes == ["not_a_url]", "malformed_line]", "scheme]", "malformed_line]"]
     again = agent.call.post("/servlets/record", body).text
     assert again.startswith("taken: 0 new hosts, 0 new start pages, 2 known; 4 lines refused")
     assert prsm.files("spool") == []

@@ -25,7 +25,8 @@ def test_a_list_is_imported(prsm: Running) -> None:
     answer = prsm.local.post(IMPORT, body)
     assert answer.status_code == 200
     assert answer.json() == {
-        "new": 2, "start_pages": 1, "known": 1, "refused": [], "refused_count": 0
+        "new": 2, "start_pages": 1, "known": 1, "refused": [], "refused_count": 0,
+        "refused_lines": [],
     }  # fmt: skip
     assert keys(prsm) == ["https://b.example:443/", "http://www.example.jp:80/"]
     assert prsm.files("spool") == []
@@ -38,6 +39,12 @@ def test_garbage_lines_are_answered_by_their_numbers(prsm: Running) -> None:
     )
     answer = prsm.local.post(IMPORT, body).json()
     assert (answer["new"], answer["refused_count"]) == (2, 4)
+    assert [(one["line"], one["code"], one["text"]) for one in answer["refused_lines"]] == [
+        (2, "not_a_url", "http://no host here"),
+        (3, "credentials", "http://user:secret@y/"),
+        (4, "not_a_url", "http://\ufffd\ufffd\ufffd"),
+        (5, "not_a_url", "http://"),
+    ]
     assert [number for number, _ in answer["refused"]] == [2, 3, 4, 5]
     assert all(reason for _, reason in answer["refused"])
 

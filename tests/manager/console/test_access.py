@@ -16,6 +16,7 @@ from tests.manager.console.filled import PASSWORD
 from tests.manager.running import Running
 
 QUERY = {
+    "/captured": "?url=http://www001.example1.jp/",
     "/agent": "?name=kyoto.example.ac.jp",
     "/host": "?host=http://www001.example1.jp/",
     "/client": "?name=library",

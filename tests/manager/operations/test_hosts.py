@@ -53,6 +53,8 @@ def test_ports_of_other_protocols_are_refused(database: Database, port: int) -> 
     assert (brought.new, brought.refused_count) == (0, 1)
     ((line, reason),) = brought.refused
     assert line == 4
+    (refused,) = brought.refused_lines
+    assert (refused.code, refused.text) == ("port", f"http://a.jp:{port}/x")
     assert f"port {port} belongs to another protocol" in reason
 
 

@@ -17,6 +17,7 @@ from manager.operations.hosts import exclude_host
 from manager.operations.list_import import ImportedLists, import_lists
 from manager.operations.pins import list_pins, pin_unit
 from manager.operations.plans import make_plan
+from manager.operations.refused_lines import LinesRefusedError
 from manager.operations.rounds import start_round
 from shared.errors import FormatError
 from tests.manager.operations.test_plans import owners
@@ -93,6 +94,15 @@ def test_what_an_operator_writes_is_read(world: World) -> None:
     }
 
 
+CODES: Final = {
+    "not_a_url",
+    "not_a_unit",
+    "scheme",
+    "format",
+    "not_found",
+    "conflict",
+    "malformed_line",
+}
 BAD_LISTS: Final = [
     ("#Agent=a\nh0.jp\nno host here\n", "a, line 2: http://no host here: not a URL"),
     ("#Agent=a\nh0.jp/page.html\n", "a, line 1: .*a unit's path ends in '/'"),
@@ -119,8 +129,11 @@ def test_one_bad_line_changes_nothing(world: World) -> None:
     pin_unit(world.db, "h5.jp", "a", "before", ADMIN, world.now_ms)
     before = owners(world.db)
     for text, words in BAD_LISTS:
-        with pytest.raises(FormatError, match=f"nothing was changed:\n{words}"):
+        with pytest.raises(LinesRefusedError, match=f"nothing was changed:\n{words}") as raised:
             take(world, text)
+        assert raised.value.code == "refused_lines"
+        first = raised.value.refused[0]
+        assert (first.code in CODES, first.text != "") == (True, True), first
         assert owners(world.db) == before
         assert pinned(world) == {"http://h5.jp:80/": "a"}
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from manager.store import Rejected, Spool, Spooled
+from shared.errors import Fault, LineError
 
 
 def spooled(folder: Path, body: bytes) -> Spooled:
@@ -30,6 +32,17 @@ def test_a_body_is_kept_with_its_reason(tmp_path: Path) -> None:
     (note,) = [path.read_text() for path in kept.iterdir() if path.suffix == ".txt"]
     assert note == "crawl log of agent 7, 9 bytes\nline 1: bad\n"
     assert not body.path.exists()
+
+
+def test_a_note_has_the_code_and_the_line(tmp_path: Path) -> None:
+    """Programs read the last line, and need no sentence."""
+    kept = tmp_path / "rejected"
+    kept.mkdir()
+    body = spooled(tmp_path / "spool", b"not a log")
+    error = LineError(17, "says month 13", Fault.TIME)
+    Rejected(kept, 100, 10**6).keep(body, 7, "crawl log", str(error), 1000, error=error)
+    (note,) = [path.read_text() for path in kept.iterdir() if path.suffix == ".txt"]
+    assert json.loads(note.splitlines()[-1]) == {"code": "time", "line": 17}
 
 
 def test_old_ones_and_too_many_go(tmp_path: Path) -> None:

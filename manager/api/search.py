@@ -1,0 +1,42 @@
+"""Search over all subjects: what a person types leads to what it names."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+
+from manager.api.door import Door, Person
+from manager.operations.search import HITS_MOST, Kind, SearchResult
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1", tags=["search"])
+
+
+@router.get("/search")
+async def search(
+    door: Door,
+    asks: Person,
+    q: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=500,
+            description="a name, part of one, URL, IP address or number; `round 12` is that round",
+        ),
+    ],
+    kind: Annotated[list[Kind] | None, Query(description="only these; all, if absent")] = None,
+    limit: Annotated[int, Query(ge=1, le=HITS_MOST, description="hits of each kind")] = 10,
+) -> SearchResult:
+    """Find hosts, agents, pages, rounds, plans, people, records and settings by what one types.
+
+    Nobody finds what their role may not see. `leads_to` is the one thing that was typed exactly.
+    """
+    return await asyncio.to_thread(
+        partial(
+            door.search.find, q, asks.name, asks.role, door.now_ms(), kinds=kind or (), limit=limit
+        )
+    )

@@ -1,0 +1,44 @@
+"""`prsm search`: finds whatever a text names."""
+
+from __future__ import annotations
+
+import click
+
+from manager.cli import showing
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["search"]
+
+
+@click.command()
+@click.argument("text")
+@click.option(
+    "--kind", "kinds", multiple=True, help="Only hits of this kind, as host; can be repeated."
+)
+@click.option(
+    "--limit", default=10, show_default=True, type=click.IntRange(1, 100), help="Hits of each kind."
+)
+@json_option
+@pass_place
+def search(place: Place, text: str, kinds: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Find what TEXT names: a host, agent, page, round, plan, person, record or setting.
+
+    TEXT is a name or part of one, in Unicode too, a URL, an IP address or a number. `round 12` is
+    that round, 12 is anything of that number.
+    """
+    found = place.calls.get("/search", q=text, kind=list(kinds) or None, limit=limit)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("kind", "found", "match", "state", "about"),
+        (
+            (hit["kind"], hit["key"], hit["match"], hit["state"], hit["about"])
+            for group in found["groups"]
+            for hit in group["hits"]
+        ),
+        "Nothing is named so. `prsm hosts import FILE` adds hosts.",
+    )
+    more = [group["kind"] for group in found["groups"] if group["has_more"]]
+    if more:
+        click.echo(f"... and more of: {', '.join(more)}; --kind KIND --limit 100 shows them")

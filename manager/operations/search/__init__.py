@@ -1,0 +1,30 @@
+"""Search over all subjects: hosts, agents, pages, rounds, plans, people, records, settings.
+
+`query` reads what was typed, `subjects` and `archive_pages` look for it, a subject each, and
+`searching` puts their hits together for a role. Invariants: nobody finds what their role may not
+see; each look is bounded, by an index, by a limit, or by the newest rows.
+"""
+
+from manager.operations.search.hits import (
+    HITS_MOST,
+    KINDS,
+    ConsolePage,
+    Hit,
+    HitGroup,
+    Kind,
+    Match,
+    SearchResult,
+)
+from manager.operations.search.searching import Search
+
+__all__ = [
+    "HITS_MOST",
+    "KINDS",
+    "ConsolePage",
+    "Hit",
+    "HitGroup",
+    "Kind",
+    "Match",
+    "Search",
+    "SearchResult",
+]

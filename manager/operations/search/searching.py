@@ -1,0 +1,146 @@
+"""Search over all subjects for one person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from manager.db.engine import Database, Transaction
+from manager.operations.alert_views import AlertDesk, current_alerts
+from manager.operations.search import subjects
+from manager.operations.search.archive_pages import find_pages
+from manager.operations.search.hits import (
+    HITS_MOST,
+    KINDS,
+    ConsolePage,
+    Hit,
+    HitGroup,
+    Kind,
+    SearchResult,
+)
+from manager.operations.search.query import Query, read_query
+from manager.operations.users import ROLES
+from manager.settings import Settings, setting_lines
+from manager.store import Layout
+from shared.errors import Fault, FormatError
+
+__all__ = ["Search"]
+
+ADMIN: Final = "admin"
+
+
+class Search:
+    """Looks for what people type. There is one of it for console and API."""
+
+    def __init__(
+        self,
+        db: Database,
+        layout: Layout,
+        settings: Settings,
+        desk: AlertDesk,
+        pages: Sequence[ConsolePage],
+    ) -> None:
+        self._db = db
+        self._layout = layout
+        self._settings = settings
+        self._desk = desk
+        self._pages = pages
+
+    def find(
+        self,
+        text: str,
+        user: str,
+        role: str,
+        now_ms: int,
+        *,
+        kinds: Sequence[str] = (),
+        limit: int = 10,
+    ) -> SearchResult:
+        """Return what is found for a user of a role, at most `limit` hits of each kind.
+
+        kinds: none: all. Raises FormatError for a kind that there is not.
+        """
+        for kind in kinds:
+            if kind not in KINDS:
+                raise FormatError(
+                    f"kind {kind[:40]!a}: must be one of {', '.join(KINDS)}", Fault.INVALID_VALUE
+                )
+        query, limit = read_query(text), max(1, min(limit, HITS_MOST))
+        if not query.text:
+            return SearchResult("", "", [], None)
+        looks = self._looks(query, user, role, now_ms, limit)
+        found = {kind: look() for kind, look in looks.items() if not kinds or kind in kinds}
+        if found.get("page"):  # then its host is not what was typed
+            found["host"] = [_as_site(hit) for hit in found.get("host", [])]
+        groups = [
+            HitGroup(kind, found[kind][:limit], len(found[kind]) > limit)
+            for kind in KINDS
+            if found.get(kind)
+        ]
+        return SearchResult(query.text, query.host.url, groups, _only_exact(groups))
+
+    def _looks(
+        self, query: Query, user: str, role: str, now_ms: int, limit: int
+    ) -> dict[Kind, Callable[[], list[Hit]]]:
+        """Return how each kind that a role may see is looked for."""
+        db = self._db
+
+        def reading(look: Callable[[Transaction], list[Hit]]) -> Callable[[], list[Hit]]:
+            def read() -> list[Hit]:
+                with db.read() as tx:
+                    return look(tx)
+
+            return read
+
+        whose = None if role == ADMIN else user
+        looks: dict[Kind, Callable[[], list[Hit]]] = {
+            "host": reading(lambda tx: subjects.find_hosts(db, tx, query, limit)),
+            "page": lambda: find_pages(db, self._layout, query),
+            "agent": reading(lambda tx: subjects.find_agents(tx, query, limit)),
+            "round": reading(lambda tx: subjects.find_rounds(tx, query)),
+            "plan": reading(lambda tx: subjects.find_plans(tx, query)),
+            "client": reading(lambda tx: subjects.find_clients(tx, query, limit)),
+            "token": reading(lambda tx: subjects.find_tokens(tx, query, limit, user=whose)),
+            "alert": lambda: subjects.ranked(self._alerts(query, now_ms), limit),
+            "round-schedule": reading(lambda tx: subjects.find_round_schedules(tx, query, limit)),
+            "collection-schedule": reading(
+                lambda tx: subjects.find_collection_schedules(tx, query, limit)
+            ),
+            "release": reading(lambda tx: subjects.find_releases(tx, query, limit)),
+            "setting": lambda: subjects.ranked(self._setting_hits(query), limit),
+            "console": lambda: subjects.ranked(self._page_hits(query, role), limit),
+            "audit": reading(lambda tx: subjects.find_audit(tx, query, limit)),
+        }
+        if role == ADMIN:
+            looks["user"] = reading(lambda tx: subjects.find_users(tx, query, limit))
+        return looks
+
+    def _alerts(self, query: Query, now_ms: int) -> Iterable[Hit]:
+        for one in current_alerts(self._db, self._desk, now_ms).troubles:
+            match = query.match(one.key)
+            if match or query.match(one.text):
+                state = "silent" if one.silence else ""
+                yield Hit("alert", one.key, match or "part", state, one.text, one.since_ms)
+
+    def _setting_hits(self, query: Query) -> Iterable[Hit]:
+        for line in setting_lines(self._settings):
+            if match := query.match(line.name):
+                about = "" if line.secret else line.value
+                yield Hit("setting", line.name, match, about=about)
+
+    def _page_hits(self, query: Query, role: str) -> Iterable[Hit]:
+        for page in self._pages:
+            match = query.match(*page.names)
+            if match and ROLES.index(page.role) <= ROLES.index(role):
+                yield Hit("console", page.path, match, about=page.names[0])
+
+
+def _as_site(hit: Hit) -> Hit:
+    return replace(hit, match="site") if hit.match == "exact" else hit
+
+
+def _only_exact(groups: Sequence[HitGroup]) -> Hit | None:
+    """Return the one hit that is exactly what was typed; None of several."""
+    exact = [hit for group in groups for hit in group.hits if hit.match == "exact"]
+    return exact[0] if len(exact) == 1 else None
