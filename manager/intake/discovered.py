@@ -79,7 +79,9 @@ class DiscoveredIntake:
 
     async def _entered(self, agent: AgentIdentity, target: Path, found: FoundBody) -> Recorded:
         tally = Tally(
-            known=found.repeated, refused=list(found.refused), refused_count=found.refused_count
+            known=found.repeated,
+            refused=list(found.refused_lines),
+            refused_count=found.refused_count,
         )
         gone = threading.Event()
         entering = asyncio.to_thread(

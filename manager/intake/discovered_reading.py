@@ -13,7 +13,12 @@ from typing import Final
 from manager.intake.body_decoding import DecodingLimits, decode_body, too_many_lines
 from manager.intake.log_job import RefusedBody
 from manager.operations.found_urls import parse_found
-from manager.operations.refused_lines import REFUSALS_KEPT, RefusedLine, refused_line
+from manager.operations.refused_lines import (
+    REFUSALS_KEPT,
+    RefusedLine,
+    line_and_reason,
+    refused_line,
+)
 from shared.errors import FormatError, LimitError, PrsmError
 from shared.frozen import frozen
 from shared.wire.gzip_stream import too_long
@@ -43,13 +48,18 @@ class DiscoveredJob:
 class FoundBody:
     """What a list says. The URLs are in the job's target: URL, host and referer, with tabs between.
 
-    repeated: lines left out because the same URL came before. refused: the first of those lines
+    repeated: lines left out because the same URL came before. refused_lines: the first of those
     that cannot be used.
     """
 
     repeated: int
-    refused: tuple[RefusedLine, ...]
+    refused_lines: tuple[RefusedLine, ...]
     refused_count: int
+
+    @property
+    def refused(self) -> list[tuple[int, str]]:
+        """Return number and reason of the refused lines."""
+        return line_and_reason(self.refused_lines)
 
 
 def read_discovered(job: DiscoveredJob) -> FoundBody | RefusedBody:

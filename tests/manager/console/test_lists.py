@@ -19,7 +19,9 @@ from tests.manager.many_rounds import add_plans, add_rounds
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
-OF_THEIR_OWN = {"/captured", "/collection/orders", "/fleet-rules", "/search", "/tokens"}
+OF_THEIR_OWN = {
+    *("/captured", "/collection/orders", "/fleet-rules", "/search", "/tokens", "/trash"),
+}
 """Lists that are empty at first; their own tests fill them and read their CSV."""
 ON_OTHERS = {"/activity": "/"}
 """What is a part of another page; it draws its rows and has no headings."""
