@@ -212,6 +212,12 @@ ACTS: Final = (
 )
 
 NOT_PRESSED: Final[Mapping[str, str]] = {
+    "/agent/believe": "its button is there only for an agent whose claims are doubted",
+    "/scrub": "tests/manager/console/test_trash_page.py presses it; it reads all kept files",
+    "/compact": "it is pressed by tests of the archive; no segment waits to be rewritten here",
+    "/managers/forget": "its button is there only for a manager that is silent",
+    "/trash/adopt": "tests/manager/console/test_trash_page.py presses it; it reads all segments",
+    "/trash/put-back": "its button is disabled, for the trash is empty",
     "/agent/contradicted.csv": "its button is there only where agents contradict each other, which"
     " those of the simulated web do not",
 }

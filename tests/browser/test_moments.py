@@ -51,3 +51,33 @@ def test_what_is_no_moment_is_refused_as_it_was_written(admin: Browser) -> None:
     admin.click("form.filters button[type=submit]")
     admin.wait_for(".flash-refused")
     assert "'last week'" in admin.text(".flash-refused")
+
+
+def test_all_moments_of_a_page_are_in_one_zone(admin: Browser) -> None:
+    """Those of charts, of sentences and of tables: none is left in UTC where it can be read."""
+    for path in ("/console/", "/console/rounds", "/console/audit", "/console/agents"):
+        admin.go(path)
+        assert " UTC" not in admin.text("main"), path
+    admin.go("/console/")
+    marks = "[...document.querySelectorAll('svg.drawn text[data-at]')]"
+    said = admin.script(f"{marks}.map((one) => [one.dataset.at, one.textContent])")
+    for at, text in said:
+        hour = (int(at[11:13]) + 9) % 24
+        assert text == f"{hour:02}:{at[14:16]}"
+
+
+def test_a_form_that_is_refused_stands_where_it_stood(admin: Browser) -> None:
+    """What was typed is there, the wrong field has the focus, and its message is read with it."""
+    admin.go("/console/rounds")
+    admin.fill("#schedule [name=crontab]", "at noon")
+    admin.fill("#schedule [name=zone]", "Asia/Tokyo")
+    admin.click("#schedule button[type=submit]")
+    admin.wait_for("#schedule [name=crontab][aria-invalid=true]:focus")
+    assert admin.value("#schedule [name=crontab]") == "at noon"
+    assert admin.value("#schedule [name=zone]") == "Asia/Tokyo"
+    assert "five fields" in admin.text("#error-crontab")
+    assert admin.axe() == []
+    admin.fill("#schedule [name=crontab]", "0 12 * * *")
+    admin.click("#schedule button[type=submit]")
+    admin.wait_for(".flash-done")
+    assert all("400" in complaint for complaint in admin.found()), "the answer was a refusal"

@@ -53,8 +53,9 @@ REFUSED = (
     Refused("tokens", "tokens", "400", {"name": "x", "days": "999"}),
     Refused("client", "client/token", "days", {"days": "999999"}),
     Refused("fleet-rules", "fleet-rules/block", "(", {"text": "(", "reason": "x"}),
-    Refused("agent", "agent/position", "That cannot be", {"latitude": "999", "longitude": "1"}),
-    Refused("rounds", "rounds/schedules", "That cannot be", {"crontab": "at noon"}),
+    Refused("agent", "agent/position", "must be -90 to 90 degrees",
+            {"latitude": "999", "longitude": "1"}),
+    Refused("rounds", "rounds/schedules", "must have five fields", {"crontab": "at noon"}),
 )  # fmt: skip
 
 

@@ -79,3 +79,36 @@ def test_a_look_changes_nothing_and_adopting_is_audited(
     bad = browser.act("/console/trash", action, {"id_of": "mine", "look": "yes"})
     assert bad.status_code == 400
     assert read(bad.text).form(action).fields["id_of"] == "mine"
+
+
+def test_all_files_are_verified_on_demand(prsm: Running, person: Visitor) -> None:
+    """Once: while a pass goes on its button is disabled, and says why."""
+    browser, action = person("admin"), "/console/scrub"
+    assert browser.act("/console/data", action).status_code == 303
+    assert audit_page(prsm.manager.db, limit=1)[0].action == "archive.scrub"
+    page = browser.page("/console/data")
+    [button] = [one for one in page.all("button") if "disabled" in one.attributes]
+    assert button.attributes["aria-describedby"] == "unable-console-scrub"
+    assert browser.submit(page.form(action)).status_code == 409
+
+
+def test_withdrawn_hosts_are_compacted_on_demand(prsm: Running, person: Visitor) -> None:
+    """What `prsm compact` does; where nothing waits for it, the button is disabled."""
+    browser, action = person("admin"), "/console/compact"
+    page = browser.page("/console/withdrawn")
+    done = browser.submit(page.form(action))
+    assert "were rewritten" in browser.page(done.headers["location"]).text
+    after = browser.page("/console/withdrawn")
+    assert "No segment waits to be rewritten." in after.text
+    assert not person("operator").page("/console/withdrawn").has_form(action)
+
+
+def test_a_manager_that_still_runs_is_not_forgotten(prsm: Running, person: Visitor) -> None:
+    """It asks once; one with a fresh sign of life is refused, one that there is none of, too."""
+    browser, action = person("admin"), "/console/managers/forget"
+    fields = {"csrf": browser.csrf, "name": "nowhere"}
+    asked = browser.post(action, fields)
+    assert "Forget manager nowhere?" in read(asked.text).text
+    refused = browser.submit(read(asked.text).form(action))
+    assert refused.status_code == 404
+    assert "nowhere" in read(refused.text).text
