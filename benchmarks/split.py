@@ -56,9 +56,11 @@ fast_interval_s = {interval_s}
 times_last = 0.0
 
 [network]
-resolver = ["127.0.0.1:{dns_port}"]
 source_address = "127.10.{region}.1"
-allowed_ranges = ["127.0.0.0/8"]
+
+[naming]
+servers = ["127.0.0.1:{dns_port}"]
+allowed_networks = ["127.0.0.0/8"]
 
 [disk]
 reserve_bytes = 1000000

@@ -17,7 +17,7 @@ from agent.adapters.routes import has_route
 from agent.pipeline.addresses import stand_in
 from agent.pipeline.ports import LookUp
 from shared.frozen import frozen
-from shared.naming import KINDS, Kind, Question, look_up
+from shared.naming import KINDS, HostFailure, Kind, Question, look_up
 
 __all__ = ["DnsResolver", "ResolverOptions"]
 
@@ -82,15 +82,16 @@ class DnsResolver:
             return LookUp(
                 host, self._in_order(found.addresses), _believed(found.ttl_s), took_ms=took_ms
             )
+        failure = found.code or HostFailure.NO_ADDRESS
         if found.temporary:
-            return LookUp(host, (), LEAST_TTL_S, found.failure, temporary=True)
+            return LookUp(host, (), LEAST_TTL_S, found.failure, temporary=True, failure=failure)
         if found.forbidden:
-            return LookUp(host, (), LONGEST_TTL_S, found.failure)
+            return LookUp(host, (), LONGEST_TTL_S, found.failure, failure=failure)
         reason = found.failure
         if len(self._options.kinds) < len(KINDS):
             family = "IPv6" if "AAAA" in self._options.kinds else "IPv4"
             reason += f"; network.source_address leaves {family} alone"
-        return LookUp(host, (), NEGATIVE_TTL_S, reason)
+        return LookUp(host, (), NEGATIVE_TTL_S, reason, failure=failure)
 
     def _in_order(self, addresses: tuple[str, ...]) -> tuple[str, ...]:
         """Put those without a route last, where there are addresses of both families."""
@@ -103,7 +104,14 @@ class DnsResolver:
             found = await self.look_up(host)
         except Exception as error:  # noqa: BLE001  # one odd name must not keep the others waiting
             reason = f"could not be looked up: {type(error).__name__}: {str(error)[:200]}"
-            found = LookUp(host, (), LEAST_TTL_S, reason, temporary=True)
+            found = LookUp(
+                host,
+                (),
+                LEAST_TTL_S,
+                reason,
+                temporary=True,
+                failure=HostFailure.NAME_UNANSWERED,
+            )
         done(found)
 
 

@@ -20,6 +20,7 @@ from agent.adapters.ledger.database import Database
 from agent.pipeline.messages import Outside, Processed, UnitClosed, UnitFinished
 from agent.pipeline.ports import FetchAnswer
 from shared.frozen import frozen
+from shared.host_failures import HostFailure, is_naming_failure
 from shared.wire.sync_light import FinishedUnit, HostAddresses
 
 __all__ = ["Counted", "DurableReports", "OutsideBatch"]
@@ -65,6 +66,10 @@ class DurableReports:
         self._closed: list[int] = []
         self._at_start = self._last_outside()
         self._outside_before: dict[str, int] = {}  # by unit, when it was last done
+        database.run(
+            "DELETE FROM failed WHERE job NOT IN (SELECT number FROM jobs) "
+            "AND (unit, kind, round) NOT IN (SELECT unit, kind, round FROM finished)"
+        )
 
     # the report module's side
 
@@ -79,6 +84,15 @@ class DurableReports:
                 unit.reason[:MAX_REASON_CHARACTERS],
             ),
         )
+        order = (unit.unit, unit.kind, unit.round)
+        if unit.failure is None:
+            self._database.run("DELETE FROM failed WHERE unit=? AND kind=? AND round=?", order)
+            return
+        self._database.run(
+            "INSERT OR REPLACE INTO failed (unit, kind, round, job, failure) VALUES (?,?,?,?,?)",
+            (*order, unit.job, unit.failure.value),
+        )
+        self._counted.errors += is_naming_failure(unit.failure)  # no request of it counts one
 
     def closed(self, unit: UnitClosed) -> None:
         """A unit that left the list is quiet."""
@@ -120,10 +134,26 @@ class DurableReports:
     def pending_finished(self, limit: int) -> list[FinishedUnit]:
         """Return units that are done and not acknowledged, at most `limit`."""
         rows = self._database.ask_committed(
-            "SELECT unit, kind, round, pages, response_bytes, reason FROM finished LIMIT ?",
+            "SELECT unit, kind, round, pages, response_bytes, reason, coalesce(failure, '') "
+            "FROM finished LEFT JOIN failed USING (unit, kind, round) LIMIT ?",
             (limit,),
         )
         return [FinishedUnit(*cast("tuple[Any, ...]", row)) for row in rows]
+
+    def failures(self) -> dict[str, int]:
+        """Return how many units that are held failed, by code, most first."""
+        rows = self._database.ask(
+            "SELECT failure, count(*) FROM failed JOIN jobs ON jobs.number = failed.job "
+            "WHERE jobs.finished <> 0 GROUP BY failure ORDER BY count(*) DESC, failure"
+        )
+        return {str(failure): int(str(count)) for failure, count in rows}
+
+    def failure_of(self, job: int, unit: str) -> HostFailure | None:
+        """Return why a job failed, or None: it did not."""
+        rows = self._database.ask(
+            "SELECT failure FROM failed WHERE unit = ? AND job = ?", (unit, job)
+        )
+        return HostFailure(str(rows[0][0])) if rows else None
 
     def tells(self, unit: str) -> bool:
         """Tell whether a unit is done and not acknowledged, committed or not."""

@@ -137,7 +137,7 @@ class ByHand:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = with_contact(settings)
-        addresses = AddressRules(settings.network.allowed_ranges)
+        addresses = AddressRules(settings.naming.allowed_networks)
         self._resolver = resolver_of(settings, addresses)
         clock = SystemClock()
         self._fetcher = CurlFetcher(

@@ -31,7 +31,7 @@ from agent.link.actions import (
     View,
 )
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError, RefusedError
+from agent.link.errors import LinkError, RefusedError, is_foreign
 from agent.link.manager_list import ManagerList
 from agent.link.manager_time import ManagerTime
 from agent.link.memory import Memory
@@ -102,6 +102,7 @@ class Conversation:
         self.answers = 0  # syncs that were answered
         self.calls = 0  # that are over, whether answered or not
         self.refusal: RefusedError | None = None  # the last answer, where it was a no
+        self.foreign: LinkError | None = None  # the last answer, where it was another manager's
         self._resumed = False  # the list that was on the disk is in force
         self.may_hand_back = False  # drained, and nothing is under way or unreported any more
 
@@ -158,6 +159,7 @@ class Conversation:
         except LinkError as error:
             # Another installation's no is none of this agent's matters.
             self.refusal = None
+            self.foreign = error if is_foreign(error) else None
             if isinstance(error, RefusedError) and not error.is_foreign:
                 self.refusal = error
             if self.refusal is not None and self.refusal.status == CONFLICT:
@@ -166,7 +168,7 @@ class Conversation:
             self._parts.say(f"manager: {self.poller.trouble}")
             await self._do(actions)
             return
-        self.refusal = None
+        self.refusal = self.foreign = None
         self.answers += 1
         self._manager_time.note(answer.server_time_ms, sent_s)
         await self._do(self.poller.answered(sequence, answer, self._parts.clock.boottime_s()))

@@ -16,9 +16,22 @@ from agent.app.life import client_of
 from agent.app.running import identity_of
 from agent.app.site import windows_of
 from agent.app.starting import arranged, outdated
-from agent.app.way_out import check_way_out, without_password
+from agent.app.way_out import (
+    LOOK_UP_S,
+    LOOK_UP_TRIES,
+    check_way_out,
+    host_asked_for,
+    without_password,
+)
 from agent.control.disk import free_bytes
-from agent.control.doctor import Check, check_clock, check_disk, check_files, check_hours
+from agent.control.doctor import (
+    Check,
+    check_clock,
+    check_disk,
+    check_files,
+    check_hours,
+    check_names,
+)
 from agent.control.drain import read_holds
 from agent.control.lock import holder_of
 from agent.control.updates import check_updates
@@ -28,12 +41,13 @@ from agent.link.remedies import remedy
 from agent.settings import Home, Settings, check_can_run
 from agent.settings.texts import is_loopback
 from shared.errors import SettingError
-from shared.naming import NameServers, NoAnswerError, NoSuchNameError
+from shared.naming import NameServers, look_up
 from shared.native import why_none
+from shared.urls import canonical, host_of
 
 __all__ = ["diagnose", "look_at_way"]
 
-_ASKED = "www.example.com"  # any name: whether a server answers is the question
+_ASKED = "www.example.com"  # a name that every name server of the Internet knows
 
 
 async def diagnose(settings: Settings, page: str = "") -> list[Check]:
@@ -56,7 +70,8 @@ async def diagnose(settings: Settings, page: str = "") -> list[Check]:
     checks.append(check_hours(windows_of(settings), now))
     checks.append(_reader())
     checks.append(_source_address(settings.network.source_address))
-    checks.append(await _name_servers(settings))
+    name = host_asked_for(page)
+    checks.append(await (_name_servers(settings, name) if name else _name_servers(settings)))
     try:
         identity = identity_of(settings)
     except HomeError as error:
@@ -125,23 +140,21 @@ def _source_address(address: str) -> Check:
     return Check("source", f"requests leave from {address}")
 
 
-async def _name_servers(settings: Settings) -> Check:
-    servers = settings.network.resolver
+async def _name_servers(settings: Settings, name: str = _ASKED) -> Check:
+    """Judge how the crawl's name servers answer about a name."""
+    servers = settings.naming.servers
     asked = ", ".join(servers) or "those of this machine"
     try:
-        await NameServers(servers, timeout_s=2.0, tries=2).ask(_ASKED, "A")
-    except NoSuchNameError:
-        pass  # a server said so: it answers
-    except NoAnswerError as error:
-        return Check(
-            "name servers",
-            f"{asked}: {error}",
-            "check the network; network.resolver names other servers. A crawl asks a lot: a "
-            "caching resolver on this machine is best",
-        )
+        question = NameServers(servers, timeout_s=LOOK_UP_S, tries=LOOK_UP_TRIES)
     except SettingError as error:
         return Check("name servers", asked, str(error))
-    return Check("name servers", f"{asked}: answer")
+    try:
+        found = await look_up(host_of(canonical(f"http://{name}/")), question, lambda _: None)
+    except SettingError as error:  # those of this machine cannot be read
+        return Check("name servers", asked, str(error))
+    finally:
+        await question.close()
+    return check_names(asked, name, found, proxied=bool(settings.network.proxy))
 
 
 async def look_at_way(settings: Settings, identity: Identity) -> None:

@@ -35,6 +35,7 @@ from agent.control.launching import Launching
 from agent.control.load import LoadGuard
 from agent.control.month import MonthlyBytes
 from agent.control.place import place_of
+from agent.control.renamed import RenamedSettings
 from agent.control.rereading import Rereading
 from agent.control.status import Status
 from agent.control.stop import Stopping
@@ -54,6 +55,7 @@ from agent.pipeline.ports import Clock
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 from shared.frozen import frozen
+from shared.settings import Renamed
 from shared.wire import sync_light
 from shared.wire.names import hash_of_key
 
@@ -65,10 +67,14 @@ GRACE_S: Final = 1.0  # an exchange with the manager that takes longer is given 
 
 @frozen
 class Ended:
-    """Why an agent stopped; refused: the manager's no, where that was the reason."""
+    """Why an agent stopped; refused: the manager's no, where that was the reason.
+
+    unreached: its own manager did not answer, but another one, and nothing was left to do.
+    """
 
     reason: str
     refused: str = ""
+    unreached: str = ""
 
 
 def client_of(settings: Settings, identity: Identity) -> ManagerClient:
@@ -95,9 +101,12 @@ async def live(
     say: Say,
     show: Callable[[Status], None],
     reread: Callable[[], Settings],
+    renamed: Callable[[], tuple[Renamed, ...]],
     nursery: Nursery | None = None,
 ) -> Ended:
     """Run the agent of a home that this process has locked, until it is told to stop.
+
+    renamed: finds the settings that are given by old names.
 
     Raises HomeError, SettingError; what a defect raises ends the process too, and cron or systemd
     starts the next one.
@@ -109,7 +118,7 @@ async def live(
     wake = asyncio.Event()
     async with client_of(settings, identity) as client:
         parts, talk, collecting = _put_together(
-            settings, identity, client, clock, stopping, say, wake.set, nursery
+            settings, identity, client, clock, stopping, say, wake.set, renamed, nursery
         )
         single_run = SingleRun(parts, collecting) if once else None
         retuning = Retuning(parts, settings, reread, rereading)
@@ -126,7 +135,9 @@ async def live(
             await parts.session.close()
             stopping.deaf()
             rereading.deaf()
-    return Ended(stopping.reason, single_run.refused if single_run is not None else "")
+    if single_run is None:
+        return Ended(stopping.reason)
+    return Ended(stopping.reason, single_run.refused, single_run.unreached)
 
 
 async def _side_by_side(parts: Parts, works: list[Coroutine[Any, Any, None]]) -> None:
@@ -169,6 +180,7 @@ def _put_together(
     stopping: Stopping,
     say: Say,
     wake: Callable[[], None],
+    renamed: Callable[[], tuple[Renamed, ...]],
     nursery: Nursery | None,
 ) -> tuple[Parts, Conversation, Collecting]:
     home, chance = Home(settings.home), random.SystemRandom()
@@ -219,6 +231,7 @@ def _put_together(
         ),
         spread_s=memory.spread_minute * 60.0,
         say=say,
+        renamed=RenamedSettings(renamed),
     )
     server_list = ManagerList(home.list, limit_bytes=settings.limits.list_bytes)
     settings_held = sync_light.Settings(sending=read_limits(home.collection))

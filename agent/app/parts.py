@@ -10,6 +10,7 @@ from agent.app.session import CrawlSession
 from agent.control.disk import DiskGuard
 from agent.control.load import LoadGuard
 from agent.control.month import MonthlyBytes
+from agent.control.renamed import RenamedSettings
 from agent.control.stop import Stopping
 from agent.link.outbox import Outbox
 from agent.link.sending import Sender
@@ -45,6 +46,7 @@ class Parts:
     schedule: ReportSchedule
     spread_s: float
     say: Say
+    renamed: RenamedSettings
 
     @property
     def worked_off(self) -> bool:

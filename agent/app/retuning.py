@@ -48,6 +48,7 @@ class Retuning:
         except SettingError as error:
             say(f"{SETTINGS_FILE} was changed and is not taken up: {error}")
             return
+        self._parts.renamed.look()
         change = taken_up(self._site, wanted)
         if change.now:
             self._apply(change.settings, talk)

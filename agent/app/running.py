@@ -25,6 +25,7 @@ from agent.errors import HomeError, LinkError
 from agent.link.keys import Identity, is_renewing, read_identity
 from agent.runners.gathering import gathering_loop
 from agent.settings import Home, Settings, check_can_run, check_manager_url
+from shared.settings import Renamed
 
 __all__ = ["Replace", "identity_of", "run_agent"]
 
@@ -39,13 +40,15 @@ def run_agent(
     say: Say,
     show: Callable[[Status], None],
     reread: Callable[[], Settings] | None = None,
+    renamed: Callable[[], tuple[Renamed, ...]] = tuple,
     nursery: Nursery | None = None,
 ) -> Ended:
     """Run the agent of a home until it is told to stop, or a single run is done.
 
     replace: end a process that works in this home already: always, never, or where it hangs; then
     one that is well goes on, and this one has nothing to do. reread: reads the settings again, with
-    what the command line said over them; None: they never change. nursery: forks page workers.
+    what the command line said over them; None: they never change. renamed: finds the settings
+    that are given by old names. nursery: forks page workers.
     Raises HomeError, SettingError.
     """
     home = Home(settings.home)
@@ -90,6 +93,7 @@ def run_agent(
                     say=tell,
                     show=show_life,
                     reread=reread or (lambda: settings),
+                    renamed=renamed,
                     nursery=nursery,
                 )
             )

@@ -55,11 +55,19 @@ __all__ = ["CrawlSession", "resolver_of"]
 SEGMENTS: Final = "segments"
 EARLIER: Final = "earlier.sqlite"
 DRAIN_S: Final = 3.0  # a request that is nearly over may end; the others are sent again later
+LOOK_UP_S: Final = 5.0  # for the first answer of a name server; twice as long with each try
+LOOK_UP_TRIES: Final = 3
 TOLD: Final = 200  # units that are told again before requests go on: 40 us each
 _LAST_S: Final = 2.0  # for the modules to take in how the last requests ended
 
 
-def resolver_of(settings: Settings, rules: AddressRules) -> DnsResolver:
+def resolver_of(
+    settings: Settings,
+    rules: AddressRules,
+    *,
+    timeout_s: float = LOOK_UP_S,
+    tries: int = LOOK_UP_TRIES,
+) -> DnsResolver:
     """Return what looks names up for this site."""
     network = settings.network
     source = ip_address(network.source_address) if network.source_address else None
@@ -67,7 +75,8 @@ def resolver_of(settings: Settings, rules: AddressRules) -> DnsResolver:
     if source is not None and not network.proxy:  # by which the proxy is called, not the host
         kinds = ("AAAA",) if isinstance(source, IPv6Address) else ("A",)
     options = ResolverOptions(kinds, proxied=bool(network.proxy))
-    return DnsResolver(NameServers(network.resolver), rules.refusal, options)
+    servers = NameServers(settings.naming.servers, timeout_s=timeout_s, tries=tries)
+    return DnsResolver(servers, rules.refusal, options)
 
 
 class CrawlSession:
@@ -126,7 +135,7 @@ class CrawlSession:
         forks page workers. Raises HomeError, DiskFullError, SettingError.
         """
         blocked = blocked_by(settings.politeness.blocked)
-        rules = AddressRules(settings.network.allowed_ranges)
+        rules = AddressRules(settings.naming.allowed_networks)
         if not (folder / DATABASE).exists():
             # The segments that it tells of went with another ledger. It goes before there is one:
             # after a kill nobody would see any more that it did not.
@@ -302,6 +311,7 @@ class CrawlSession:
                     row.pages,
                     row.response_bytes,
                     "finished before",
+                    self.reports.failure_of(job.number, job.unit),
                 )
             )
 

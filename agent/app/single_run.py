@@ -4,6 +4,8 @@ A manager gives out work only to agents that have just called, so an empty list 
 nothing: the run ends when several syncs in a row have brought no news. Segments that the manager
 asked for are sent to their end, also beyond the hours of the crawl, within those of collection.
 A start on a day without hours, a holiday, does not wait for the next one: cron comes again.
+Another installation's manager ends the run as soon as there is no work under a permit: whoever
+starts it again asks again. What is here stays.
 Source: seed 004, 5.1.5 (started by cron at night, ended after the log was sent).
 """
 
@@ -15,6 +17,7 @@ from typing import Final
 from agent.app.collecting import Collecting
 from agent.app.conversation import Conversation
 from agent.app.parts import Parts
+from agent.errors import LinkError, RefusedError
 
 __all__ = ["SingleRun"]
 
@@ -32,6 +35,7 @@ class SingleRun:
         self._was_open = False
         self._answers_at_news = 0
         self.refused = ""  # the manager's no, with its remedy, where that ended the run
+        self.unreached = ""  # whose manager answered instead of this agent's, where that did
 
     def look(self, talk: Conversation) -> None:
         """Look once, after everything else was looked at."""
@@ -40,11 +44,19 @@ class SingleRun:
             self.refused = talk.poller.trouble
             stopping.ask("the manager refused this agent")
             return
+        if talk.foreign is not None and not self._goes_on_alone():
+            self.unreached = _said(talk.foreign)
+            stopping.ask("the manager that answers is not this agent's own")
+            return
         why = self._over(talk)
         if not why:
             self._collecting.go_on()
         elif self._collecting.finish():
             stopping.ask(why)
+
+    def _goes_on_alone(self) -> bool:
+        """Return whether a permit and unfinished work remain, which no other manager ends."""
+        return self._parts.gate.may_fetch() and not self._parts.worked_off
 
     def _over(self, talk: Conversation) -> str:
         """Return why nothing is left to fetch and to report; empty: something is."""
@@ -64,8 +76,16 @@ class SingleRun:
         elif not self._parts.worked_off:
             self._answers_at_news = talk.answers
         elif talk.answers - self._answers_at_news >= ANSWERS_WITHOUT_NEWS:
-            return "all units are finished, and all is reported"
+            return self._all_done()
         return ""
+
+    def _all_done(self) -> str:
+        session = self._parts.session
+        failed = sum(session.reports.failures().values())
+        if not failed:
+            return "all units are finished, and all is reported"
+        done = len(session.scope.finished) + len(session.scope.resting)
+        return f"{failed} of {done} units failed, the others are finished, and all is reported"
 
     def _opens_in_s(self) -> float:
         change_ms = self._parts.permission.window_change_ms
@@ -80,3 +100,15 @@ class SingleRun:
             and not session.reports.pending_finished(1)
             and talk.poller.acknowledged == talk.poller.in_force
         )
+
+
+def _said(error: LinkError) -> str:
+    """Return a sentence on the manager that answered, with what becomes of what is here."""
+    who = "says that this agent is of another installation"
+    if isinstance(error, RefusedError):
+        shown = f"installation {error.installation}" if error.installation else "no id"
+        who = f"does not know this agent's key ({error.status}), and shows {shown}, not its own"
+    return (
+        f"the manager that answers {who}; the list and what was fetched stay here, and the next "
+        "start asks again"
+    )

@@ -13,13 +13,21 @@ from agent.app.sleeping import rest_outside_hours
 from agent.app.telling import tellable
 from agent.collection.announcing import read_serving
 from agent.collection.withdrawn import read_withdrawn
+from agent.control.few_hosts import few_hosts
 from agent.control.status import BackOff, KindRow, Rates, Status, Stopped, WaitRow
 from agent.link.actions import View
 from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
 from agent.modules.kind_counts import KindCounts
 from shared.wire.sync_bounds import MAX_ITEMS, MAX_REASONS, AgentState
-from shared.wire.sync_light import Counters, HeldPermit, HostRest, KindOfLinks, StoppedUrls
+from shared.wire.sync_light import (
+    Counters,
+    HeldPermit,
+    HostRest,
+    KindOfLinks,
+    RenamedSetting,
+    StoppedUrls,
+)
 
 __all__ = ["Viewing", "kinds_of_links", "stopped_urls"]
 
@@ -68,9 +76,11 @@ class Viewing:
                 discovered_hosts=counted.discovered,
                 queue=crawl.queued,
                 active_hosts=crawl.active,
+                unanswered_hosts=crawl.unanswered,
                 stopped=stopped_urls(session.crawl.stopped, session.crawl.given_up),
                 kinds=kinds_of_links(session.crawl.kinds),
             ),
+            renamed=tuple(RenamedSetting(one.old, one.new) for one in parts.renamed.found),
             disk_free_bytes=parts.disk.free_bytes,
             reports_waiting=parts.unreported,
             serving=read_serving(parts.home.collection),
@@ -89,6 +99,8 @@ class Viewing:
         held = parts.gate.held
         stops, notes = session.crawl, session.crawl
         stuck = self._getting_on.look(talk)
+        failures = session.reports.failures()
+        failed = sum(failures.values())
         return Status(
             name=parts.name,
             manager=parts.manager,
@@ -109,7 +121,10 @@ class Viewing:
             window_open=permission.window_open,
             window_change_ms=permission.window_change_ms,
             units=len(scope.jobs),
-            units_finished=len(scope.finished) + len(scope.resting),
+            units_finished=len(scope.finished) + len(scope.resting) - failed,
+            units_failed=failed,
+            failures=failures,
+            names_unanswered=crawl.unanswered,
             pages=counted.pages,
             requests=counted.requests,
             errors=counted.errors,
@@ -148,15 +163,19 @@ class Viewing:
                 name: KindRow(one.links, one.pages, one.missing)
                 for name, one in session.crawl.kinds.by_name.items()
             },
-            wrong=self._wrong(talk, stuck),
+            renamed=tuple(one.text for one in parts.renamed.found),
+            wrong=self._wrong(talk, stuck, failures),
             stuck=stuck,
         )
 
-    def _wrong(self, talk: Conversation, stuck: str) -> tuple[str, ...]:
+    def _wrong(self, talk: Conversation, stuck: str, failures: dict[str, int]) -> tuple[str, ...]:
         """Return what a person should mend, if it lasts."""
         parts = self._parts
+        scope, crawl = parts.session.scope, parts.session.state()
         permission = parts.permission
         found = [permission.disk, permission.outbox, permission.crawl, stuck]
+        done = len(scope.finished) + len(scope.resting)
+        found.append(few_hosts(failures, done, crawl.unanswered))
         if talk.poller.trouble:
             found.append(f"manager: {talk.poller.trouble}")
         if parts.sender.trouble:

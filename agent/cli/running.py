@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
+from agent.cli.options import REFUSED, UNREACHABLE, Place, in_words, pass_place, set_option
 from agent.cli.terminal import Terminal
 from agent.control.group import lead_a_group
 from agent.control.lock import well
@@ -45,6 +45,7 @@ def run(
 
         with nursery(settings) as page_workers:
             from agent.app.running import run_agent  # noqa: PLC0415  # none of it is theirs
+            from agent.settings import renamed_settings  # noqa: PLC0415  # nor this
 
             try:
                 ended = run_agent(
@@ -54,15 +55,18 @@ def run(
                     say=terminal.say,
                     show=terminal.show,
                     reread=lambda: place.settings(overrides),
+                    renamed=lambda: renamed_settings(place.path, overrides),
                     nursery=page_workers,
                 )
             finally:
                 terminal.clear()
     terminal.end(f"stopped: {ended.reason}")
     if ended.refused:
-        raise SystemExit(_refused(ended.refused))
+        raise SystemExit(_failed(ended.refused, REFUSED))
+    if ended.unreached:
+        raise SystemExit(_failed(ended.unreached, UNREACHABLE))
 
 
-def _refused(text: str) -> int:
+def _failed(text: str, code: int) -> int:
     click.echo(f"Error: {text}", err=True)
-    return REFUSED
+    return code

@@ -19,6 +19,7 @@ from agent.control.lock import holder_of
 from agent.control.status import Status, read_status
 from agent.control.updates import left_alone
 from agent.settings import Home, documented
+from shared.host_failures import failure_words
 
 __all__ = ["check_lines", "doctor", "settings", "status", "status_lines"]
 
@@ -106,7 +107,7 @@ def status_lines(status: Status, *, running: bool, waits: int = WAITS_SHOWN) -> 
         yield f"  not fetching: {status.reason}"
     yield (
         f"  list {status.generation} of round {status.round}: "
-        f"{status.units_finished} of {status.units} units finished"
+        f"{status.units_finished} of {status.units} units finished{_failed(status)}"
     )
     yield (
         f"  {status.pages} pages, {status.response_bytes} bytes, {status.errors} errors, "
@@ -143,6 +144,7 @@ def status_lines(status: Status, *, running: bool, waits: int = WAITS_SHOWN) -> 
         ("reports", status.reports_trouble),
         ("the manager says", status.message),
         ("the manager asks for", ", ".join(status.tightened)),
+        *(("settings", text) for text in status.renamed),
     ):
         if text:
             yield f"  {said}: {text}"
@@ -154,6 +156,17 @@ def status_lines(status: Status, *, running: bool, waits: int = WAITS_SHOWN) -> 
             yield f"  {title}: {stopped.count} {reason}"
             for example in stopped.examples:
                 yield f"      {example}"
+
+
+def _failed(status: Status) -> str:
+    """Return how many units failed, and by what; "": none did."""
+    said = ""
+    if status.units_failed:
+        reasons = ", ".join(f"{n} {failure_words(code)}" for code, n in status.failures.items())
+        said = f", {status.units_failed} failed: {reasons}"
+    if status.names_unanswered:
+        said += f"; name servers do not answer about {status.names_unanswered} hosts"
+    return said
 
 
 def _links(status: Status) -> Iterator[str]:

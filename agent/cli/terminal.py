@@ -41,6 +41,8 @@ def live_line(status: Status, columns: int) -> str:
         f"{status.units_finished:,}/{status.units:,} units",
         f"{status.bytes_per_s / 1e6:.1f} MB/s",
     ]
+    if status.units_failed:
+        parts.insert(7, f"{status.units_failed:,} failed")
     if status.backing_off:
         parts.insert(5, f"{status.backing_off} backing off")
     if status.permit_remaining_s:

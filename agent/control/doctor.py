@@ -9,9 +9,17 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared.frozen import frozen
+from shared.naming import HostAnswer, HostFailure, failure_words
 from shared.windows import Windows
 
-__all__ = ["Check", "check_clock", "check_disk", "check_files", "check_hours"]
+__all__ = [
+    "Check",
+    "check_clock",
+    "check_disk",
+    "check_files",
+    "check_hours",
+    "check_names",
+]
 
 CLOCK_S: Final = 60.0
 """A clock that is off by more confuses people who read logs; permits do not depend on it."""
@@ -61,6 +69,34 @@ def check_clock(here: datetime, manager: datetime | None) -> Check:
     if abs(off.total_seconds()) > CLOCK_S:
         return Check("clock", said, "set the clock (NTP): hours and logs go by it")
     return Check("clock", "agrees with the manager's" if abs(off.total_seconds()) < 2 else said)
+
+
+def check_names(asked: str, name: str, found: HostAnswer, *, proxied: bool) -> Check:
+    """Judge what name servers said of a name that should have an address.
+
+    asked: the servers. proxied: pages are fetched through a proxy, which looks names up itself.
+    """
+    if found.addresses:
+        return Check("name servers", f"{asked}: {name} is {', '.join(found.addresses[:3])}")
+    code = found.code or HostFailure.NAME_UNANSWERED
+    said = f"{asked}: {name}: {failure_words(code)}"
+    if found.temporary:
+        said = f"{said}: {found.failure.partition(': ')[2]}"
+    if proxied:
+        return Check("name servers", f"{said}; the proxy looks names up")
+    if code in (HostFailure.NO_SUCH_NAME, HostFailure.NO_ADDRESS, HostFailure.NOT_A_NAME):
+        return Check(
+            "name servers",
+            said,
+            "it answers, but not with an address: naming.servers names other servers; prs doctor "
+            "--page URL asks about a site of your choice",
+        )
+    return Check(
+        "name servers",
+        said,
+        "check the network; naming.servers names other servers. A crawl asks a lot: a caching "
+        "resolver on this machine is best",
+    )
 
 
 def check_hours(windows: Windows, now: datetime) -> Check:

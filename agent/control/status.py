@@ -95,7 +95,10 @@ class Status:
     window_open: bool = True
     window_change_ms: int | None = None
     units: int = 0
-    units_finished: int = 0
+    units_finished: int = 0  # without those that failed
+    units_failed: int = 0  # of which not a single page came
+    failures: dict[str, int] = field(default_factory=dict)  # of them, by `HostFailure`
+    names_unanswered: int = 0  # hosts whose name servers did not answer; they are asked again
     pages: int = 0
     requests: int = 0
     errors: int = 0
@@ -125,6 +128,7 @@ class Status:
     not_fetched: dict[str, Stopped] = field(default_factory=dict)  # by reason
     remarks: dict[str, Stopped] = field(default_factory=dict)
     links: dict[str, KindRow] = field(default_factory=dict)  # by kind: what it brought
+    renamed: tuple[str, ...] = ()  # settings that are written under old names
     wrong: tuple[str, ...] = ()  # what a person should mend, if it lasts
     stuck: str = ""  # what does not get on, though it should; then the process wants replacing
 
@@ -170,8 +174,8 @@ def read_status(path: Path) -> Status | None:
         }
         values["backed_off"] = tuple(BackOff(**one) for one in values["backed_off"])
         values["waits"] = tuple(WaitRow(**one) for one in values.get("waits", ()))
-        for name in ("reports_refused", "tightened", "wrong"):
-            values[name] = tuple(values[name])
+        for name in ("reports_refused", "tightened", "renamed", "wrong"):
+            values[name] = tuple(values.get(name, ()))
         return Status(**values)
     except FileNotFoundError:
         return None

@@ -13,6 +13,7 @@ from shared.wire.sync_light import (
     HeldPermit,
     HostAddresses,
     HostRest,
+    RenamedSetting,
     Serving,
     Settings,
 )
@@ -55,6 +56,7 @@ class View:
     update_result: str | None = None
     serving: Serving | None = None
     withdrawn_held: int | None = None
+    renamed: tuple[RenamedSetting, ...] = ()
 
 
 @frozen

@@ -8,19 +8,37 @@ LinkError              (agent.errors) no answer, or one worth another try
 
 from __future__ import annotations
 
+from typing import Final
+
 from agent.errors import LinkError, RefusedError
 
-__all__ = ["FaultError", "LinkError", "RefusedError", "WaitError"]
+FOREIGN_INSTALLATION: Final = "foreign_installation"
+
+__all__ = ["FaultError", "LinkError", "RefusedError", "WaitError", "is_foreign"]
 
 
 class WaitError(LinkError):
     """The manager is busy or wants fewer calls; `retry_after_s` is None where it did not say."""
 
-    def __init__(self, status: int, reason: str, retry_after_s: float | None) -> None:
+    def __init__(
+        self, status: int, reason: str, retry_after_s: float | None, code: str = ""
+    ) -> None:
+        """code: of the problem, where the manager named one."""
         super().__init__(f"{status}: {reason}")
         self.status = status
         self.reason = reason
         self.retry_after_s = retry_after_s
+        self.code = code
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether another installation's manager answered."""
+        return self.code == FOREIGN_INSTALLATION
+
+
+def is_foreign(error: LinkError) -> bool:
+    """Return whether the manager of another installation answered, as far as is known."""
+    return isinstance(error, RefusedError | WaitError) and error.is_foreign
 
 
 class FaultError(LinkError):

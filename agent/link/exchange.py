@@ -82,9 +82,9 @@ async def _check(answer: httpx.Response) -> None:
             f"{status}: the manager redirects to {_line(answer.headers.get('Location', '?'))}; "
             "the key goes nowhere else: set manager.url to the final address"
         )
-    reason = await _reason(answer)
+    reason, code = await _reason(answer)
     if status in {429, 503}:
-        raise WaitError(status, reason, _asked_s(answer))
+        raise WaitError(status, reason, _asked_s(answer), code)
     if status == 408 or status >= 500:
         raise FaultError(status, reason + _request_id(answer, reason))
     marked = _REQUEST_ID.fullmatch(answer.headers.get("X-Request-Id", "")) is not None
@@ -96,16 +96,21 @@ async def _check(answer: httpx.Response) -> None:
     )
 
 
-async def _reason(answer: httpx.Response) -> str:
-    """Return what the manager says about its no: `detail` of JSON, or the first line of text."""
+async def _reason(answer: httpx.Response) -> tuple[str, str]:
+    """Return what the manager says about its no, and its code, where it has one.
+
+    It is `detail` of JSON, or the first line of text.
+    """
+    code = ""
     body = await read_body(answer, REASON_LIMIT_BYTES, cut=True)
     said: object = body.decode("utf-8", "replace")
     if answer.headers.get("Content-Type", "").startswith("application/"):
         values = json_object(body)
         said = values.get("detail") or values.get("reason") or values.get("title") or said
+        code = str(values.get("code") or "")
     if isinstance(said, str) and said.lstrip().startswith("<"):
         said = ""  # a proxy's page: nothing in it is meant for us
-    return _line(str(said)) or answer.reason_phrase or "no reason given"
+    return _line(str(said)) or answer.reason_phrase or "no reason given", code
 
 
 def _request_id(answer: httpx.Response, reason: str) -> str:

@@ -182,6 +182,7 @@ class Poller:
             update_result=view.update_result,
             serving=view.serving,
             withdrawn_held=view.withdrawn_held,
+            renamed_settings=list(view.renamed),
         )
         self._under_way = _UnderWay(request, now_s, self._in_force, view.rest_s)
         self._last_sent_s = now_s

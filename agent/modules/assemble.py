@@ -75,6 +75,7 @@ class CrawlState:
     in_flight: int = 0  # requests
     under_way: int = 0  # pages fetched or being fetched, not kept yet
     look_ups: int = 0
+    unanswered: int = 0  # hosts without an address, as name servers did not answer; asked again
     backing_off: int = 0  # addresses that rest longer because of what they answered
     backed_off: tuple[BackedOff, ...] = ()  # some of them
     told_to_wait: tuple[BackedOff, ...] = ()  # by hosts that others fetch from too
@@ -294,4 +295,5 @@ class Crawl:
             state.backing_off += one.backing_off
             state.backed_off += one.backed_off
         state.look_ups = sum(resolve.waiting for resolve in self._resolves)
+        state.unanswered = sum(resolve.unanswered for resolve in self._resolves)
         return state

@@ -22,6 +22,7 @@ from typing import Final
 import numpy as np
 
 from agent.pipeline.addresses import pinned, stand_in
+from shared.host_failures import HostFailure
 
 __all__ = ["HostCache"]
 
@@ -33,7 +34,8 @@ GROWTH: Final = 1.5
 SHIFT: Final = 8
 """Bits of a key that choose its part; those behind choose its place."""
 
-# A value, from its upper end: 29 bits of seconds since the cache began, 2 of kind, 32 of address.
+# A value, from its upper end: 29 bits of seconds since the cache began, 2 of kind, 32 of
+# address, or of why there is none.
 TIME_SHIFT: Final = 34
 KIND_SHIFT: Final = 32
 LATEST: Final = (1 << 29) - 1
@@ -41,6 +43,7 @@ ADDRESS: Final = 1
 NAMED: Final = 2  # behind a proxy the name stands for the address
 NOWHERE: Final = 3
 V4_MASK: Final = (1 << 32) - 1
+FAILURES: Final = tuple(HostFailure)
 
 NARROW: Final = 2  # words of 64 bits: key, value
 WIDE: Final = 4  # and an IPv6 address
@@ -68,11 +71,18 @@ class HostCache:
         """Return the bytes of all tables."""
         return sum(part.nbytes for part in (*self._narrow, *self._wide))
 
-    def put(self, host: str, address: str, expires_s: float, now_s: float) -> None:
-        """Remember where a host answers until a time; address "": nowhere."""
+    def put(
+        self,
+        host: str,
+        address: str,
+        expires_s: float,
+        now_s: float,
+        failure: HostFailure = HostFailure.NO_ADDRESS,
+    ) -> None:
+        """Remember where a host answers until a time; address "": nowhere, for this failure."""
         key = hash(host) or 1
         if not address:
-            kind, number = NOWHERE, 0
+            kind, number = NOWHERE, FAILURES.index(failure)
         elif not pinned(address):
             kind, number = NAMED, 0
         elif ":" in address:
@@ -106,6 +116,15 @@ class HostCache:
         if kind == ADDRESS:
             return inet_ntoa((value & V4_MASK).to_bytes(4)), expires_s
         return (stand_in(host) if kind == NAMED else ""), expires_s
+
+    def failure_of(self, host: str, now_s: float) -> HostFailure:
+        """Return why a host that answers nowhere does not."""
+        key = hash(host) or 1
+        part = self._narrow[key % PARTS]
+        place = part.find(key)
+        known = place >= 0 and self.get(host, now_s) is not None
+        number = part.words[place + 1] & V4_MASK if known else len(FAILURES)
+        return FAILURES[number] if number < len(FAILURES) else HostFailure.NO_ADDRESS
 
     def forget(self, host: str) -> None:
         """Forget a host."""

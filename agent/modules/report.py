@@ -1,5 +1,7 @@
 """Hands on what the manager must learn: log lines, found hosts, units that are done.
 
+A unit whose host has no address has a line in the log too, with no bytes and the code of the
+failure: a unit without a line would look as if nobody had tried.
 Invariant: a request is in the crawl log before the commit that remembers what came of it. Lines
 that find no room on the disk wait here, as pages do in `store`.
 """
@@ -7,15 +9,24 @@ that find no room on the disk wait here, as pages do in `store`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from agent.modules.counts import StopCounts
 from agent.modules.kind_counts import KindCounts
 from agent.pipeline.addresses import pinned
-from agent.pipeline.messages import Denied, Due, HostFound, UnitClosed, UnitFinished
-from agent.pipeline.ports import FetchAnswer, Ledger, Reports
+from agent.pipeline.messages import (
+    Denied,
+    Due,
+    HostFound,
+    Outcome,
+    RulesDue,
+    UnitClosed,
+    UnitFinished,
+)
+from agent.pipeline.ports import FetchAnswer, FetchRequest, Ledger, Reports
 from agent.pipeline.spec import Output
 from shared.archive.errors import DiskFullError
+from shared.host_failures import LOOK_UP_FAILURES
 
 __all__ = ["Report"]
 
@@ -86,6 +97,10 @@ class Report:
     def _finished(self, batch: Sequence[UnitFinished]) -> None:
         for unit in batch:
             self._reports.finished(unit)
+        unplaced = [_unsent(unit) for unit in batch if _has_no_address(unit)]
+        if unplaced:
+            self._lines += unplaced
+            self._write()
 
     def _closed(self, batch: Sequence[UnitClosed]) -> None:
         for unit in batch:
@@ -101,3 +116,26 @@ class Report:
             if not all(map(pinned, one.addresses)):
                 continue  # a proxy looks names up: nobody here knows where they lead
             self._reports.addresses(one.host, one.addresses)
+
+
+def _has_no_address(unit: UnitFinished) -> bool:
+    """Return whether a unit sent no request because its host has no address."""
+    return unit.failure in LOOK_UP_FAILURES and not unit.pages
+
+
+def _unsent(unit: UnitFinished) -> FetchAnswer:
+    """Return the log line of a unit without an address: of its top page, with no bytes sent."""
+    assert unit.failure is not None
+    due = RulesDue(unit.host, "", unit.unit, 0, unit.round, unit.kind)
+    return FetchAnswer(
+        request=FetchRequest(unit.unit, "", 0, due=due),
+        outcome=cast(Outcome, unit.failure.value),
+        capture=None,
+        status=0,
+        request_bytes=0,
+        response_bytes=0,
+        elapsed_ms=0.0,
+        started_epoch_ms=0,
+        ended_s=0.0,
+        kept_alive=False,
+    )

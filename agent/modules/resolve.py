@@ -45,6 +45,7 @@ from agent.pipeline.messages import (
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import Clock, Ledger, LookUp, Resolver
 from agent.pipeline.spec import Output
+from shared.host_failures import HostFailure
 from shared.urls import host_of
 
 __all__ = ["Resolve"]
@@ -74,6 +75,7 @@ class _Host:
     looking: bool = False
     attempts: int = 0  # look-ups in a row that failed
     failed: str = ""  # why there is no address; until expires_s
+    failure: HostFailure = HostFailure.NO_ADDRESS  # the same as a code
     begun: bool = False  # the frontier has it at work
     home: str = ""  # left though it had answered: gone back to, once, where no other answers
     unreached: set[str] = field(default_factory=set)  # addresses that were left, or are to be
@@ -121,6 +123,11 @@ class Resolve:
     def waiting(self) -> int:
         """Return how many look-ups are under way or wait for their turn."""
         return self._asking + len(self._to_ask)
+
+    @property
+    def unanswered(self) -> int:
+        """Return how many hosts have no address yet, because name servers did not answer."""
+        return sum(1 for one in self._hosts.values() if one.attempts and not one.address)
 
     @property
     def goes_on(self) -> bool:
@@ -171,7 +178,7 @@ class Resolve:
         if host.address:
             yield "placed", Placed(job, name, host.address)
         elif host.failed:
-            yield "failed", HostFailed(name, host.failed)
+            yield "failed", HostFailed(name, host.failed, host.failure)
             host.jobs.clear()
         self._forget_if_idle(host)
 
@@ -238,7 +245,8 @@ class Resolve:
             if remembered is not None:
                 host.address, host.expires_s = remembered
                 host.usable_until_s = host.expires_s
-                host.failed = "" if host.address else NOWHERE
+                if not host.address:
+                    host.failed, host.failure = NOWHERE, self._cache.failure_of(name, now)
         if now >= host.expires_s:
             self._ask(host)
         return host
@@ -333,14 +341,14 @@ class Resolve:
             return
         # Negative cache: for a while nobody asks for this name again.
         host.expires_s = now + limits.ttl_least_s
-        host.failed = answer.reason or "no address"
+        host.failed, host.failure = answer.reason or "no address", answer.failure
         host.found = ()
         yield "found", HostFound(host.name, ())
         if host.address:
             before, host.address = host.address, ""
-            yield "moved", Moved(host.name, "", before, host.failed)
+            yield "moved", Moved(host.name, "", before, host.failed, host.failure)
         else:
-            yield "failed", HostFailed(host.name, host.failed)
+            yield "failed", HostFailed(host.name, host.failed, host.failure)
         host.jobs.clear()
         host.attempts = 0
         for one in host.rules:
@@ -365,7 +373,7 @@ class Resolve:
         self._hosts.pop(host.name, None)
         now = self._clock.monotonic_s()
         if now < host.expires_s and (host.address or host.failed):
-            self._cache.put(host.name, host.address, host.expires_s, now)
+            self._cache.put(host.name, host.address, host.expires_s, now, host.failure)
         return True
 
     def _tick(self, tick: Tick) -> Iterator[Output]:

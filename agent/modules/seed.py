@@ -183,6 +183,7 @@ class Seed:
                 0,
                 0,
                 f"unreachable: {failure.reason}",
+                failure.failure,
             )
 
     def _finished(self, units: Sequence[UnitFinished]) -> Iterator[Output]:

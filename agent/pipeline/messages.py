@@ -26,6 +26,7 @@ from typing import Final, Literal, Protocol
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
 from shared.frozen import frozen
+from shared.host_failures import HostFailure
 from shared.wire.orders import ListHead, Order, OrderKind
 
 __all__ = [
@@ -81,6 +82,15 @@ Outcome = Literal[
     "forbidden_address",  # the name leads into a range that must not be crawled
     "no_permit",  # not sent: the permit was over; goes back to the frontier untouched
     "stopped",  # not finished: the agent is ending; goes back to the frontier untouched
+    # Of a unit whose host has no address (`HostFailure`): no request was sent.
+    "no_such_name",
+    "no_address",
+    "not_a_name",
+    "name_timeout",
+    "name_refused",
+    "name_server_failed",
+    "name_server_away",
+    "name_unanswered",
 ]
 
 
@@ -331,6 +341,7 @@ class HostFailed:
 
     host: str
     reason: str
+    failure: HostFailure = HostFailure.NO_ADDRESS
 
 
 @frozen
@@ -341,6 +352,7 @@ class Moved:
     address: str  # the new one; "": none any more, its jobs end
     before: str
     reason: str = ""  # why there is none
+    failure: HostFailure = HostFailure.NO_ADDRESS  # where there is none
 
 
 @frozen
@@ -495,6 +507,7 @@ class UnitFinished:
     pages: int
     response_bytes: int
     reason: str = "complete"
+    failure: HostFailure | None = None  # not a single page came, and this is why
 
 
 @frozen

@@ -26,6 +26,7 @@ from agent.pipeline.messages import (
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture
 from shared.frozen import frozen
+from shared.host_failures import HostFailure
 
 __all__ = [
     "LEVELS",
@@ -157,6 +158,7 @@ class LookUp:
     reason: str = ""
     temporary: bool = False  # the servers did not answer, or said "later": worth another try
     took_ms: float | None = None  # None: it says nothing of the servers, as behind a proxy
+    failure: HostFailure = HostFailure.NO_ADDRESS  # where there is no address
 
 
 class Resolver(Protocol):

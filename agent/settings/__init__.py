@@ -11,6 +11,7 @@ from agent.settings.asked import tightened
 from agent.settings.crawling import (
     LimitSettings,
     MemorySettings,
+    NamingSettings,
     NetworkSettings,
     PageSettings,
     PolitenessSettings,
@@ -18,7 +19,15 @@ from agent.settings.crawling import (
 from agent.settings.groups import Settings
 from agent.settings.home import Home
 from agent.settings.live import TakenUp, taken_up
-from agent.settings.reading import FORM, SETTINGS_FILE, check_can_run, documented, read_settings
+from agent.settings.reading import (
+    FORM,
+    RENAMED,
+    SETTINGS_FILE,
+    check_can_run,
+    documented,
+    read_settings,
+    renamed_settings,
+)
 from agent.settings.residence import (
     CollectionSettings,
     DiskSettings,
@@ -37,6 +46,7 @@ from agent.settings.writing import write_settings
 
 __all__ = [
     "FORM",
+    "RENAMED",
     "SETTINGS_FILE",
     "CollectionSettings",
     "DiskSettings",
@@ -44,6 +54,7 @@ __all__ = [
     "LimitSettings",
     "ManagerSettings",
     "MemorySettings",
+    "NamingSettings",
     "NetworkSettings",
     "PageSettings",
     "PolitenessSettings",
@@ -58,6 +69,7 @@ __all__ = [
     "day_windows",
     "documented",
     "read_settings",
+    "renamed_settings",
     "taken_up",
     "tightened",
     "window_minutes",

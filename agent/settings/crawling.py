@@ -11,6 +11,7 @@ __all__ = [
     "LimitSettings",
     "LinkSettings",
     "MemorySettings",
+    "NamingSettings",
     "NetworkSettings",
     "PageSettings",
     "PolitenessSettings",
@@ -294,7 +295,7 @@ class PageSettings:
 
 @frozen
 class NetworkSettings:
-    """How much of the site's network is used, and where it may lead."""
+    """Use of the site's network: limits, and the way that requests leave by."""
 
     parallel_hosts: int = setting(
         200,
@@ -313,21 +314,11 @@ class NetworkSettings:
         reason="how much all fetches may bring in a calendar month, then the crawl pauses; 0: no "
         "limit",
     )
-    allowed_ranges: tuple[str, ...] = setting(
-        (),
-        unit="networks",
-        reason="private address ranges that may be crawled, as 127.0.0.0/8; all others are refused",
-    )
     content_codings: tuple[str, ...] = setting(
         ("gzip", "deflate"),
         unit="codings",
         reason="compressions that servers are asked for; br and zstd save more traffic, but few "
         "archive tools read them",
-    )
-    resolver: tuple[str, ...] = setting(
-        (),
-        unit="address:port",
-        reason="name servers that are asked for the addresses of hosts; empty: those of the system",
     )
     source_address: str = setting(
         "",
@@ -338,6 +329,24 @@ class NetworkSettings:
         "",
         unit="URL",
         reason="proxy for fetching pages, where a firewall demands one; empty: fetch directly",
+    )
+
+
+@frozen
+class NamingSettings:
+    """Look-ups of host names: the servers asked, and the addresses allowed."""
+
+    servers: tuple[str, ...] = setting(
+        (),
+        unit="address:port",
+        reason="name servers that are asked for the addresses of hosts; empty: those of this "
+        "machine; called network.resolver before",
+    )
+    allowed_networks: tuple[str, ...] = setting(
+        (),
+        unit="networks",
+        reason="refused address ranges (private, loopback, link-local, ...) in which hosts may be "
+        "crawled all the same, as 127.0.0.0/8; called network.allowed_ranges before",
     )
 
 

@@ -14,6 +14,7 @@ from agent.settings.crawling import (
     LimitSettings,
     LinkSettings,
     MemorySettings,
+    NamingSettings,
     NetworkSettings,
     PageSettings,
     PolitenessSettings,
@@ -43,6 +44,7 @@ class Settings:
     links: LinkSettings = field(default_factory=LinkSettings)
     pages: PageSettings = field(default_factory=PageSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
+    naming: NamingSettings = field(default_factory=NamingSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     windows: WindowSettings = field(default_factory=WindowSettings)
     disk: DiskSettings = field(default_factory=DiskSettings)

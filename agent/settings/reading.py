@@ -13,12 +13,28 @@ from typing import Final
 from agent.settings.groups import Settings
 from agent.settings.texts import check_texts
 from shared.errors import SettingError
-from shared.settings import Form
+from shared.settings import Form, Renamed
 
-__all__ = ["FORM", "SETTINGS_FILE", "check_can_run", "documented", "read_settings"]
+__all__ = [
+    "FORM",
+    "RENAMED",
+    "SETTINGS_FILE",
+    "check_can_run",
+    "documented",
+    "read_settings",
+    "renamed_settings",
+]
 
 SETTINGS_FILE: Final = "prs.toml"
-FORM: Final = Form(Settings, head="Settings of this agent.", example="windows.zone=Asia/Tokyo")
+RENAMED: Final = (
+    Renamed("network.resolver", "naming.servers", until="0.4"),
+    Renamed("network.allowed_ranges", "naming.allowed_networks", until="0.4"),
+)
+"""Renamed in 0.2: they are read by two releases, 0.2 and 0.3."""
+
+FORM: Final = Form(
+    Settings, head="Settings of this agent.", example="windows.zone=Asia/Tokyo", renamed=RENAMED
+)
 
 
 def read_settings(home: Path, overrides: Iterable[str] = ()) -> Settings:
@@ -29,6 +45,14 @@ def read_settings(home: Path, overrides: Iterable[str] = ()) -> Settings:
     settings = Settings(home=home.absolute(), **FORM.read(home / SETTINGS_FILE, overrides))
     check_texts(settings)
     return settings
+
+
+def renamed_settings(home: Path, overrides: Iterable[str] = ()) -> tuple[Renamed, ...]:
+    """Return the settings that `prs.toml` or the command line gives by old names.
+
+    Raises SettingError, as `read_settings`.
+    """
+    return tuple(FORM.renamed_in(home / SETTINGS_FILE, overrides))
 
 
 def check_can_run(settings: Settings) -> None:

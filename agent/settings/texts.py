@@ -206,17 +206,17 @@ def _check_robot(settings: Settings) -> None:
 
 
 def _check_network(settings: Settings) -> None:
-    network = settings.network
-    for text in network.allowed_ranges:
-        check_network(text, "network.allowed_ranges")
+    network, naming = settings.network, settings.naming
+    for text in naming.allowed_networks:
+        check_network(text, "naming.allowed_networks")
     for text in network.content_codings:
         if text not in CONTENT_CODINGS:
             raise SettingError(
                 f'network.content_codings has "{text}": must be of {", ".join(CONTENT_CODINGS)}; '
                 "an empty list asks for bodies as they are"
             )
-    for text in network.resolver:
-        name_server(text, "network.resolver")
+    for text in naming.servers:
+        name_server(text, "naming.servers")
     if network.source_address:
         try:
             ipaddress.ip_address(network.source_address)

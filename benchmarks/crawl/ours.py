@@ -45,8 +45,10 @@ times_last = 0.0
 burst = 0
 
 [network]
-allowed_ranges = ["127.0.0.0/8"]
 parallel_hosts = 300
+
+[naming]
+allowed_networks = ["127.0.0.0/8"]
 
 [disk]
 reserve_bytes = 100000000

@@ -61,9 +61,11 @@ total_s = 2.0
 workers = 1
 
 [network]
-resolver = ["127.0.0.1:{dns_port}"]
 source_address = "{address}"
-allowed_ranges = ["127.0.0.0/8"]
+
+[naming]
+servers = ["127.0.0.1:{dns_port}"]
+allowed_networks = ["127.0.0.0/8"]
 
 [manager]
 ca_file = "{certificate}"

@@ -112,7 +112,7 @@ class Site:
         text = (self.ground.agents[0].home / "prs.toml").read_text()
         for name, value in (
             ("source_address", f'"{self.address}"'),
-            ("resolver", f'["127.0.0.1:{self.names.port}"]'),
+            ("servers", f'["127.0.0.1:{self.names.port}"]'),
             ("ca_file", f'"{CA}"'),
         ):
             text = re.sub(rf"(?m)^{name} = .*$", f"{name} = {value}", text)

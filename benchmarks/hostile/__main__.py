@@ -60,8 +60,10 @@ retries = 0
 pages_per_host = {limit}
 
 [network]
-allowed_ranges = ["127.0.0.0/8"]
 parallel_hosts = 1000
+
+[naming]
+allowed_networks = ["127.0.0.0/8"]
 
 [disk]
 reserve_bytes = 100000000

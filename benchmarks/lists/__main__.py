@@ -37,9 +37,10 @@ def settings(folder: Path) -> Settings:
     """Return an agent's settings: loopback may be crawled, and without a rest."""
     site = Settings(home=folder)
     gentle = replace(site.politeness, interval_s=0.0, fast_interval_s=0.0, times_last=0.0, burst=0)
-    network = replace(site.network, allowed_ranges=("127.0.0.0/8",), parallel_hosts=300)
+    network = replace(site.network, parallel_hosts=300)
+    naming = replace(site.naming, allowed_networks=("127.0.0.0/8",))
     robot = replace(site.robot, contact="benchmark@example.org")
-    return replace(site, politeness=gentle, network=network, robot=robot)
+    return replace(site, politeness=gentle, network=network, naming=naming, robot=robot)
 
 
 def unit(place: int, port: int) -> str:

@@ -11,13 +11,23 @@ import pycares
 from aiodns.error import DNSError
 
 from shared.errors import SettingError
+from shared.host_failures import HostFailure
 from shared.naming.questions import Kind, NoAnswerError, NoSuchNameError, Record
 
 __all__ = ["Channel"]
 
-_NO: Final = frozenset(
-    {pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_ENODATA, pycares.errno.ARES_EBADNAME}
-)
+_NO: Final = {
+    pycares.errno.ARES_ENOTFOUND: HostFailure.NO_SUCH_NAME,
+    pycares.errno.ARES_ENODATA: HostFailure.NO_ADDRESS,
+    pycares.errno.ARES_EBADNAME: HostFailure.NOT_A_NAME,
+}
+_NO_ANSWER: Final = {
+    pycares.errno.ARES_ETIMEOUT: HostFailure.NAME_TIMEOUT,
+    pycares.errno.ARES_EREFUSED: HostFailure.NAME_REFUSED,
+    pycares.errno.ARES_ESERVFAIL: HostFailure.NAME_SERVER_FAILED,
+    pycares.errno.ARES_ECONNREFUSED: HostFailure.NAME_SERVER_AWAY,
+    26: HostFailure.NAME_SERVER_AWAY,  # ARES_ENOSERVER: pycares has no name for it
+}
 _TYPES: Final = {"A": pycares.QUERY_TYPE_A, "AAAA": pycares.QUERY_TYPE_AAAA}
 _SLACK_S: Final = 1.0
 
@@ -48,12 +58,15 @@ class Channel:
         except DNSError as error:
             code, words = error.args[0], str(error.args[-1])
             if code in _NO:
-                raise NoSuchNameError(words) from error
-            raise NoAnswerError(words) from error
+                raise NoSuchNameError(words, _NO[code]) from error
+            failure = _NO_ANSWER.get(code, HostFailure.NAME_UNANSWERED)
+            raise NoAnswerError(words, failure) from error
         except TimeoutError as error:
-            raise NoAnswerError(f"nothing within {self._longest_s:g} s") from error
+            said = f"nothing within {self._longest_s:g} s"
+            raise NoAnswerError(said, HostFailure.NAME_TIMEOUT) from error
         except (ValueError, UnicodeError) as error:
-            raise NoSuchNameError(f"not a name that can be asked for ({error})") from error
+            said = f"not a name that can be asked for ({error})"
+            raise NoSuchNameError(said, HostFailure.NOT_A_NAME) from error
         records = [
             Record(record.data.addr, record.ttl)
             for record in answer.answer
@@ -61,7 +74,7 @@ class Channel:
             and isinstance(record.data, pycares.ARecordData | pycares.AAAARecordData)
         ]
         if not records:
-            raise NoSuchNameError("an alias without an address")
+            raise NoSuchNameError("an alias without an address", HostFailure.NO_ADDRESS)
         return records
 
     async def close(self) -> None:

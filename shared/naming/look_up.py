@@ -16,6 +16,7 @@ from ipaddress import ip_address
 from typing import Final
 
 from shared.frozen import frozen
+from shared.host_failures import HostFailure
 from shared.naming.questions import KINDS, Kind, NoAnswerError, NoSuchNameError, Question, Record
 from shared.urls import split_host
 
@@ -33,6 +34,7 @@ class HostAnswer:
     addresses: tuple[str, ...] = ()  # in order
     ttl_s: int = 0  # of the shortest-lived address, as the servers said it
     failure: str = ""  # in words; empty: there are addresses
+    code: HostFailure | None = None  # of the failure
     temporary: bool = False  # the failure may pass
     forbidden: bool = False  # it has addresses, of which one must not be crawled
 
@@ -52,10 +54,12 @@ async def look_up(
     if literal is not None:
         kind = "AAAA" if ":" in literal else "A"
         if kind not in kinds:
-            return HostAnswer(host, failure=f"{literal} is no address of the kind {kinds[0]}")
+            said = f"{literal} is no address of the kind {kinds[0]}"
+            return HostAnswer(host, failure=said, code=HostFailure.NO_ADDRESS)
         return _judged(host, {literal}, LITERAL_TTL_S, refusal)
     records: list[Record] = []
-    no, silence = "", ""
+    no: NoSuchNameError | None = None
+    silence: NoAnswerError | None = None
     answers = await asyncio.gather(
         *(question.ask(name, kind) for kind in kinds), return_exceptions=True
     )
@@ -64,17 +68,21 @@ async def look_up(
             case list():
                 records += answer
             case NoSuchNameError():
-                no = no or str(answer)
+                # A name with any record exists, whatever the answer about the other kind.
+                if no is None or answer.failure is HostFailure.NO_ADDRESS:
+                    no = answer
             case NoAnswerError():
-                silence = silence or str(answer)
+                silence = silence or answer
             case _:
                 raise answer
     if records:
         addresses = {str(ip_address(record.address)) for record in records}
         return _judged(host, addresses, min(record.ttl_s for record in records), refusal)
-    if silence:
-        return HostAnswer(host, failure=f"no answer about {name}: {silence}", temporary=True)
-    return HostAnswer(host, failure=f"{name} has no address: {no}")
+    if silence is not None:
+        said = f"no answer about {name}: {silence}"
+        return HostAnswer(host, failure=said, code=silence.failure, temporary=True)
+    code = HostFailure.NO_ADDRESS if no is None else no.failure
+    return HostAnswer(host, failure=f"{name} has no address: {no}", code=code)
 
 
 def _judged(
@@ -84,7 +92,12 @@ def _judged(
     for address in ordered:
         reason = refusal(address)
         if reason is not None:
-            return HostAnswer(host, failure=f"forbidden address: {reason}", forbidden=True)
+            return HostAnswer(
+                host,
+                failure=f"forbidden address: {reason}",
+                code=HostFailure.FORBIDDEN_ADDRESS,
+                forbidden=True,
+            )
     return HostAnswer(host, ordered[:MOST_ADDRESSES], ttl_s)
 
 

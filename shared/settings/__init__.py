@@ -2,6 +2,7 @@
 
     fields   one setting: its value, unit, default, range, and the reason for them
     file     the file and `--set`: read, refused with a sentence, printed with all defaults
+    renamed  old names that are still read
     merging  values written into a file that a person keeps
     secrets  values that must not stand in a command line
     texts    texts with a form of their own that both programs take
@@ -11,11 +12,13 @@ Which settings there are, and what must fit together, is each program's own.
 
 from shared.settings.fields import check_group, nearest, setting, shown
 from shared.settings.file import Form
+from shared.settings.renamed import Renamed
 from shared.settings.secrets import refuse_password
 from shared.settings.texts import check_network, name_server
 
 __all__ = [
     "Form",
+    "Renamed",
     "check_group",
     "check_network",
     "name_server",

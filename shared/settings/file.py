@@ -15,6 +15,7 @@ from typing import Any
 from shared.errors import SettingError
 from shared.settings.fields import check_group, nearest, shown
 from shared.settings.merging import merged
+from shared.settings.renamed import Renamed, rename
 from shared.settings.secrets import refuse_secret
 
 __all__ = ["Form"]
@@ -30,10 +31,13 @@ class _Nothing:
 class Form:
     """The groups of a program's settings, as its dataclass of groups declares them."""
 
-    def __init__(self, settings: type[Any], *, head: str, example: str) -> None:
+    def __init__(
+        self, settings: type[Any], *, head: str, example: str, renamed: Iterable[Renamed] = ()
+    ) -> None:
         """Take the dataclass whose fields with a default factory are the groups.
 
         head: first line of the printed file. example: of a `--set`, as `windows.zone=Asia/Tokyo`.
+        renamed: settings whose old names are still read.
         """
         self._groups: dict[str, Any] = {
             field.name: field.default_factory
@@ -42,6 +46,7 @@ class Form:
         }
         self._head = head
         self._example = example
+        self._renamed = tuple(renamed)
 
     def read(
         self, path: Path, overrides: Iterable[str] = (), *, must_exist: bool = False
@@ -51,10 +56,14 @@ class Form:
         overrides: texts as `group.name=value`, stronger than the file; the value is TOML, and a
         text may stand without quotes. Raises SettingError.
         """
-        values = self._read_file(path, must_exist=must_exist)
-        for override in overrides:
-            self._override(values, override)
-        return self._checked(values)
+        return self._checked(self._read_all(path, overrides, must_exist=must_exist)[0])
+
+    def renamed_in(self, path: Path, overrides: Iterable[str] = ()) -> list[Renamed]:
+        """Return the settings that a file or an override gives by their old names.
+
+        Raises SettingError, as `read`.
+        """
+        return self._read_all(path, overrides, must_exist=False)[1]
 
     def with_values(
         self, path: Path, given: Mapping[str, Mapping[str, object]]
@@ -69,7 +78,9 @@ class Form:
             text = self.documented(given)
         except (OSError, UnicodeError) as error:
             raise SettingError(f"{path}: cannot be read ({error})") from error
-        return text, self._checked(self._parsed(text, path))
+        values = self._parsed(text, path)
+        rename(values, self._renamed, str(path))
+        return text, self._checked(values)
 
     def _checked(self, values: Values) -> dict[str, Any]:
         for group in values:
@@ -87,10 +98,15 @@ class Form:
         Raises SettingError, as `read`.
         """
         values = self._read_file(path, must_exist=False)
+        rename(values, self._renamed, str(path))
         found = {f"{group}.{key}": path.name for group, keys in values.items() for key in keys}
         for override in overrides:
-            name = override.partition("=")[0].strip()
-            found[name] = "the command line"
+            one: Values = {}
+            self._override(one, override)
+            rename(one, self._renamed, f"--set {override}")
+            found |= {
+                f"{group}.{key}": "the command line" for group, keys in one.items() for key in keys
+            }
         return found
 
     def refuse_secrets(self, overrides: Iterable[str], file: str) -> None:
@@ -127,6 +143,20 @@ class Form:
                 else:
                     lines += [f"# {field.name} = {shown(field.default)}"]
         return "\n".join([*lines, ""])
+
+    def _read_all(
+        self, path: Path, overrides: Iterable[str], *, must_exist: bool
+    ) -> tuple[Values, list[Renamed]]:
+        """Return the values of a file with overrides over them, and which had old names."""
+        values = self._read_file(path, must_exist=must_exist)
+        found = rename(values, self._renamed, str(path))
+        for override in overrides:
+            one: Values = {}
+            self._override(one, override)
+            found += rename(one, self._renamed, f"--set {override}")
+            for group, given in one.items():
+                values.setdefault(group, {}).update(given)
+        return values, list(dict.fromkeys(found))
 
     def _read_file(self, path: Path, *, must_exist: bool) -> Values:
         try:

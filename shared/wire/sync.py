@@ -33,6 +33,7 @@ from shared.wire.sync_bounds import (
     MAX_KINDS,
     MAX_ORDERS,
     MAX_REASONS,
+    MAX_RENAMED,
     NAME_CHARS,
     SERVED_AT,
     SHORT_CHARS,
@@ -60,6 +61,7 @@ __all__ = [
     "KindOfLinks",
     "OrderReport",
     "Permit",
+    "RenamedSetting",
     "SendingLimits",
     "Serving",
     "Settings",
@@ -75,6 +77,8 @@ NameText = Annotated[str, StringConstraints(max_length=NAME_CHARS)]
 AddressText = Annotated[str, StringConstraints(max_length=45)]
 Count = Annotated[int, Field(ge=0, lt=COUNT_END)]
 EpochMs = Annotated[int, Field(ge=0, lt=EPOCH_END_MS)]
+
+FailureCode = Annotated[str, StringConstraints(pattern=r"^[a-z_]{0,40}$")]
 
 Minute = Annotated[int, Field(ge=0, le=1440)]
 Hours = Annotated[list[tuple[Minute, Minute]], Field(max_length=MAX_HOURS)]
@@ -104,6 +108,7 @@ class FinishedUnit(_Message):
     pages: Count
     response_bytes: Count
     reason: ShortText = "complete"  # or why no more: `unreachable: ...`, `page limit`, ...
+    failure: FailureCode = ""  # not a single page came, and this is why (`shared.host_failures`)
 
 
 class HostAddresses(_Message):
@@ -158,8 +163,16 @@ class Counters(_Message):
     discovered_hosts: Count = 0
     queue: Count = 0  # URLs waiting now
     active_hosts: Count = 0  # hosts with something to do now
+    unanswered_hosts: Count = 0  # without an address now, as name servers did not answer
     stopped: Annotated[list[StoppedUrls], Field(max_length=MAX_REASONS)] = []  # most first
     kinds: Annotated[list[KindOfLinks], Field(max_length=MAX_KINDS)] = []
+
+
+class RenamedSetting(_Message):
+    """A setting that the site's file gives by an old name, which a later release refuses."""
+
+    old: NameText
+    new: NameText
 
 
 class DayHours(_Message):
@@ -216,6 +229,7 @@ class SyncRequest(_Message):
     command_done: NameText | None = None
     update_result: ShortText | None = None
     serving: Serving | None = None
+    renamed_settings: Annotated[list[RenamedSetting], Field(max_length=MAX_RENAMED)] = []
     withdrawn_held: Count | None = None  # number of the newest withdrawal heard; None: cannot drop
 
 

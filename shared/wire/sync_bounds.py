@@ -10,6 +10,7 @@ __all__ = [
     "MAX_KINDS",
     "MAX_ORDERS",
     "MAX_REASONS",
+    "MAX_RENAMED",
     "YEAR_S",
     "AgentState",
     "CollectionCondition",
@@ -28,6 +29,7 @@ MAX_REASONS: Final = 50
 MAX_KINDS: Final = 64
 """Of links; fewer exist."""
 
+MAX_RENAMED: Final = 50
 MAX_ORDERS: Final = 100
 MAX_HOURS: Final = 24
 """Windows of one kind of day."""

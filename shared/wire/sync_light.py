@@ -30,6 +30,7 @@ __all__ = [
     "Hours",
     "KindOfLinks",
     "Permit",
+    "RenamedSetting",
     "SendingLimits",
     "Serving",
     "Settings",
@@ -64,6 +65,7 @@ class FinishedUnit:
     pages: int
     response_bytes: int
     reason: str = "complete"
+    failure: str = ""
 
 
 @frozen
@@ -115,8 +117,17 @@ class Counters:
     discovered_hosts: int = 0
     queue: int = 0
     active_hosts: int = 0
+    unanswered_hosts: int = 0
     stopped: list[StoppedUrls] = field(default_factory=list)
     kinds: list[KindOfLinks] = field(default_factory=list)
+
+
+@frozen
+class RenamedSetting:
+    """A setting that the site's file gives by an old name."""
+
+    old: str
+    new: str
 
 
 @frozen
@@ -180,6 +191,7 @@ class SyncRequest:
     update_result: str | None = None
     serving: Serving | None = None
     withdrawn_held: int | None = None
+    renamed_settings: list[RenamedSetting] = field(default_factory=list)
 
 
 @frozen

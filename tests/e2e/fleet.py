@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 
 from simweb.launch import SimulatedWeb
 from tests.e2e.commands import AskedManager
+from tests.e2e.name_server import Lent, running_name_server
 from tools.demo.system import Agent, wait_for
 
 __all__ = ["GAP_S", "Fleet", "running_fleet"]
@@ -56,9 +57,11 @@ first_byte_s = 1.0
 total_s = 2.0
 
 [network]
-resolver = ["127.0.0.1:{dns_port}"]
 source_address = "127.10.{region}.1"
-allowed_ranges = ["127.0.0.0/8"]
+
+[naming]
+servers = ["127.0.0.1:{dns_port}"]
+allowed_networks = ["127.0.0.0/8"]
 
 [manager]
 backoff_s = 0.3
@@ -129,17 +132,23 @@ def running_fleet(
     every_s: float = 0.5,
     refetch_share: float = 0.0,
     lying: Collection[int] = (),
+    manager_names: Lent | None = None,
+    agent_names: Mapping[int, Lent] | None = None,
     **web_options: Any,
 ) -> Iterator[Fleet]:
     """Start a web, a manager with its hosts imported, and agents; end them all.
 
     every_s: between two logs of an agent; 0: when its list is worked off. refetch_share: of the
     pages, fetched again after a round. lying: agents that log what they did not see.
+    manager_names, agent_names: name servers in the place of the web's, which they may ask.
     """
     with ExitStack() as stack:
         web = stack.enter_context(SimulatedWeb(folder / "web", **web_options))
         settings = MANAGER_SETTINGS.format(
-            dns_port=web.dns_port, permit_s=permit_s, gap_s=GAP_S, refetch_share=refetch_share
+            dns_port=_names(stack, web, manager_names),
+            permit_s=permit_s,
+            gap_s=GAP_S,
+            refetch_share=refetch_share,
         )
         manager = AskedManager(folder / "manager", settings)
         stack.callback(manager.stop)
@@ -149,7 +158,10 @@ def running_fleet(
             name = f"a{region}.example"
             token = manager.prsm("agents", "token", name)["token"]
             text = AGENT_SETTINGS.format(
-                interval_s=interval_s, dns_port=web.dns_port, region=region, every_s=every_s
+                interval_s=interval_s,
+                dns_port=_names(stack, web, (agent_names or {}).get(region)),
+                region=region,
+                every_s=every_s,
             )
             agent = Agent(folder / name, name, text).enrol(manager.url, token)
             if region in lying:
@@ -159,3 +171,12 @@ def running_fleet(
         manager.prsm("hosts", "import", "--wait", str(folder / "web" / "seeds.txt"))
         wait_for("each agent's first call", fleet.all_called, seconds=120)
         yield fleet
+
+
+def _names(stack: ExitStack, web: SimulatedWeb, lent: Lent | None) -> int:
+    """Return the port of the name server of one program."""
+    if lent is None:
+        return web.dns_port
+    lent.port = web.dns_port
+    server, _ = stack.enter_context(running_name_server(lent))
+    return int(server.rpartition(":")[2])

@@ -6,11 +6,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from dnslib import AAAA, CNAME, QTYPE, RCODE, RR, A, DNSRecord
 from dnslib.server import BaseResolver, DNSHandler, DNSLogger, DNSServer
 
-__all__ = ["Zone", "running_name_server"]
+__all__ = ["Lent", "Zone", "running_name_server"]
 
 SLOW_S = 0.4
 
@@ -72,14 +73,34 @@ class Zone(BaseResolver):  # type: ignore[misc]  # dnslib has no types
         return reply
 
 
+class Lent(BaseResolver):  # type: ignore[misc]  # dnslib has no types
+    """Answers as another server of this machine does, or with one failure about every name."""
+
+    def __init__(self, port: int, failure: str = "") -> None:
+        """port: of the other one. failure: as `NXDOMAIN`; "": none."""
+        self.port = port
+        self.failure = failure
+
+    def resolve(self, request: DNSRecord, handler: DNSHandler) -> DNSRecord:
+        """Answer one question."""
+        if not self.failure:
+            return DNSRecord.parse(request.send("127.0.0.1", self.port, timeout=10))
+        reply = request.reply()
+        reply.header.rcode = getattr(RCODE, self.failure)
+        return reply
+
+
 def _add_a(reply: DNSRecord, name: str, address: str, ttl: int) -> None:
     reply.add_answer(RR(name, QTYPE.A, rdata=A(address), ttl=ttl))
 
 
 @contextmanager
-def running_name_server() -> Iterator[tuple[str, Zone]]:
-    """Run the server over UDP and TCP on a free port; give its `address:port`."""
-    zone = Zone()
+def running_name_server(zone: Any = None) -> Iterator[tuple[str, Any]]:
+    """Run a server over UDP and TCP on a free port; give its `address:port`.
+
+    zone: who answers; None: a `Zone`.
+    """
+    zone = Zone() if zone is None else zone
     logger = DNSLogger("-request,-reply,-truncated,-error")
     udp = DNSServer(zone, address="127.0.0.1", port=0, logger=logger)
     host, port = udp.server.server_address

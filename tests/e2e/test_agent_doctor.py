@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
+import socket
 import ssl
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,7 +21,15 @@ from agent.app import diagnosis
 from agent.app.way_out import check_way_out
 from agent.cli import main
 from agent.control.doctor import Check
-from agent.settings import Home, ManagerSettings, NetworkSettings, RobotSettings, Settings
+from agent.settings import (
+    Home,
+    ManagerSettings,
+    NamingSettings,
+    NetworkSettings,
+    RobotSettings,
+    Settings,
+)
+from tests.e2e.name_server import running_name_server
 from tests.e2e.nginx import make_certificate
 from tests.e2e.raw_server import RawServer
 from tests.programs import program
@@ -52,7 +61,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return Settings(
         home=home.path,
         robot=RobotSettings(contact="a@example.org"),
-        network=NetworkSettings(resolver=("127.0.0.1:1",)),
+        naming=NamingSettings(servers=("127.0.0.1:1",)),
     )
 
 
@@ -109,11 +118,86 @@ def test_tls_that_a_firewall_opens(site: Settings, tmp_path: Path) -> None:
 
 def test_a_name_server_that_is_not_there(tmp_path: Path) -> None:
     """Without one nothing is found: it is said which were asked, and what to set."""
-    there = Settings(home=tmp_path, network=NetworkSettings(resolver=("127.0.0.1:1",)))
+    there = Settings(home=tmp_path, naming=NamingSettings(servers=("127.0.0.1:1",)))
     check = asyncio.run(diagnosis._name_servers(there))
     assert not check.good
     assert check.said.startswith("127.0.0.1:1: ")
-    assert "network.resolver" in check.remedy
+    assert "naming.servers" in check.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "good"),
+    [
+        ("dual.example", "133.9.1.2, 2400::1", True),
+        ("nxdomain.example", "no such name (NXDOMAIN)", False),
+        ("nothing.example", "the name has no address", False),
+        ("servfail.example", "the name server failed (SERVFAIL)", False),
+        ("refused.example", "the name server refuses to answer (REFUSED)", False),
+        ("both.example", "10.0.0.1, 133.9.1.1", True),
+    ],
+)
+def test_what_name_servers_answer_is_told_apart(
+    tmp_path: Path, name: str, said: str, good: bool
+) -> None:
+    """An answer without an address finds no host; the page's way says the same as the crawl."""
+    with running_name_server() as (server, _):
+        # Nothing may leave this machine: the source address is one that leads nowhere else.
+        there = Settings(
+            home=tmp_path,
+            naming=NamingSettings(servers=(server,)),
+            network=NetworkSettings(proxy="" if not good else "http://127.0.0.1:1"),
+        )
+        check = asyncio.run(diagnosis._name_servers(there, name))
+        page = way(there, "", f"http://{name}/a")
+    assert check.said.startswith(f"{server}: {name}")
+    assert said in check.said
+    assert check.good == good
+    if not good:
+        assert "naming.servers" in check.remedy
+        assert page.said.startswith(f"{name} is not reached without a proxy: ")
+        assert "naming.servers" in page.remedy
+    assert not page.good
+
+
+def test_a_name_server_that_keeps_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No answer in time is neither a no nor a refusal."""
+    monkeypatch.setattr(diagnosis, "LOOK_UP_S", 0.2)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        server = f"127.0.0.1:{silent.getsockname()[1]}"
+        there = Settings(home=tmp_path, naming=NamingSettings(servers=(server,)))
+        check = asyncio.run(diagnosis._name_servers(there))
+    assert "no answer from a name server in time" in check.said
+    assert "check the network" in check.remedy
+
+
+def test_the_way_to_a_page_goes_by_the_names_of_the_crawl(tmp_path: Path) -> None:
+    """`naming.servers` finds the page's host; the system's name servers do not know it."""
+
+    async def looks() -> tuple[Check, list[bytes]]:
+        async with RawServer(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") as server:
+            page = f"http://127.0.0.1.inside.example:{server.port}/"
+            return await check_way_out(there, "", page), server.requests
+
+    with running_name_server() as (server, _):
+        naming = NamingSettings(servers=(server,), allowed_networks=("127.0.0.0/8",))
+        there = Settings(home=tmp_path, naming=naming)
+        check, requests = asyncio.run(looks())
+    assert check.said == "127.0.0.1.inside.example answers without a proxy"
+    assert b"Host: 127.0.0.1.inside.example:" in requests[0]
+
+
+def test_a_proxy_looks_names_up_itself(tmp_path: Path) -> None:
+    """A site whose name servers know only its own names crawls all the same."""
+    with running_name_server() as (server, _):
+        there = Settings(
+            home=tmp_path,
+            naming=NamingSettings(servers=(server,)),
+            network=NetworkSettings(proxy="http://127.0.0.1:1"),
+        )
+        check = asyncio.run(diagnosis._name_servers(there, "nxdomain.example"))
+    assert "no such name (NXDOMAIN); the proxy looks names up" in check.said
+    assert check.good
 
 
 def test_no_password_is_shown(site: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +297,12 @@ def test_the_way_to_pages_without_a_proxy(site: Settings) -> None:
     async def looks() -> tuple[Check, list[bytes]]:
         async with RawServer(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n") as server:
             url = f"http://127.0.0.1:{server.port}/a?b"
-            return await check_way_out(site, "", url), server.requests
+            refused = await check_way_out(site, "", url)
+            assert not server.requests, "the crawl would not go there"
+            assert "127.0.0.0/8 (loopback), which is not crawled" in refused.said
+            assert "naming.allowed_networks" in refused.remedy
+            naming = replace(site.naming, allowed_networks=("127.0.0.0/8",))
+            return await check_way_out(replace(site, naming=naming), "", url), server.requests
 
     check, requests = asyncio.run(looks())
     assert (check.said, check.good) == ("127.0.0.1 answers without a proxy", True)

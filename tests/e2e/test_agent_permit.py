@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shared.wire.sync import Command, Settings
-from tests.agent.app.fake_manager import refuse
+from tests.agent.app.fake_manager import Fault, Handler, refuse
 from tests.agent.app.scene import INTERVAL_S, Scene, scene
 
 pytestmark = pytest.mark.e2e
@@ -172,3 +172,49 @@ def test_restart_begins_anew(tmp_path: Path) -> None:
         it.manager.give()
         assert it.once() == 0, it.said()
         assert not it.captures()
+
+
+@pytest.mark.parametrize("status", [401, 503])
+def test_a_single_run_ends_where_another_manager_answers(tmp_path: Path, status: int) -> None:
+    """Without an id of its own, or called foreign: exit code 3, at once, and all stays as it is."""
+    with scene(tmp_path, hosts=2, pages_mean=3) as it:
+        it.give_all()
+        assert it.once() == 0, it.said()
+        (it.home / "installation.json").unlink()
+        before = it.captures()
+        it.manager.fail("sync", *[_foreign(status)] * 3)
+        assert it.once() == 3
+        assert "the list and what was fetched stay here, and the next start asks again" in it.said()
+        assert it.captures() == before
+        it.manager.faults.clear()
+        assert it.once() == 0, "the next start of cron asks again"
+        assert it.captures() == before, "nothing was fetched twice"
+
+
+def test_a_single_run_with_a_permit_goes_on_to_the_end_of_its_work(tmp_path: Path) -> None:
+    """Another manager's no ends no permit: what may be fetched is, and then the run is over."""
+    with scene(tmp_path, hosts=2, pages_mean=6) as it:
+        it.give_all()
+        program = it.agent.program
+        program.words = ["prs", "run", "--once"]
+        program.start()
+        it.until("requests", lambda: len(it.web.requests()) >= 3)
+        (it.home / "installation.json").unlink()
+        it.manager.fail("sync", *[_foreign(503)] * 1000)
+        assert program.process is not None
+        assert program.process.wait(120) == 3
+        with_all = {it.web.url(host) for host in it.web.hosts}
+        assert {url for url in it.times_requested() if url in with_all} == with_all
+
+
+def _foreign(status: int) -> Fault:
+    """Return an answer of a manager that does not know this agent."""
+
+    def fault(handler: Handler, _name: str, _body: bytes) -> bool:
+        problem = b'{"detail": "of another installation", "code": "foreign_installation"}'
+        body = b"unknown key" if status == 401 else problem
+        kind = "text/plain" if status == 401 else "application/problem+json"
+        handler.say(status, body, **{"Content-Type": kind, "Retry-After": "3600"})
+        return True
+
+    return fault

@@ -77,3 +77,27 @@ def test_a_file_that_is_wrong_changes_nothing(tmp_path: Path) -> None:
         it.agent.program.send(signal.SIGHUP)
         it.until("good news", lambda: "was read again: nothing is different" in it.said())
         assert it.agent.program.running
+
+
+def test_an_updated_agent_starts_with_the_settings_of_the_version_before(tmp_path: Path) -> None:
+    """Old names hold as before; `prs status` and each sync say which, until the file changes."""
+    with scene(tmp_path, hosts=2) as it:
+        path = it.home / "prs.toml"
+        text = path.read_text()
+        new = f'[naming]\nservers = ["127.0.0.1:{it.web.dns_port}"]\n'
+        new += 'allowed_networks = ["127.0.0.0/8"]\n'
+        assert new in text
+        old = f'resolver = ["127.0.0.1:{it.web.dns_port}"]\nallowed_ranges = ["127.0.0.0/8"]\n'
+        path.write_text(text.replace(new, "").replace("[network]\n", f"[network]\n{old}"))
+        it.give_all()
+        it.agent.start()
+        it.until("the end", lambda: len(it.manager.finished) == 2)
+        (first, second) = it.manager.syncs[-1].renamed_settings
+        assert (first.old, first.new) == ("network.resolver", "naming.servers")
+        assert (second.old, second.new) == ("network.allowed_ranges", "naming.allowed_networks")
+        said = it.agent.prs("status")
+        assert "settings: network.resolver is called naming.servers now" in said
+        assert it.captures(), "pages were fetched by the name servers and ranges of the old names"
+        path.write_text(text)
+        it.until("a sync without", lambda: not it.manager.syncs[-1].renamed_settings)
+        it.until("a status without", lambda: "is called" not in it.agent.prs("status"))

@@ -19,11 +19,11 @@ pytestmark = pytest.mark.e2e
 
 def visit_of(home: Path) -> Visit:
     settings = Settings(home=home)
-    network = replace(settings.network, allowed_ranges=("127.0.0.0/8",))
+    naming = replace(settings.naming, allowed_networks=("127.0.0.0/8",))
 
     async def run() -> Visit:
         async with RawServer(HELLO) as server:
-            by_hand = ByHand(replace(settings, network=network))
+            by_hand = ByHand(replace(settings, naming=naming))
             try:
                 return await by_hand.visit(f"http://127.0.0.1:{server.port}/")
             finally:

@@ -46,9 +46,9 @@ total_s = 2.0
 retry_s = 0.2
 public_suffix = false
 
-[network]
-resolver = ["{resolver}"]
-allowed_ranges = ["127.50.0.1/32"]
+[naming]
+servers = ["{resolver}"]
+allowed_networks = ["127.50.0.1/32"]
 
 [disk]
 reserve_bytes = 1000000

@@ -38,8 +38,10 @@ retries = 0
 pages_per_host = 20
 
 [network]
-allowed_ranges = ["127.0.0.0/8"]
 parallel_hosts = 300
+
+[naming]
+allowed_networks = ["127.0.0.0/8"]
 
 [disk]
 reserve_bytes = 1000000

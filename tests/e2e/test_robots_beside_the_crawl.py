@@ -117,7 +117,7 @@ async def by_hand(rules: bytes, path: str) -> tuple[str, list[FetchAnswer]]:
     settings = Settings(home=Path())
     settings = replace(
         settings,
-        network=replace(settings.network, allowed_ranges=("127.0.0.0/8",)),
+        naming=replace(settings.naming, allowed_networks=("127.0.0.0/8",)),
         robot=replace(settings.robot, token=TOKEN),
     )
     answers: list[FetchAnswer] = []

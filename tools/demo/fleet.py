@@ -67,10 +67,12 @@ total_s = {total_s}
 workers = {page_workers}
 
 [network]
-resolver = ["127.0.0.1:{dns_port}"]
 source_address = "127.10.{region}.1"
-allowed_ranges = ["127.0.0.0/8"]
 parallel_hosts = {parallel_hosts}
+
+[naming]
+servers = ["127.0.0.1:{dns_port}"]
+allowed_networks = ["127.0.0.0/8"]
 
 [manager]
 backoff_s = 0.5

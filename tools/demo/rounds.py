@@ -52,9 +52,10 @@ def run_round(
 
 
 def counts(detail: dict[str, Any]) -> tuple[int, int]:
-    """Return the finished and all probes of a round, or units where they are crawled."""
+    """Return the ended and all probes of a round, or units where they are crawled."""
     states: dict[str, int] = detail["orders" if _probing(detail) else "units"]
-    return states.get("done", 0) + states.get("finished", 0), sum(states.values())
+    ended = sum(states.get(state, 0) for state in ("done", "finished", "failed"))
+    return ended, sum(states.values())
 
 
 def describe(detail: dict[str, Any]) -> str:
@@ -63,7 +64,9 @@ def describe(detail: dict[str, Any]) -> str:
     words = f"{detail['round']['state']}, {done} of {total}"
     if _probing(detail):
         return f"{words} probes"
-    return f"{words} units, {sum(agent['pages'] for agent in detail['agents'])} pages"
+    failed = detail["units"].get("failed", 0)
+    pages = sum(agent["pages"] for agent in detail["agents"])
+    return f"{words} units{f' ({failed} failed)' if failed else ''}, {pages} pages"
 
 
 def _probing(detail: dict[str, Any]) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from shared.host_failures import failure_words
+
 __all__ = ["table"]
 
 HEADINGS = ("agent", "hosts", "cost at random", "hosts", "balanced", "measured then", "and now")
@@ -34,6 +36,7 @@ def table(first: dict[str, Any], second: dict[str, Any], result: dict[str, Any])
             *lines,
             "",
             f"pages of the second round  {result['pages']}",
+            *failed_units(second),
             (
                 f"hosts                      {result['hosts']}, of which found by links"
                 f" {result['hosts_discovered']}"
@@ -49,6 +52,15 @@ def table(first: dict[str, Any], second: dict[str, Any], result: dict[str, Any])
             *crawl_time(result),
         ]
     )
+
+
+def failed_units(detail: dict[str, Any]) -> list[str]:
+    """Return the line of units of which not a single page came, and why, where there are any."""
+    failures: dict[str, int] = detail["failures"]
+    if not failures:
+        return []
+    why = ", ".join(f"{count} {failure_words(code)}" for code, count in failures.items())
+    return [f"units that failed          {sum(failures.values())}: {why}"]
 
 
 def crawl_time(result: dict[str, Any]) -> list[str]:

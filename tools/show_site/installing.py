@@ -129,8 +129,8 @@ class Installing:
         path = self._partner.file("prs/data/prs.toml")
         text = path.read_text()
         for name, value in (
-            ("allowed_ranges", '["127.0.0.0/8"]'),
-            ("resolver", f'["127.0.0.1:{self._centre.web.dns_port}"]'),
+            ("allowed_networks", '["127.0.0.0/8"]'),
+            ("servers", f'["127.0.0.1:{self._centre.web.dns_port}"]'),
             ("source_address", '"127.10.0.1"'),
             ("interval_s", "0.5"),
             ("fast_interval_s", "0.5"),

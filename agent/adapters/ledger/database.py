@@ -145,7 +145,7 @@ class Database:
             ask("COMMIT")
         elif version == 1:
             from_version_1(self._connection, self.path.parent / SEEN)
-        elif version in (2, 3, 4, 5):
+        elif version in (2, 3, 4, 5, 6):
             from_version_2_on(self._connection, version)
         elif version != VERSION and not self._is_ours_too(version):
             raise HomeError(

@@ -14,13 +14,14 @@ __all__ = [
     "NEW_IN_3",
     "NEW_IN_4",
     "NEW_IN_6",
+    "NEW_IN_7",
     "OLDEST",
     "REPORT_TABLES",
     "TABLES",
     "VERSION",
 ]
 
-VERSION: Final = 6
+VERSION: Final = 7
 
 OLDEST: Final = 5
 """The version of the oldest program that can go on with such a ledger: to that a release may go
@@ -63,6 +64,20 @@ NEW_IN_6: Final = (
 )
 
 # The crawl itself.
+NEW_IN_7: Final = (
+    # Units of which not a single page came, with the job that tried; failure: as `HostFailure`.
+    """
+    CREATE TABLE IF NOT EXISTS failed (
+        unit TEXT,
+        kind TEXT,
+        round INTEGER,
+        job INTEGER NOT NULL,
+        failure TEXT NOT NULL,
+        PRIMARY KEY (unit, kind, round)
+    ) WITHOUT ROWID
+    """,
+)
+
 CRAWL_TABLES: Final = (
     # One row: numbers to go on with, and how far the append-only files are committed.
     """
@@ -118,6 +133,7 @@ CRAWL_TABLES: Final = (
     *NEW_IN_3,
     *NEW_IN_4,
     *NEW_IN_6,
+    *NEW_IN_7,
 )
 
 # What the manager has not acknowledged yet. These are as in version 1.

@@ -32,6 +32,7 @@ from agent.pipeline.messages import (
 )
 from agent.pipeline.ports import FetchAnswer
 from agent.pipeline.spec import Output
+from shared.host_failures import HostFailure
 
 __all__ = ["NO_CONNECTION", "Endings"]
 
@@ -199,7 +200,7 @@ class Endings:
             said = f"robots.txt: {said}"
         reason = f"unreachable: {said}, and {rest_s:.0f} s until the next request"
         for host in hosts:
-            self._has.stop(host, reason, probes_only=True)
+            self._has.stop(host, reason, HostFailure.UNREACHABLE, probes_only=True)
 
     def _page_ended(
         self, host: HostQueue, queue: JobQueue, ended: FetchAnswer, *, ours: bool
@@ -235,7 +236,11 @@ class Endings:
                     has.ledger.remove(number, found.position)
                     self._given_up.add(outcome, url)
             if outcome == "forbidden_address":
-                has.stop(host, "unreachable: its address must not be crawled")
+                has.stop(
+                    host,
+                    "unreachable: its address must not be crawled",
+                    HostFailure.FORBIDDEN_ADDRESS,
+                )
             else:
                 self._stop_dead(host, outcome)
         if not front.under_way:  # otherwise `kept` sees to it
@@ -255,7 +260,8 @@ class Endings:
 
     def _stop_dead(self, host: HostQueue, said: str) -> None:
         if host.failures >= self._has.limits.failures_in_a_row:
-            self._has.stop(host, f"unreachable: {said}, {host.failures} requests in a row")
+            reason = f"unreachable: {said}, {host.failures} requests in a row"
+            self._has.stop(host, reason, HostFailure.UNREACHABLE)
 
     def _try_again(self, queue: JobQueue, ended: FetchAnswer) -> bool:
         """Put a URL back that gets another attempt; tell whether it does."""

@@ -17,6 +17,7 @@ from agent.modules.frontier.holdings import Holdings
 from agent.modules.frontier.queues import JobQueue
 from agent.pipeline.messages import Job, RulesDue, UnitFinished
 from agent.pipeline.spec import Output
+from shared.host_failures import HostFailure
 from shared.urls import host_of
 
 __all__ = ["Finishing"]
@@ -51,12 +52,7 @@ class Finishing:
                     has.let_rest(queue)
                 else:
                     has.drop_job(queue)
-                yield (
-                    "finished",
-                    _finished(
-                        queue.job, queue.host.name, queue.pages, queue.response_bytes, reason
-                    ),
-                )
+                yield "finished", self._finished(queue, reason)
 
     def _look_at_fresh(self) -> None:
         """Let some of the jobs that have just begun be looked at."""
@@ -73,10 +69,22 @@ class Finishing:
         row = self._has.ledger.job(job.number)
         if row is None or not row.address:
             return _finished(job, host_of(job.unit), 0, 0, "nothing to fetch")
-        reason = COMPLETE
+        reason, failure = COMPLETE, None
         if row.pages and not row.kept and not job.is_piece:
-            reason = "unreachable: no page answered"
-        return _finished(job, row.host, row.pages, row.response_bytes, reason)
+            reason, failure = "unreachable: no page answered", HostFailure.UNREACHABLE
+        return _finished(job, row.host, row.pages, row.response_bytes, reason, failure)
+
+    def _finished(self, queue: JobQueue, reason: str) -> UnitFinished:
+        """Return what is said of a job that was awake."""
+        row = self._has.ledger.job(queue.job.number)
+        failure = queue.failure if queue.stopped else None
+        if row is not None and row.kept > queue.faults:
+            failure = None
+        elif not queue.stopped and self._no_page(queue):
+            failure = HostFailure.UNREACHABLE
+        return _finished(
+            queue.job, queue.host.name, queue.pages, queue.response_bytes, reason, failure
+        )
 
     def _reason(self, queue: JobQueue) -> str:
         """Return why a job is done; "": it is not."""
@@ -116,7 +124,14 @@ class Finishing:
         return f"unreachable: {queue.trouble or 'no page answered'}"
 
 
-def _finished(job: Job, host: str, pages: int, response_bytes: int, reason: str) -> UnitFinished:
+def _finished(
+    job: Job,
+    host: str,
+    pages: int,
+    response_bytes: int,
+    reason: str,
+    failure: HostFailure | None = None,
+) -> UnitFinished:
     return UnitFinished(
-        job.number, job.unit, host, job.kind, job.round, pages, response_bytes, reason
+        job.number, job.unit, host, job.kind, job.round, pages, response_bytes, reason, failure
     )

@@ -21,6 +21,7 @@ from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import CrawlLimits
 from agent.pipeline.messages import Due, Job, RulesDue, Scope
 from agent.pipeline.ports import JobRow, Ledger, OpenJob, QueuedUrl
+from shared.host_failures import HostFailure
 
 __all__ = ["Holdings"]
 
@@ -161,11 +162,22 @@ class Holdings:
             self.drop_job(queue)
         self._remove(host)
 
-    def stop(self, host: HostQueue, reason: str, *, probes_only: bool = False) -> None:
-        """Fetch no more of a host's jobs; they are done when nothing of them is under way."""
+    def stop(
+        self,
+        host: HostQueue,
+        reason: str,
+        failure: HostFailure | None = None,
+        *,
+        probes_only: bool = False,
+    ) -> None:
+        """Fetch no more of a host's jobs; they are done when nothing of them is under way.
+
+        failure: what those have failed by of which no page came.
+        """
         for number, queue in host.jobs.items():
             if queue.job.kind != "crawl" or not probes_only:
-                queue.stopped = queue.stopped or reason
+                if not queue.stopped:
+                    queue.stopped, queue.failure = reason, failure
                 self.dirty[number] = None
 
     def give_up_slow_probes(self, host: HostQueue) -> None:

@@ -94,7 +94,7 @@ class Moving:
             return
         host.leaves_to = ""
         if not move.address:
-            self._has.stop(host, f"unreachable: {move.reason}")
+            self._has.stop(host, f"unreachable: {move.reason}", move.failure)
         for queue in host.jobs.values():
             self._has.turns.offer_job(queue)
         self._has.turns.offer_host(host)
@@ -114,7 +114,7 @@ class Moving:
             if job is not None:
                 host = self._has.host(move.host, self._has.address(move.before))
                 self._has.add_job(job, host)
-                self._has.stop(host, f"unreachable: {move.reason}")
+                self._has.stop(host, f"unreachable: {move.reason}", move.failure)
 
     def handed(self, message: HandedOver) -> Iterator[Output]:
         """Take a host up, or pass it on."""

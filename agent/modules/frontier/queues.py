@@ -19,6 +19,7 @@ from agent.modules.frontier.front import Front
 from agent.modules.frontier.line import Line
 from agent.pipeline.messages import Due, Job, RulesDue, UnitClosed
 from agent.pipeline.ports import Ledger, QueuedUrl
+from shared.host_failures import HostFailure
 
 __all__ = ["AddressQueue", "HostQueue", "JobQueue"]
 
@@ -38,6 +39,7 @@ class JobQueue:
     in_flight: int = 0
     front: Front | None = None  # from its first turn on
     stopped: str = ""  # why no more of it is fetched
+    failure: HostFailure | None = None  # by which it has failed, where it is stopped
     trouble: str = ""  # what a URL of it had as the end of its last attempt, if that was no page
     faults: int = 0  # of these, answers that are kept
     listed: bool = False

@@ -18,6 +18,7 @@ from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
 from agent.pipeline.messages import RulesDue, RulesKnown
 from agent.pipeline.ports import FetchAnswer
+from shared.host_failures import HostFailure
 
 __all__ = ["Rulings"]
 
@@ -74,9 +75,9 @@ class Rulings:
         host.rules_failures += 1
         said = f"unreachable: robots.txt: {reason}"
         if host.rules_failures > limits.rules_retries:
-            self._has.stop(host, said)
+            self._has.stop(host, said, HostFailure.UNREACHABLE)
         elif host.rules_failures > limits.probe_rules_retries:
-            self._has.stop(host, said, probes_only=True)
+            self._has.stop(host, said, HostFailure.UNREACHABLE, probes_only=True)
         elif all(queue.job.kind != "crawl" for queue in host.jobs.values()):
             return limits.probe_rules_retry_s
         steps = min(host.rules_failures, limits.rules_retries + 1) - 1

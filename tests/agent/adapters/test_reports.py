@@ -6,7 +6,8 @@ from pathlib import Path
 
 from agent.adapters.ledger import SqliteLedger
 from agent.adapters.reports import DurableReports
-from agent.pipeline.messages import Outside, UnitClosed, UnitFinished
+from agent.pipeline.messages import Job, Outside, UnitClosed, UnitFinished
+from shared.host_failures import HostFailure
 from shared.wire.sync_light import HostAddresses
 from tests.agent.adapters.installation import open_ledger
 from tests.agent.modules.answers import ended, kept
@@ -165,4 +166,58 @@ def test_what_was_found_before_a_unit_was_done_has_lower_numbers(tmp_path: Path)
     ledger.abandon()
     ledger, reports = opened(tmp_path)
     assert reports.outside_before(UNIT) == 3  # nobody knows how much of it was before
+    ledger.close()
+
+
+def failed(job: int, name: str, failure: HostFailure = HostFailure.NO_SUCH_NAME) -> UnitFinished:
+    return UnitFinished(job, name, name, "crawl", 3, 0, 0, "unreachable: x", failure)
+
+
+def test_units_that_failed_are_counted_by_reason(tmp_path: Path) -> None:
+    """Over restarts, for as long as the list names them; a unit that is tried again counts anew."""
+    ledger, reports = opened(tmp_path)
+    names = [f"http://{number}.example:80/" for number in range(3)]
+    for number, name in enumerate(names, 1):
+        ledger.open_job(Job(number, name, "crawl", 3))
+    assert reports.failures() == {}
+    for number, name in enumerate(names[:2], 1):
+        reports.finished(failed(number, name))
+        ledger.finish_job(number)
+    reports.finished(failed(3, names[2], HostFailure.UNREACHABLE))
+    ledger.finish_job(3)
+    assert reports.failures() == {"no_such_name": 2, "unreachable": 1}
+    assert reports.counters().errors == 2, "requests of the third were counted as they ended"
+    ledger.commit()
+    assert [one.failure for one in reports.pending_finished(10)] == [
+        *["no_such_name"] * 2,
+        "unreachable",
+    ]
+    ledger.close()
+    ledger, reports = opened(tmp_path)
+    assert reports.failures() == {"no_such_name": 2, "unreachable": 1}
+    assert reports.failure_of(3, names[2]) is HostFailure.UNREACHABLE
+    assert reports.failure_of(4, names[2]) is None
+    ledger.drop_job(1)
+    assert reports.failures() == {"no_such_name": 1, "unreachable": 1}
+    reports.finished(UnitFinished(2, names[1], names[1], "crawl", 3, 5, 1000))
+    assert reports.failures() == {"unreachable": 1}
+    ledger.close()
+
+
+def test_a_failure_is_told_after_its_job_is_gone(tmp_path: Path) -> None:
+    """The manager must learn it; then nothing is kept of it."""
+    ledger, reports = opened(tmp_path)
+    ledger.open_job(Job(1, UNIT, "crawl", 3))
+    reports.finished(failed(1, UNIT))
+    ledger.drop_job(1)
+    ledger.commit()
+    ledger.close()
+    ledger, reports = opened(tmp_path)
+    (told,) = reports.pending_finished(10)
+    assert told.failure == "no_such_name"
+    reports.forget_finished([told])
+    ledger.commit()
+    ledger.close()
+    ledger, reports = opened(tmp_path)
+    assert ledger.database.ask("SELECT count(*) FROM failed") == [(0,)]
     ledger.close()

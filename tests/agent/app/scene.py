@@ -44,9 +44,11 @@ public_suffix = false
 off = ["well_known"]
 
 [network]
-resolver = ["127.0.0.1:{dns_port}"]
 source_address = "127.10.0.1"
-allowed_ranges = ["127.0.0.0/8"]
+
+[naming]
+servers = ["127.0.0.1:{dns_port}"]
+allowed_networks = ["127.0.0.0/8"]
 
 [disk]
 reserve_bytes = 1000000

@@ -43,7 +43,8 @@ USED_AS_THEY_ARE = {
     "robot": {"token"},
     "politeness": {"blocked"},
     "limits": {"list_bytes"},
-    "network": {"allowed_ranges", "month_bytes", "resolver"},
+    "network": {"month_bytes"},
+    "naming": None,
     "pages": {"most_load"},
     "links": set(),
 }

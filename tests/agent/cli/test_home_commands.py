@@ -14,7 +14,7 @@ from agent.cli import main
 from agent.control.drain import read_holds
 from agent.control.lock import HomeLock
 from agent.control.status import Status, Stopped, write_status
-from agent.settings import Home, Settings, read_settings
+from agent.settings import RENAMED, Home, Settings, read_settings
 
 STATUS = Status(
     name="prs1",
@@ -141,6 +141,39 @@ def test_status_shows_why(home: Home) -> None:
     assert found["status"]["pages"] == 70
 
 
+def test_status_tells_units_that_failed_from_finished_ones(home: Home) -> None:
+    """With the reasons; a unit without an address is finished in no count."""
+    failures = {"no_such_name": 2, "unreachable": 1}
+    there = replace(STATUS, units_finished=0, units_failed=3, failures=failures)
+    write_status(home.status, replace(there, names_unanswered=2))
+    out = prs(home, "status")[1]
+    assert (
+        "0 of 5 units finished, 3 failed: 2 no such name (NXDOMAIN), 1 unreachable: no page came; "
+        "name servers do not answer about 2 hosts\n"
+    ) in out
+
+
+def test_status_names_settings_under_old_names(home: Home) -> None:
+    """With the new name, and until when the old one is read."""
+    write_status(home.status, replace(STATUS, renamed=tuple(one.text for one in RENAMED)))
+    out = prs(home, "status")[1]
+    assert (
+        "settings: network.resolver is called naming.servers now; the old name is read until "
+        "release 0.4\n"
+    ) in out
+    assert "network.allowed_ranges is called naming.allowed_networks now" in out
+
+
+def test_a_status_of_the_version_before_is_read(home: Home) -> None:
+    """What it does not say is as if there were none."""
+    write_status(home.status, STATUS)
+    said = json.loads(home.status.read_text())
+    for name in ("units_failed", "failures", "names_unanswered", "renamed"):
+        del said[name]
+    home.status.write_text(json.dumps(said))
+    assert "2 of 5 units finished\n" in prs(home, "status")[1]
+
+
 def test_nothing_from_outside_commands_the_terminal(home: Home) -> None:
     """What the manager or a site wrote is shown without control characters."""
     write_status(home.status, replace(STATUS, message="red \x1b[31m alert\r\n"))
@@ -156,7 +189,7 @@ def test_stop_without_a_process(home: Home) -> None:
 
 def test_doctor_finds_what_is_missing(home: Home) -> None:
     """Without contact and key it says so, each with its remedy, and ends with exit code 1."""
-    sets = ("--set", "network.resolver=['127.0.0.1:1']")
+    sets = ("--set", "naming.servers=['127.0.0.1:1']")
     code, out, _ = prs(home, "doctor", *sets)
     assert code == 1
     for text in ("BAD contact: not set", "BAD key: ", "prs enrol URL", "BAD name servers: "):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.modules.counts import StopCounts
 from agent.modules.report import Report
 from agent.pipeline.messages import (
@@ -13,6 +15,7 @@ from agent.pipeline.messages import (
     UnitFinished,
 )
 from agent.pipeline.ports import FetchAnswer
+from shared.host_failures import LOOK_UP_FAILURES, HostFailure
 from tests.agent.fakes import FakeLedger, FakeReports
 from tests.agent.modules.answers import due_of, ended, kept
 
@@ -73,3 +76,42 @@ def test_what_robots_txt_forbids_is_counted() -> None:
     report.handle("denied", [Denied(due, HOST, "192.0.2.1", "")])
     assert denied.count("robots.txt") == 1
     assert denied.by_reason["robots.txt"].examples == ["http://a.example/x"]
+
+
+@pytest.mark.parametrize("failure", sorted(LOOK_UP_FAILURES))
+def test_a_unit_without_an_address_has_a_line_in_the_log(failure: HostFailure) -> None:
+    """No bytes were sent, none came, and the outcome is the failure: somebody tried."""
+    ledger, reports, _, report = desk()
+    unit = UnitFinished(1, HOST, HOST, "probe", 4, 0, 0, "unreachable: no", failure)
+    report.handle("finished", [unit])
+    (one,) = ledger.log
+    assert (one.request.url, one.outcome) == (HOST, failure.value)
+    assert (one.request_bytes, one.response_bytes, one.elapsed_ms, one.status) == (0, 0, 0.0, 0)
+    assert (one.due.round, one.due.kind) == (4, "probe")
+    assert reports.units == [unit]
+    assert reports.requests == [], "no request left this machine"
+
+
+def test_only_units_without_an_address_get_such_a_line() -> None:
+    """Of the others each request has its own; one of which pages came had an address."""
+    ledger, _, _, report = desk()
+    gone, dead = HostFailure.NO_SUCH_NAME, HostFailure.UNREACHABLE
+    units = [
+        UnitFinished(1, HOST, HOST, "crawl", 1, 3, 900),
+        UnitFinished(2, HOST, HOST, "crawl", 1, 3, 0, "unreachable: refused", dead),
+        UnitFinished(3, HOST, HOST, "crawl", 1, 3, 900, "unreachable: it moved away", gone),
+    ]
+    report.handle("finished", units)
+    assert ledger.log == []
+
+
+def test_such_a_line_waits_for_room() -> None:
+    """As those of requests do."""
+    ledger, _, _, report = desk()
+    ledger.full = True
+    gone = UnitFinished(1, HOST, HOST, "crawl", 1, 0, 0, "unreachable", HostFailure.NO_SUCH_NAME)
+    report.handle("finished", [gone])
+    assert report.paused.startswith("disk full")
+    ledger.full = False
+    report.handle("tick", [Tick(2.0, 2, False)])
+    assert [one.outcome for one in ledger.log] == ["no_such_name"]

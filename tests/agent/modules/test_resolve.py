@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
+
 from agent.modules.limits import CrawlLimits
 from agent.modules.resolve import ASKED_AHEAD, NOWHERE, Resolve
 from agent.modules.scope import scope_of_jobs
@@ -25,6 +27,7 @@ from agent.pipeline.messages import (
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import JobRow, LookUp
 from agent.pipeline.spec import Output
+from shared.host_failures import LOOK_UP_FAILURES, HostFailure
 from tests.agent.fakes import FakeClock, FakeLedger, FakeResolver
 
 A, B = "http://a.example:80/", "http://b.example:80/"
@@ -280,6 +283,33 @@ def test_no_such_name_fails_at_once_and_is_remembered() -> None:
     office.resolver.addresses[A] = ("192.0.2.5",)
     assert office.see(A) == []
     assert of(office.answer(), "placed") == [Placed(1, A, "192.0.2.5")]
+
+
+@pytest.mark.parametrize("failure", sorted(LOOK_UP_FAILURES))
+def test_why_a_host_has_no_address_is_remembered_as_a_code(failure: HostFailure) -> None:
+    """With the look-up, and as long as nobody asks again."""
+    office = Office()
+    office.see(A)
+    answer = LookUp(A, (), 60.0, "in words", failure=failure)
+    (failed,) = of(list(office.module.handle("answer", [answer])), "failed")
+    assert failed == HostFailed(A, "in words", failure)
+    assert office.see(A) == [("failed", HostFailed(A, NOWHERE, failure))]
+
+
+def test_hosts_about_which_nobody_answers_are_counted() -> None:
+    """Until an answer, or until they are given up."""
+    office = Office()
+    office.resolver.addresses[A] = ()
+    office.resolver.temporary.add(A)
+    office.see(A)
+    assert office.module.unanswered == 0
+    office.answer()
+    assert office.module.unanswered == 1
+    office.resolver.addresses[A] = ("192.0.2.1",)
+    office.resolver.temporary.clear()
+    office.tick(1000)
+    office.answer()
+    assert office.module.unanswered == 0
 
 
 def test_temporary_failures_are_tried_again() -> None:

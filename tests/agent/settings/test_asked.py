@@ -49,7 +49,7 @@ def test_never_looser(local: Settings, asked: sync.Settings) -> None:
         local.robot,
         local.manager,
     )
-    assert result.network.allowed_ranges == local.network.allowed_ranges
+    assert result.naming.allowed_networks == local.naming.allowed_networks
     assert tightened(result, asked) == result
 
 

@@ -1,0 +1,54 @@
+"""Codes for why nothing of a host can be fetched, the same in manager, agent and their messages.
+
+Sentences are made where they are shown. A newer program may know more codes: a reader keeps an
+unknown one unchanged.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+__all__ = ["LOOK_UP_FAILURES", "HostFailure", "failure_words", "is_naming_failure"]
+
+
+class HostFailure(StrEnum):
+    """Reasons for which a host has no address, or does not answer at its addresses."""
+
+    NO_SUCH_NAME = "no_such_name"  # NXDOMAIN
+    NO_ADDRESS = "no_address"  # the name exists, without A and AAAA
+    NOT_A_NAME = "not_a_name"  # DNS cannot hold it
+    NAME_TIMEOUT = "name_timeout"
+    NAME_REFUSED = "name_refused"  # REFUSED
+    NAME_SERVER_FAILED = "name_server_failed"  # SERVFAIL
+    NAME_SERVER_AWAY = "name_server_away"  # nothing listens there, or no way leads there
+    NAME_UNANSWERED = "name_unanswered"  # another kind of failure
+    FORBIDDEN_ADDRESS = "forbidden_address"  # `AddressRules` refuses an address of it
+    UNREACHABLE = "unreachable"  # it has an address, and no page came from there
+
+
+LOOK_UP_FAILURES: Final = frozenset(HostFailure) - {HostFailure.UNREACHABLE}
+"""Those that leave a host without an address."""
+
+_WORDS: Final[dict[str, str]] = {
+    HostFailure.NO_SUCH_NAME: "no such name (NXDOMAIN)",
+    HostFailure.NO_ADDRESS: "the name has no address",
+    HostFailure.NOT_A_NAME: "not a name that DNS can hold",
+    HostFailure.NAME_TIMEOUT: "no answer from a name server in time",
+    HostFailure.NAME_REFUSED: "the name server refuses to answer (REFUSED)",
+    HostFailure.NAME_SERVER_FAILED: "the name server failed (SERVFAIL)",
+    HostFailure.NAME_SERVER_AWAY: "no name server can be reached",
+    HostFailure.NAME_UNANSWERED: "no usable answer from a name server",
+    HostFailure.FORBIDDEN_ADDRESS: "an address that must not be crawled",
+    HostFailure.UNREACHABLE: "unreachable: no page came",
+}
+
+
+def failure_words(code: str) -> str:
+    """Return a code in words; one of a newer version as it is."""
+    return _WORDS.get(code, code.replace("_", " "))
+
+
+def is_naming_failure(code: str) -> bool:
+    """Return whether a code means that a host has no address to crawl."""
+    return code in LOOK_UP_FAILURES
