@@ -12,7 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from manager.api.door import Admin, Door, Operator, Viewer
 from manager.assignment import LivenessState
 from manager.operations import agents, capture_checks
-from manager.operations.agents import AgentView, CommandName
+from manager.operations.agents import (
+    AgentView,
+    CommandName,
+    RenamedSetting,
+    renamed_settings_of,
+)
 from manager.operations.capture_checks import CaptureCheck
 from manager.operations.claim_review import believe_agent
 from manager.operations.claims import Evidence, Fault, doubts_of
@@ -94,6 +99,10 @@ class AgentAnswer(BaseModel):
     ]
     refetch_contradicted: int
     update_result: str
+    renamed_settings: Annotated[
+        list[RenamedSetting],
+        Field(description="settings that its site gives by old names; a later release refuses"),
+    ]
     sending: Annotated[
         SendingLimits | None,
         Field(description="how it may send segments; none: as its site says"),
@@ -293,6 +302,7 @@ def _answer(view: AgentView) -> AgentAnswer:
             "crawl_rights": view.crawl_rights,
             "probe_rights": view.probe_rights,
             "doubted": [DoubtAnswer.model_validate(one) for one in doubts_of(row)],
+            "renamed_settings": renamed_settings_of(row),
             "sending": sending_of(row),
             "sending_said": spoken_limits(sending_of(row)),
         }

@@ -10,9 +10,10 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
 from manager.api.text_body import TEXT_BODY, text_body
-from manager.operations import host_views, hosts, merging, splitting
+from manager.operations import host_views, hosts, merging, name_lookups, splitting
 from manager.operations.host_views import HostDetail, HostFilter, HostPage
 from manager.operations.hosts import Imported
+from manager.operations.name_lookups import Resolutions, ResolveAsked
 from manager.operations.splitting import Split
 
 __all__ = ["router"]
@@ -31,6 +32,14 @@ class Include(BaseModel):
     """A host that may be visited again."""
 
     host: Annotated[str, Field(max_length=2083)]
+
+
+class ResolveHosts(BaseModel):
+    """Names to look up again."""
+
+    host: Annotated[
+        str | None, Field(max_length=2083, description="none: all hosts that are unresolved")
+    ] = None
 
 
 class SplitHost(BaseModel):
@@ -111,6 +120,27 @@ async def import_hosts(request: Request, door: Door, actor: Operator) -> Importe
         return await asyncio.to_thread(
             hosts.import_hosts, door.db, lines(), actor, door.now_ms(), door.policy
         )
+
+
+@router.get("/resolutions")
+async def all_resolutions(door: Door, _: Viewer) -> Resolutions:
+    """Count resolved hosts, and the others by reason, with examples."""
+    return await asyncio.to_thread(name_lookups.resolutions, door.db)
+
+
+@router.post("/resolutions", openapi_extra=TEXT_BODY)
+async def resolutions_of_list(request: Request, door: Door, _: Viewer) -> Resolutions:
+    """Count the same of the hosts of a list, in the format of an import."""
+    async with text_body(request, door, "list of hosts") as lines:
+        return await asyncio.to_thread(name_lookups.resolutions_of_list, door.db, lines())
+
+
+@router.post("/resolve")
+async def resolve(door: Door, actor: Operator, asked: ResolveHosts) -> ResolveAsked:
+    """Look the name of a host up again with the next tick, or of all that are unresolved."""
+    return await asyncio.to_thread(
+        name_lookups.look_up_again, door.db, asked.host or "", actor, door.now_ms()
+    )
 
 
 @router.post("/exclude", status_code=204)

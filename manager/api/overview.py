@@ -12,10 +12,13 @@ from pydantic import BaseModel, Field
 from manager.api.door import AdminDoor, Door, Viewer
 from manager.operations.activity import Rate, rates
 from manager.operations.addresses import names_waiting
+from manager.operations.alerting import few_hosts
 from manager.operations.audit import AuditRow, audit_page
+from manager.operations.few_hosts import trouble_of
 from manager.operations.glances import agent_glances
 from manager.operations.host_views import count_hosts
 from manager.operations.managers import list_managers
+from manager.operations.name_lookups import Resolutions, resolutions
 from manager.operations.release_views import MetadataAge, running_out
 from manager.operations.rounds import RoundDetail, list_rounds, round_detail
 
@@ -45,6 +48,13 @@ class Overview(BaseModel):
     ]
     names_waiting: Annotated[
         int, Field(description="hosts whose names are to be looked up now; counted up to 10,000")
+    ]
+    names: Annotated[Resolutions, Field(description="how their look-ups went, and why some failed")]
+    troubles: Annotated[
+        list[str], Field(description="the manager or agents resolve or reach few of their hosts")
+    ]
+    last_tick_ms: Annotated[
+        int, Field(description="when what happens by the clock happened last; 0: never")
     ]
     held_until_ms: Annotated[
         int, Field(description="after a restore nothing is given out before; 0: it is")
@@ -77,14 +87,20 @@ async def activity(
 def _overview(door: AdminDoor) -> Overview:
     now_ms = door.now_ms()
     views = agent_glances(door.db, now_ms, door.policy)
-    held_ms = list_managers(door.db).held_until_ms
+    managers = list_managers(door.db)
     newest = list_rounds(door.db, 1)
     return Overview(
         server_time_ms=now_ms,
         agents=Counter(view.liveness.state.value for view in views),
         hosts=count_hosts(door.db),
         names_waiting=names_waiting(door.db, now_ms),
-        held_until_ms=held_ms if held_ms > now_ms else 0,
+        names=resolutions(door.db),
+        troubles=[
+            trouble_of(one).text
+            for one in few_hosts(door.db, views, door.alerts.limits.hosts_share)
+        ],
+        last_tick_ms=managers.last_tick_ms or 0,
+        held_until_ms=managers.held_until_ms if managers.held_until_ms > now_ms else 0,
         round=round_detail(door.db, newest[0].number) if newest else None,
         attention=[
             Attention(

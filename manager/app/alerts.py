@@ -157,4 +157,5 @@ def _limits(settings: AlertSettings) -> Limits:
         round_days=settings.round_days,
         backup_days=settings.backup_days,
         agent_s=settings.agent_s,
+        hosts_share=settings.hosts_share,
     )

@@ -183,6 +183,7 @@ def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
         "/servlets/record": None,
         "/servlets/submitlog": None,
         "/api/v1/hosts/import": None,
+        "/api/v1/hosts/resolutions": None,
         "/api/v1/lists/import": None,
         "/api/v1/releases/bundles": None,
         "/api/v1/sync": limits.sync_bytes,

@@ -82,9 +82,15 @@ def show(place: Place, name: str, as_json: bool) -> None:
             ("doubted", _doubt_text(agent)),
             ("fetched again", _refetch_text(agent)),
             ("sends", agent["sending_said"]),
+            ("old settings", _renamed_text(agent)),
         )
     )
     showing.link_kinds(detail["counters"].get("kinds", ()))
+
+
+def _renamed_text(agent: dict[str, Any]) -> str:
+    names = ", ".join(f"{one['old']} is {one['new']}" for one in agent["renamed_settings"])
+    return f"{names} now; its prs.toml should say so" if names else ""
 
 
 def _suspect_text(agent: dict[str, Any]) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+import tempfile
 from typing import Any, BinaryIO, Final
 
 import click
 
-from manager.cli import showing
+from manager.cli import names, showing
 from manager.cli.calling import RefusedError
 from manager.cli.options import Place, json_option, pass_place
 from manager.cli.pins import COMMANDS
@@ -16,9 +15,7 @@ from manager.cli.splitting import merge, split
 
 __all__ = ["hosts"]
 
-CHUNK_BYTES: Final = 256 * 1024
 REFUSALS_SHOWN: Final = 20
-LOOK_EVERY_S: Final = 0.3
 COUNTED_MOST: Final = 10_000  # hosts that match, by `GET /hosts`: where it says so many, or more
 
 
@@ -27,24 +24,33 @@ def hosts() -> None:
     """Hosts to crawl."""
 
 
-for _command in (*COMMANDS, split, merge):
+for _command in (*COMMANDS, *names.COMMANDS, split, merge):
     hosts.add_command(_command)
 
 
 @hosts.command("import")
 @click.argument("file", type=click.File("rb"))
-@click.option("--wait", is_flag=True, help="Return when their names were looked up.")
+@click.option(
+    "--wait/--no-wait",
+    default=None,
+    help="Return when all names were looked up, or at once. Without: after 30 seconds at most.",
+)
 @json_option
 @pass_place
-def import_(place: Place, file: BinaryIO, wait: bool, as_json: bool) -> None:
+def import_(place: Place, file: BinaryIO, wait: bool | None, as_json: bool) -> None:
     """Add hosts from FILE (`-`: standard input): a URL or name a line, plain or gzip.
 
-    Lines that name no host are shown with their numbers; the others are taken. A round begins
-    with the hosts whose names were looked up: --wait before `prsm rounds start`.
+    Lines that name no host are shown with their numbers; the others are taken. Then their names
+    are looked up, and those without an address shown with the reason. A round begins with the
+    hosts whose names were looked up: --wait before `prsm rounds start`.
     """
-    answer = place.calls.upload("/hosts/import", _chunks(file))
-    while wait and place.calls.get("/overview")["names_waiting"]:
-        time.sleep(LOOK_EVERY_S)
+    with tempfile.TemporaryFile() as kept:
+        answer = place.calls.upload("/hosts/import", names.keep(names.chunks_of(file), kept))
+        taken = answer["new"] + answer["start_pages"] + answer["known"]
+        if taken:
+            short_s = names.SHORT_WAIT_S if wait is None and not as_json else 0
+            longest_s = None if wait else short_s
+            answer["names"] = names.names_of_list(place.calls, kept, longest_s=longest_s)
     if as_json:
         showing.as_json(answer)
     else:
@@ -56,14 +62,10 @@ def import_(place: Place, file: BinaryIO, wait: bool, as_json: bool) -> None:
             click.echo(f"line {one['line']}: {one['reason']} [{one['code']}]", err=True)
         if answer["refused_count"] > REFUSALS_SHOWN:
             click.echo(f"... and {answer['refused_count'] - REFUSALS_SHOWN} more", err=True)
-    taken = answer["new"] + answer["start_pages"] + answer["known"]
+        if taken:
+            names.show_names(answer["names"])
     if answer["refused_count"] and not taken:
         raise RefusedError("no line of this file names a host; a line is http://www.example.jp/")
-
-
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    while chunk := file.read(CHUNK_BYTES):
-        yield chunk
 
 
 @hosts.command("list")

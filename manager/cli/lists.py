@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
 import click
 
-from manager.cli import showing
+from manager.cli import names, showing
 from manager.cli.options import Place, json_option, pass_place
 from shared.errors import PrsmError
 from shared.wire.gzip_stream import decompress
@@ -47,14 +48,18 @@ def import_(
 
     A line is a server or a URL that ends in `/`, as in the files of `prsm export lists` and in M1,
     plain or gzip. If one line of one file cannot be taken, nothing is changed, and all such lines
-    are shown with their numbers.
+    are shown with their numbers. The names of new hosts are looked up, as by `prsm hosts import`.
     """
     if agent and len(files) > 1:
         raise click.UsageError(f"--agent {agent}: {len(files)} files are lists of several agents")
     owners = [_owner(file, agent) for file in files]
     chunks = itertools.chain.from_iterable(map(_section, files, owners))
     path = "/lists/import" + ("?add_hosts=true" if add_hosts else "")
-    done = place.calls.upload(path, chunks)
+    with tempfile.TemporaryFile() as kept:
+        done = place.calls.upload(path, names.keep(chunks, kept))
+        if done["new_hosts"] and not as_json:
+            found = names.names_of_list(place.calls, kept, longest_s=names.SHORT_WAIT_S)
+            names.show_names(found)
     if as_json:
         showing.as_json(done)
         return

@@ -8,8 +8,9 @@ import click
 
 from manager.cli import showing
 from manager.cli.options import Place, json_option, pass_place
+from shared.naming import failure_words
 
-__all__ = ["activity", "status"]
+__all__ = ["activity", "code_counts", "failures_text", "status"]
 
 
 @click.command()
@@ -28,12 +29,14 @@ def status(place: Place, as_json: bool) -> None:
             ("agents", _counts(seen["agents"]) or "none; `prsm agents token NAME` lets one join"),
             ("hosts", _counts(seen["hosts"]) or "none; `prsm hosts import FILE` adds some"),
             ("names waiting", seen["names_waiting"] or ""),
+            ("unresolved", failures_text(seen["names"]["failures"])),
             (
                 "round",
                 f"{about['number']}, {about['state']}, by {about['method']}" if about else "",
             ),
             ("its probes", _counts(newest["orders"]) if newest else ""),
             ("its units", _counts(newest["units"]) if newest else ""),
+            ("failed by", code_counts(newest["failures"]) if newest else ""),
         )
     )
     if seen["held_until_ms"]:
@@ -41,6 +44,8 @@ def status(place: Place, as_json: bool) -> None:
         click.echo(f"! nothing is given out until {until}: restored from a backup")
     for one in seen["attention"]:
         click.echo(f"! {one['agent']} is {one['state']}: {one['reason']}")
+    for trouble in seen["troubles"]:
+        click.echo(f"! {trouble}")
     for row in seen["alerts"]:
         when = showing.time_text(row["at_ms"])
         click.echo(f"! {when} {row['actor_name']}: {row['action']} {row['subject']}")
@@ -74,6 +79,16 @@ def activity(place: Place, steps: int, hours: int, as_json: bool) -> None:
 
 def _round_text(about: dict[str, Any]) -> str:
     return f"{about['number']}, {about['state']}, by {about['method']}"
+
+
+def failures_text(failures: list[dict[str, Any]]) -> str:
+    """Return why hosts have no address, and how many of each reason."""
+    return code_counts({one["failure"]: one["hosts"] for one in failures})
+
+
+def code_counts(counts: dict[str, int]) -> str:
+    """Return counts by code of `HostFailure` in words."""
+    return ", ".join(f"{number:,} {failure_words(code)}" for code, number in counts.items())
 
 
 def _counts(counts: dict[str, int]) -> str:

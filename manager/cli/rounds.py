@@ -9,6 +9,7 @@ import click
 
 from manager.cli import showing
 from manager.cli.options import METHODS, Place, json_option, moves_option, paged_options, pass_place
+from manager.cli.overview import code_counts
 from manager.cli.round_schedules import schedule
 from shared.ratios import spoken_change
 
@@ -173,6 +174,8 @@ def report(place: Place, number: int | None, as_json: bool) -> None:
             ("round", f"{found['number']}, {found['state']}, by {found['method']}"),
             ("probes", _counts(found["probes"])),
             ("units", _counts(found["units"])),
+            ("failed by", code_counts(found["failures"])),
+            ("without address", code_counts(found["unresolved"])),
             ("pages", found["pages"]),
             ("received", showing.bytes_text(found["bytes"])),
             ("planned", _of(found["planned_ms"], found["planned_agent"])),
@@ -184,11 +187,12 @@ def report(place: Place, number: int | None, as_json: bool) -> None:
     )
     click.echo()
     showing.table(
-        ("agent", "units", "pages", "received", "planned", "measured", "error"),
+        ("agent", "units", "failed", "pages", "received", "planned", "measured", "error"),
         (
             (
                 one["name"],
                 one["units"],
+                one["failed"],
                 one["pages"],
                 showing.bytes_text(one["bytes"]),
                 showing.ms_text(one["planned_ms"]),
@@ -247,6 +251,8 @@ def _show(detail: dict[str, Any], as_json: bool) -> None:
             ("reason", about["reason"]),
             ("probes", _counts(detail["orders"])),
             ("units", _counts(detail["units"])),
+            ("failed by", code_counts(detail["failures"])),
+            ("without address", code_counts(detail["unresolved"])),
             ("planned", showing.ms_text(detail["planned_ms"])),
             ("best possible", showing.ms_text(detail["bound_ms"])),
             ("measured", _measured(about["makespan_ms"])),

@@ -162,6 +162,7 @@ def _acts(_language: str) -> dict[str, str]:
         "host.exclude": pgettext("act", "host excluded"),
         "host.import": pgettext("act", "hosts imported"),
         "host.include": pgettext("act", "host included again"),
+        "host.resolve": pgettext("act", "names looked up again"),
         "host.lift-ban": pgettext("act", "ban lifted"),
         "host.merge": pgettext("act", "pieces of a host merged"),
         "host.sick": pgettext("act", "control host sick"),

@@ -22,6 +22,7 @@ from manager.console.words import step, word
 from manager.operations.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.agents import AgentView
 from manager.operations.audit import AuditRow
+from manager.operations.few_hosts import FewCode, FewHosts, key_of
 from manager.operations.managers import Managers
 from manager.operations.release_views import MetadataAge
 from manager.operations.unheld import Unheld
@@ -84,6 +85,40 @@ def notices(
 
 def _unheld(one: Unheld) -> str:
     return _("%(what)s: %(why)s.", what=spoken(one.what), why=spoken(one.why))
+
+
+def few_notices(few: Sequence[FewHosts]) -> list[Notice]:
+    """Return where few hosts are resolved or reached: the name servers or network are at fault."""
+    found = []
+    for one in few:
+        failed, tried = figures.count(one.failed), figures.count(one.tried)
+        why = ", ".join(f"{figures.count(count)} {word(code)}" for code, count in one.failures)
+        if not one.agent:
+            text = _(
+                "has no address of %(failed)s of %(tried)s hosts: %(why)s.",
+                failed=failed,
+                tried=tried,
+                why=why,
+            )
+            url = f"{link('hosts', state='new')}#names"
+            found.append(Notice("bad", _("The manager"), url, text, key_of(one)))
+            continue
+        if one.code is FewCode.RESOLVED:
+            text = _(
+                "found no address of %(failed)s of %(tried)s hosts: %(why)s.",
+                failed=failed,
+                tried=tried,
+                why=why,
+            )
+        else:
+            text = _(
+                "reached nothing of %(failed)s of %(tried)s hosts: %(why)s.",
+                failed=failed,
+                tried=tried,
+                why=why,
+            )
+        found.append(Notice("bad", one.agent, link("agent", name=one.agent), text, key_of(one)))
+    return found
 
 
 def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:

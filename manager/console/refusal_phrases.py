@@ -68,6 +68,7 @@ REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
     # Hosts, pins, bans, splitting
     lazy("host %(host)s cannot be probed: %(why)s"),
     lazy("its name has no address yet"),
+    lazy("no host has an address, of %(number)s that are known"),
     lazy("it is excluded: include it first"),
     lazy("host %(host)s waits for the next round, which probes it"),
     lazy(

@@ -303,6 +303,8 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("0: never"),
     lazy("how late an agent may be with its call before an alert"),
     lazy("0: no alert"),
+    lazy("what share of its hosts the manager or an agent must resolve, and an agent reach"),
+    lazy("fewer are an alert, for its name servers or network are at fault then, not the hosts"),
     lazy(
         "how long an agent may fetch nothing, or its disk, clock or reports be amiss, before an "
         "alert"

@@ -7,6 +7,7 @@ Which groups must become one is decided by `manager.assignment.groups`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -17,18 +18,24 @@ from shared.frozen import frozen
 __all__ = [
     "MANAGER",
     "DueHost",
+    "NameRow",
     "addresses_of",
     "count_of_group",
     "due",
     "due_count",
+    "failed_counts",
     "groups_at",
     "groups_of",
     "hosts_of_group",
+    "make_due",
     "merge_groups",
+    "name_counts",
+    "names_of",
     "numbers_of_group",
     "resolutions",
     "set_addresses",
     "set_resolution",
+    "unresolved",
 ]
 
 MANAGER = 0
@@ -41,6 +48,17 @@ class DueHost:
 
     id: int
     key: str
+
+
+@frozen
+class NameRow:
+    """The result of a host's last look-up. failure: "": it did not fail, or there was none."""
+
+    id: int
+    key: str
+    resolution: str
+    failure: str
+    problem: str
 
 
 def due(tx: Transaction, now_ms: int, limit: int) -> list[DueHost]:
@@ -74,7 +92,9 @@ def resolutions(tx: Transaction, host_ids: Collection[int]) -> dict[int, tuple[s
 
 
 def set_resolution(tx: Transaction, rows: Sequence[Mapping[str, int | str | None]]) -> None:
-    """Write down how resolving went: rows of host, to, at_ms, after_ms, failures, why."""
+    """Write down how resolving went: rows of host, to, at_ms, after_ms, failures, why,
+    failure.
+    """
     if rows:
         tx.execute(
             hosts.update()
@@ -85,9 +105,67 @@ def set_resolution(tx: Transaction, rows: Sequence[Mapping[str, int | str | None
                 resolve_after_ms=sa.bindparam("after_ms"),
                 resolve_failures=sa.bindparam("failures"),
                 resolve_problem=sa.bindparam("why"),
+                resolve_failure=sa.bindparam("failure"),
             ),
             [dict(row) for row in rows],
         )
+
+
+def make_due(tx: Transaction, now_ms: int, host_ids: Collection[int] | None = None) -> int:
+    """Schedule look-ups of some hosts' names for now; return how many.
+
+    None: of all hosts whose last look-up brought no address. Those that are excluded are left out.
+    """
+    asked = hosts.update().where(hosts.c.excluded_ms.is_(None)).values(resolve_after_ms=now_ms)
+    if host_ids is None:
+        return tx.changed(asked.where(hosts.c.resolve_failure != ""))
+    return sum(tx.changed(asked.where(hosts.c.id.in_(part))) for part in chunks(host_ids))
+
+
+def name_counts(tx: Transaction) -> list[tuple[str, str, int]]:
+    """Return (resolution, failure of the last look-up, hosts) of hosts that are not excluded."""
+    rows = tx.execute(
+        sa.select(hosts.c.resolution, hosts.c.resolve_failure, sa.func.count().label("n"))
+        .where(hosts.c.excluded_ms.is_(None))
+        .group_by(hosts.c.resolution, hosts.c.resolve_failure)
+    )
+    return [(row.resolution, row.resolve_failure, row.n) for row in rows]
+
+
+def failed_counts(tx: Transaction) -> list[tuple[str, str, int]]:
+    """Return what `name_counts` does of those whose last look-up failed: they have an index."""
+    rows = tx.execute(
+        sa.select(hosts.c.resolution, hosts.c.resolve_failure, sa.func.count().label("n"))
+        .where(hosts.c.resolve_failure != "", hosts.c.excluded_ms.is_(None))
+        .group_by(hosts.c.resolution, hosts.c.resolve_failure)
+    )
+    return [(row.resolution, row.resolve_failure, row.n) for row in rows]
+
+
+def unresolved(tx: Transaction, failure: str, limit: int) -> list[NameRow]:
+    """Return some hosts whose last look-up failed in one way, the oldest first."""
+    failed = hosts.c.resolve_failure == failure
+    return tx.rows(
+        NameRow,
+        _names()
+        .where(hosts.c.resolve_failure != "", failed, hosts.c.excluded_ms.is_(None))
+        .order_by(hosts.c.id)
+        .limit(limit),
+    )
+
+
+def names_of(tx: Transaction, keys: Collection[str]) -> list[NameRow]:
+    """Return how the look-ups of some hosts went; those that do not exist are left out."""
+    found: list[NameRow] = []
+    for part in chunks(keys):
+        found += tx.rows(NameRow, _names().where(hosts.c.key.in_(part)))
+    return found
+
+
+def _names() -> sa.Select[Any]:
+    c = hosts.c
+    failure, problem = c.resolve_failure.label("failure"), c.resolve_problem.label("problem")
+    return sa.select(c.id, c.key, c.resolution, failure, problem)
 
 
 def set_addresses(tx: Transaction, source: int, addresses: Mapping[int, Collection[str]]) -> None:

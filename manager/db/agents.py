@@ -105,6 +105,7 @@ class AgentRow:
     discovered: int
     serving_url: str = ""
     serving_fingerprint: str = ""
+    renamed_settings: str = ""
     sending: str = ""
     latitude: float | None = None
     longitude: float | None = None

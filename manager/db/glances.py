@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +11,15 @@ from manager.db.engine import Transaction
 from manager.db.tables import agents
 from shared.frozen import frozen
 
-__all__ = ["GlanceRow", "MachineRow", "all_glances", "column", "odd_machines", "with_trouble"]
+__all__ = [
+    "GlanceRow",
+    "MachineRow",
+    "all_glances",
+    "column",
+    "odd_machines",
+    "unanswered_hosts",
+    "with_trouble",
+]
 
 
 @frozen
@@ -68,6 +77,16 @@ def all_glances(tx: Transaction) -> list[GlanceRow]:
         c.longitude,
     )
     return tx.rows(GlanceRow, query.order_by(c.id))
+
+
+def unanswered_hosts(tx: Transaction) -> dict[int, int]:
+    """Return of agents, by number, about how many hosts their name servers do not answer them."""
+    c = agents.c
+    said = sa.and_(
+        c.counters.like('%"unanswered_hosts":%'), c.counters.not_like('%"unanswered_hosts":0%')
+    )
+    rows = tx.execute(sa.select(c.id, c.counters).where(said))
+    return {row.id: int(json.loads(row.counters)["unanswered_hosts"]) for row in rows}
 
 
 def column(tx: Transaction, name: str) -> dict[int, Any]:

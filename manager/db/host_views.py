@@ -52,6 +52,7 @@ class HostLine:
     first_seen_ms: int
     resolution: str
     resolve_problem: str
+    resolve_failure: str
     excluded_reason: str
     group_id: int | None
 
@@ -193,6 +194,7 @@ def lines(tx: Transaction, host_ids: list[int]) -> list[HostLine]:
             hosts.c.first_seen_ms,
             hosts.c.resolution,
             hosts.c.resolve_problem,
+            hosts.c.resolve_failure,
             hosts.c.excluded_reason,
             hosts.c.group_id,
         )

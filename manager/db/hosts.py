@@ -70,6 +70,7 @@ class HostRow:
     resolve_after_ms: int | None
     resolve_failures: int
     resolve_problem: str
+    resolve_failure: str
     group_id: int | None
     shared_interval_ms: int | None
     shares: int

@@ -1,4 +1,4 @@
-"""The units of a round: waiting -> granted -> finished, or cancelled."""
+"""The units of a round: waiting -> granted -> finished or failed, or cancelled."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ __all__ = [
     "cancel_units",
     "enter",
     "enter_all",
+    "failures_by_agent",
     "fetched_among",
     "finish_units",
     "finished_by",
@@ -33,7 +34,8 @@ __all__ = [
     "waiting_for",
 ]
 
-STATES: Final = ("waiting", "granted", "finished", "cancelled")
+STATES: Final = ("waiting", "granted", "finished", "cancelled", "failed")
+OVER: Final = ("finished", "failed")
 
 
 @frozen
@@ -46,7 +48,7 @@ class WaitingUnit:
 
 @frozen
 class FinishedRow:
-    """What an agent says of a unit that it finished."""
+    """A report of an agent on a finished unit. failure: not a single page came, and why."""
 
     unit_id: int
     agent_id: int
@@ -54,6 +56,7 @@ class FinishedRow:
     pages: int
     size_bytes: int
     reason: str
+    failure: str = ""
 
 
 def enter_all(tx: Transaction, number: int) -> int:
@@ -168,11 +171,12 @@ def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) 
             )
             .values(
                 agent_id=sa.bindparam("agent"),
-                state="finished",
+                state=sa.bindparam("to"),
                 pages=sa.bindparam("fetched"),
                 bytes=sa.bindparam("size"),
                 finished_ms=now_ms,
                 reason=sa.bindparam("why"),
+                failure=sa.bindparam("failed_by"),
             ),
             [
                 {
@@ -182,6 +186,8 @@ def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) 
                     "fetched": row.pages,
                     "size": row.size_bytes,
                     "why": row.reason,
+                    "to": "failed" if row.failure else "finished",
+                    "failed_by": row.failure,
                 }
                 for row in finished
             ],
@@ -212,7 +218,7 @@ def fetched_among(tx: Transaction, number: int, unit_ids: Collection[int]) -> bo
                 sa.exists().where(
                     unit_rounds.c.round == number,
                     unit_rounds.c.unit_id.in_(part),
-                    unit_rounds.c.state.in_(("granted", "finished")),
+                    unit_rounds.c.state.in_(("granted", *OVER)),
                 )
             )
         )
@@ -243,7 +249,7 @@ def begun(tx: Transaction, number: int, unit_ids: Collection[int]) -> set[int]:
                 sa.select(unit_rounds.c.unit_id).where(
                     unit_rounds.c.round == number,
                     unit_rounds.c.unit_id.in_(part),
-                    unit_rounds.c.state.in_(("granted", "finished")),
+                    unit_rounds.c.state.in_(("granted", *OVER)),
                 )
             )
         )
@@ -264,13 +270,24 @@ def finished_by(tx: Transaction, number: int, agent_id: int) -> list[int]:
 
 
 def finishers(tx: Transaction, number: int) -> dict[int, int]:
-    """Return the agents that finished units of a round, and when each finished its last."""
+    """Return the agents that ended units of a round, and when each ended its last."""
     rows = tx.execute(
         sa.select(unit_rounds.c.agent_id, sa.func.max(unit_rounds.c.finished_ms).label("last_ms"))
-        .where(unit_rounds.c.round == number, unit_rounds.c.state == "finished")
+        .where(unit_rounds.c.round == number, unit_rounds.c.state.in_(OVER))
         .group_by(unit_rounds.c.agent_id)
     )
     return {row.agent_id: row.last_ms for row in rows}
+
+
+def failures_by_agent(tx: Transaction, number: int) -> list[tuple[int, str, int]]:
+    """Return (agent, failure, units) of the units of a round that failed."""
+    rows = tx.execute(
+        sa.select(unit_rounds.c.agent_id, unit_rounds.c.failure, sa.func.count().label("n"))
+        .where(unit_rounds.c.round == number, unit_rounds.c.state == "failed")
+        .group_by(unit_rounds.c.agent_id, unit_rounds.c.failure)
+        .order_by(unit_rounds.c.agent_id, sa.desc("n"), unit_rounds.c.failure)
+    )
+    return [(row.agent_id, row.failure, row.n) for row in rows]
 
 
 def progress_of_agent(

@@ -15,7 +15,7 @@ from manager.db import Database
 from manager.operations.addresses import hosts_to_resolve, record_resolutions
 from manager.operations.policy import Policy
 from manager.settings import NamingSettings
-from shared.naming import AddressRules, HostAnswer, NameServers, Question, look_up
+from shared.naming import AddressRules, HostAnswer, HostFailure, NameServers, Question, look_up
 
 __all__ = ["Names", "look_up_all", "resolve_due"]
 
@@ -63,7 +63,12 @@ def resolve_due(
         return 0
     answers = names.resolve([host.key for host in due])
     resolved = [
-        replace(host, addresses=answer.addresses, problem=answer.failure)
+        replace(
+            host,
+            addresses=answer.addresses,
+            problem=answer.failure,
+            failure=answer.code or HostFailure.NO_ADDRESS,
+        )
         for host, answer in zip(due, answers, strict=True)
     ]
     record_resolutions(db, resolved, now_ms(), policy)

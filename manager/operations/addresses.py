@@ -22,6 +22,7 @@ from manager.operations.pin_rules import judge
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.sharing import end_where_crowded
 from shared.frozen import frozen
+from shared.naming import HostFailure
 
 __all__ = [
     "Resolution",
@@ -40,13 +41,15 @@ COUNTED_MOST: Final = 10_000
 class Resolution:
     """A host to resolve, or what came of it.
 
-    addresses: empty where the name leads nowhere that may be crawled; `problem` says why.
+    addresses: empty where the name leads nowhere that may be crawled; `problem` says why in words,
+    `failure` as a code.
     """
 
     host_id: int
     key: str
     addresses: tuple[str, ...] = ()
     problem: str = ""
+    failure: HostFailure = HostFailure.NO_ADDRESS
 
 
 def hosts_to_resolve(db: Database, now_ms: int, limit: int) -> list[Resolution]:
@@ -90,7 +93,8 @@ def record_resolutions(
             pause_s = min(SLOWEST_RETRY_S, policy.resolve_retry_s * 2.0 ** min(failures, 20))
             state = "resolved" if state == "resolved" else "failed"
             row = _row(one.host_id, state, now_ms, pause_s, failures + 1)
-            rows.append({**row, "at_ms": None, "why": one.problem[:200]})
+            why = {"why": one.problem[:200], "failure": one.failure.value}
+            rows.append({**row, "at_ms": None, **why})
         addresses.set_resolution(tx, rows)
         record_addresses(tx, MANAGER, found, now_ms)
 
@@ -105,6 +109,7 @@ def _row(
         "after_ms": now_ms + round(pause_s * 1000),
         "failures": failures,
         "why": "",
+        "failure": "",
     }
 
 

@@ -16,7 +16,7 @@ from manager.db.glances import MachineRow
 from manager.operations.glances import AgentGlance
 from manager.operations.trouble import Trouble
 
-__all__ = ["DISK_BYTES", "REPORTS_WAITING", "SKEW_MS", "agent_troubles"]
+__all__ = ["ABSENT", "DISK_BYTES", "REPORTS_WAITING", "SKEW_MS", "agent_troubles"]
 
 SKEW_MS: Final = 60_000
 """Clocks that differ by more make logs of agents hard to read; permits do not depend on them."""

@@ -30,6 +30,7 @@ __all__ = [
     "AgentRow",
     "AgentView",
     "CommandName",
+    "RenamedSetting",
     "agent_detail",
     "agent_views",
     "check_hears_of_pages",
@@ -38,6 +39,7 @@ __all__ = [
     "named_agents",
     "names_taking_part",
     "order_command",
+    "renamed_settings_of",
     "retire",
     "set_next_list_limit",
     "units_by_agent",
@@ -69,6 +71,14 @@ class AgentDetail:
     view: AgentView
     counters: dict[str, Any]
     orders: dict[str, int]
+
+
+@frozen
+class RenamedSetting:
+    """A setting that a site gives by an old name, which a later release refuses."""
+
+    old: str
+    new: str
 
 
 def list_agents(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> list[AgentView]:
@@ -255,3 +265,9 @@ def _view(
         crawls,
         probing,
     )
+
+
+def renamed_settings_of(row: AgentRow) -> list[RenamedSetting]:
+    """Return the settings that an agent's site gives by old names, as it said last."""
+    said = json.loads(row.renamed_settings or "[]")
+    return [RenamedSetting(one["old"], one["new"]) for one in said]

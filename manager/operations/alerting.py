@@ -22,12 +22,18 @@ from manager.db.engine import Database, Transaction
 from manager.db.releases import AgentReleaseRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.agent_troubles import (
+    ABSENT,
     DISK_BYTES,
     REPORTS_WAITING,
     SKEW_MS,
     agent_troubles,
 )
+from manager.operations.agents import AgentView
 from manager.operations.alert_events import begin_news, news, note_news
+from manager.operations.few_hosts import FewHosts, few_of_agents, few_of_manager, trouble_of
+from manager.operations.glances import AgentGlance
+from manager.operations.name_lookups import resolutions
+from manager.operations.round_counts import unit_counts
 from manager.operations.standing import Standing
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
@@ -37,6 +43,7 @@ __all__ = [
     "Limits",
     "Message",
     "due",
+    "few_hosts",
     "look",
     "messages",
     "note_message",
@@ -63,6 +70,7 @@ class Limits:
     round_days: float
     backup_days: float
     agent_s: float = 0.0
+    hosts_share: float = 0.0
 
 
 @frozen
@@ -308,7 +316,22 @@ def look(
             tx, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
         )
     found = troubles(seen, moves, ends, updates, limits, now_ms)
-    return [*found, *agent_troubles(seen.views, machines, limits.agent_s)]
+    found += agent_troubles(seen.views, machines, limits.agent_s)
+    return [*found, *map(trouble_of, few_hosts(db, seen.views, limits.hosts_share))]
+
+
+def few_hosts(
+    db: Database, views: Iterable[AgentGlance | AgentView], share: float
+) -> list[FewHosts]:
+    """Return where few hosts are resolved or reached: by the manager, and by agents at work."""
+    if not share:
+        return []
+    names = resolutions(db)
+    failures = {one.failure: one.hosts for one in names.failures}
+    own = few_of_manager(names.resolved, failures, share, names.waiting)
+    present = {one.row.name for one in views if one.liveness.state not in ABSENT}
+    of_agents = few_of_agents((one for one in unit_counts(db) if one.agent in present), share)
+    return [*([] if own is None else [own]), *of_agents]
 
 
 def _updates(tx: Transaction) -> Mapping[int, AgentReleaseRow]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Final
 
 from manager.db import agents, measurements, pieces, probes, refetching, rights, round_units
 from manager.db.agents import AgentRow
@@ -20,8 +21,11 @@ from manager.db.round_units import FinishedRow
 from manager.operations.measuring import note_unreachable, refresh_volumes
 from manager.operations.sharing import finish_rested
 from shared.frozen import frozen
+from shared.naming import HostFailure
 
 __all__ = ["Claim", "Told", "finish_all", "finish_units"]
+
+UNREACHABLE: Final = "unreachable:"
 
 
 @frozen
@@ -34,6 +38,18 @@ class Claim:
     pages: int
     response_bytes: int
     reason: str
+    failure: str = ""  # not a single page came: a code (`shared.host_failures`)
+
+    @property
+    def failed_by(self) -> str:
+        """Return the failure; that of an agent before 0.2 begins its reason, as its protocol says.
+
+        A unit of which pages came is not failed, whatever ended it.
+        """
+        if self.failure:
+            return self.failure
+        unreachable = self.reason.startswith(UNREACHABLE) and not self.response_bytes
+        return HostFailure.UNREACHABLE.value if unreachable else ""
 
 
 @frozen
@@ -149,8 +165,9 @@ def _finish_probes(
 ) -> None:
     """Note finished probes; those are done whose lines are in, or that brought nothing.
 
-    That a probe brought no byte is what an agent says in a sync. A log that has no line of a unit
-    says nothing of it.
+    That a probe failed is what an agent says in a sync, and that the host is unreachable from
+    there. A probe that did not fail and brought no byte (robots.txt allows nothing, the host asks
+    for more patience) has no distance: it is measured by its log, or predicted.
     """
     probes.finish(
         tx,
@@ -169,7 +186,8 @@ def _finish_probes(
         if log_came or (claim.unit_id, claim.round) in logged:
             done.append((claim.unit_id, claim.round))
         elif not claim.response_bytes:
-            silent[claim.round].append(claim.unit_id)
+            if claim.failed_by:
+                silent[claim.round].append(claim.unit_id)
             done.append((claim.unit_id, claim.round))
     for number, unit_ids in silent.items():
         note_unreachable(tx, agent_id, unit_ids, number, now_ms)
@@ -179,7 +197,7 @@ def _finish_probes(
 def _finish_crawls(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
     done = [
         FinishedRow(one.claim.unit_id, one.told.agent.id, one.claim.round, one.claim.pages,
-                    one.claim.response_bytes, one.claim.reason)
+                    one.claim.response_bytes, one.claim.reason, one.claim.failed_by)
         for one in good
     ]  # fmt: skip
     round_units.finish_units(tx, done, now_ms)

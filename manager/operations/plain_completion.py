@@ -28,6 +28,7 @@ from manager.db.reports import ReportRow
 from manager.db.rights import RightRow
 from manager.operations.finishing import Claim, finish_units
 from manager.operations.log_summary import LogSummary
+from shared.naming import HostFailure
 
 __all__ = ["finish_by_list", "finish_by_log"]
 
@@ -114,7 +115,16 @@ def _is_full(right: RightRow, found: SumRow) -> bool:
 
 
 def _claim(right: RightRow, found: SumRow, reason: str) -> Claim:
-    return Claim(right.unit_id, right.kind, right.round, found.pages, found.response_bytes, reason)
+    is_silent = found.requests > 0 and found.failed >= found.requests
+    return Claim(
+        right.unit_id,
+        right.kind,
+        right.round,
+        found.pages,
+        found.response_bytes,
+        reason,
+        HostFailure.UNREACHABLE.value if is_silent else "",
+    )
 
 
 def _closed_ms(report: ReportRow) -> int:

@@ -8,6 +8,7 @@ an agent that fetched no page it is not known, however long its requests waited 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any
 
 from manager.db.engine import Database
@@ -22,7 +23,8 @@ __all__ = ["AgentReport", "RoundReport", "report_of", "round_report"]
 @frozen
 class AgentReport:
     """One agent. planned_ms None: the plan did not know it. error: 0.25 is 25% more than planned;
-    None: nothing was fetched, or nothing planned.
+    None: nothing was fetched, or nothing planned. failed: of its units, those of which not a single
+    page came.
 
     elapsed_ms: how long the plan expected its work to take by the clock.
     """
@@ -35,6 +37,7 @@ class AgentReport:
     measured_ms: float
     error: float | None
     elapsed_ms: float | None
+    failed: int = 0
 
 
 @frozen
@@ -42,7 +45,8 @@ class RoundReport:
     """A round in numbers. planned_ms, measured_ms: the makespan; over whom, and how far apart.
 
     probes, units: how many are in each state. elapsed_ms: of the crawl, by the clock. link_kinds:
-    what each kind of links brought, the most URLs first.
+    what each kind of links brought, the most URLs first. failures: units that failed, by code.
+    unresolved: hosts without an address, by code, which took no part.
     """
 
     number: int
@@ -63,6 +67,8 @@ class RoundReport:
     elapsed_ms: int | None
     agents: list[AgentReport]
     link_kinds: list[LinkKindSum]
+    failures: dict[str, int] = field(default_factory=dict)
+    unresolved: dict[str, int] = field(default_factory=dict)
 
 
 def round_report(db: Database, number: int) -> RoundReport:
@@ -109,6 +115,8 @@ def report_of(detail: RoundDetail, of_plan: Sequence[dict[str, Any]] | None = No
         elapsed_ms=row.elapsed_ms,
         agents=agents,
         link_kinds=detail.link_kinds,
+        failures=detail.failures,
+        unresolved=detail.unresolved,
     )
 
 
@@ -125,6 +133,7 @@ def _agent(name: str, done: dict[str, Any] | None, planned: dict[str, Any] | Non
         measured_ms=measured_ms,
         error=_error(measured_ms, planned_ms, pages),
         elapsed_ms=planned.get("elapsed_ms") if planned else None,
+        failed=done["units"].get("failed", 0) if done else 0,
     )
 
 

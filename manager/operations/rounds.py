@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from manager.balancing import BALANCERS
 from manager.db import (
+    addresses,
     agents,
     asked_probes,
     hosts,
@@ -30,12 +31,13 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.applying import apply_plan
 from manager.operations.asked_probes import next_round
+from manager.operations.few_hosts import reasons
 from manager.operations.giving import members
 from manager.operations.link_kinds import LinkKindSum, link_kinds_of_round
-from manager.operations.measuring import counted_totals
 from manager.operations.plans import check_moves, make_plan
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.probing import order_probes_of_round
+from manager.operations.round_counts import hosts_without_address, round_counts
 from shared.errors import FormatError
 from shared.frozen import frozen
 
@@ -61,7 +63,9 @@ METHODS: Final = tuple(BALANCERS)
 class RoundDetail:
     """A round with its progress. orders, units: how many are in each state.
 
-    agents: name, and per state units, pages, bytes; measured_ms of the crawl so far. plan: costs
+    agents: name, and per state units, pages, bytes; failures by code; measured_ms of the crawl so
+    far. failures: units that failed, by code of `HostFailure`. unresolved: hosts without an
+    address, by code, which take no part; of the newest round only, as they are now. plan: costs
     per agent, tree and explanation of the plan that it goes by, or None: not made yet, or not
     asked for. link_kinds: what each kind of links brought, the most URLs first.
     """
@@ -74,6 +78,8 @@ class RoundDetail:
     bound_ms: float | None
     plan: dict[str, Any] | None
     link_kinds: list[LinkKindSum] = field(default_factory=list)
+    failures: dict[str, int] = field(default_factory=dict)
+    unresolved: dict[str, int] = field(default_factory=dict)
 
 
 def start_round(
@@ -127,6 +133,15 @@ def start_in(
     rights.withdraw(tx, now_ms, "a round begins", unit_ids=refetching.granted_units(tx))
     hosts.change_state(tx, "idle", "probing")
     if not hosts.any_in_state(tx, ["placed", "probing"]):
+        failed = Counter[str]()
+        for _, failure, count in addresses.failed_counts(tx):
+            failed[failure] += count
+        if failed:
+            raise ConflictError(
+                f"no host has an address, of {failed.total():,} that are known; "
+                f"{reasons(dict(failed.most_common()))}; see naming.servers, then look up again "
+                "by `prsm hosts resolve`"
+            )
         raise ConflictError(
             "no host has an address yet: import hosts, wait until their names were looked up "
             "(`prsm hosts import FILE --wait`, `prsm status`)"
@@ -214,7 +229,9 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
             plan = (plans.by_id if with_plan else plans.head_by_id)(tx, row.plan_id)
         names = agents.names(tx)
         kinds = link_kinds_of_round(tx, number)
-    far = db.kept.get(("round", number), lambda: _how_far(db, number))
+        is_newest = number == rounds.last_number(tx)
+    unresolved = hosts_without_address(db) if is_newest else {}
+    far = round_counts(db, number)
     units: Counter[str] = Counter()
     of_agent: dict[int, dict[str, Any]] = {}
     for agent, state, held, pages, size in far.progress:
@@ -226,12 +243,17 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
                 "units": {},
                 "pages": 0,
                 "bytes": 0,
+                "failures": {},
                 "measured_ms": far.measured_ms.get(agent, 0),
             },
         )
         entry["units"][state] = held
         entry["pages"] += pages
         entry["bytes"] += size
+    failures: Counter[str] = Counter()
+    for agent, failure, count in far.failures:
+        failures[failure] += count
+        of_agent[agent]["failures"][failure] = count
     return RoundDetail(
         row,
         dict(far.orders),
@@ -241,24 +263,6 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
         plan.bound_ms if plan is not None else None,
         json.loads(plan.detail) if isinstance(plan, PlanRow) else None,
         kinds,
+        dict(failures.most_common()),
+        unresolved,
     )
-
-
-@frozen
-class _HowFar:
-    """orders: to probe, by state. progress: (agent, state, units, pages, bytes)."""
-
-    orders: dict[str, int]
-    progress: list[tuple[int, str, int, int, int]]
-    measured_ms: dict[int, int]
-
-
-def _how_far(db: Database, number: int) -> _HowFar:
-    """Return how far a round is; all of its units are counted."""
-    with db.read() as tx:
-        totals = counted_totals(tx, number)
-        return _HowFar(
-            probes.counts(tx, number),
-            round_units.progress_by_agent(tx, number),
-            {agent: ms for agent, ms, _ in totals},
-        )

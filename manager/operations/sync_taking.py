@@ -6,6 +6,7 @@ which was acknowledged names no more; nothing else of a sync frees a right.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,6 +51,7 @@ def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]
         "update_result": request.update_result or row.update_result,
         "round_held": request.round_held,
         "generation_held": request.generation_held,
+        "renamed_settings": json.dumps([one.model_dump() for one in request.renamed_settings]),
         "serving_url": request.serving.url if request.serving else "",
         "serving_fingerprint": request.serving.fingerprint if request.serving else "",
     }
@@ -93,6 +95,7 @@ def _finish(tx: Transaction, telling: Sequence[Telling], now_ms: int) -> None:
                         unit.pages,
                         unit.response_bytes,
                         unit.reason,
+                        unit.failure,
                     )
                     for unit in request.finished
                     if unit.unit in ids

@@ -91,6 +91,15 @@ class AlertSettings:
         reason="how long an agent may fetch nothing, or its disk, clock or reports be amiss, "
         "before an alert; 0: no alert",
     )
+    hosts_share: float = setting(
+        0.5,
+        unit="share",
+        least=0,
+        most=1,
+        reason="what share of its hosts the manager or an agent must resolve, and an agent reach; "
+        "fewer are an alert, for its name servers or network are at fault then, not the hosts; 0: "
+        "no alert",
+    )
     manager_s: float = setting(
         600.0,
         unit="s",

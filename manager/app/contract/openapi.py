@@ -43,6 +43,7 @@ _OF_PATH: Final[dict[str, tuple[int, ...]]] = {
     "/servlets/record": (408,),
     "/servlets/submitlog": (408,),
     "/api/v1/hosts/import": (408, 413, 415),
+    "/api/v1/hosts/resolutions": (408, 413, 415),
     "/api/v1/lists/import": (408, 413, 415),
     "/api/v1/releases/bundles": (408, 413, 415),
 }

@@ -8,13 +8,21 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.access import Page
-from manager.console.attention import agent_notices, spoken_detail
+from manager.console.attention import Notice, agent_notices, few_notices, spoken_detail
 from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.phrases import spoken
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link, whole_number
 from manager.operations.agent_rounds import rounds_of_agent
-from manager.operations.agents import agent_detail, order_command, retire, set_next_list_limit
+from manager.operations.agents import (
+    AgentView,
+    agent_detail,
+    order_command,
+    renamed_settings_of,
+    retire,
+    set_next_list_limit,
+)
+from manager.operations.alerting import few_hosts
 from manager.operations.audit import audit_page
 from manager.operations.claim_review import believe_agent
 from manager.operations.claims import doubts_of
@@ -90,6 +98,7 @@ class PastRound:
     round: RoundRow
     units: int
     over: int
+    failed: int
     pages: int
     size_bytes: int
     measured_ms: float
@@ -104,12 +113,13 @@ def show(visit: Visit) -> Response:
         "agent.html",
         view=detail.view,
         row=detail.view.row,
+        renamed=renamed_settings_of(detail.view.row),
         is_doubted=bool(doubts_of(detail.view.row)),
         counters={name: one for name, one in detail.counters.items() if name not in LISTS},
         stopped=detail.counters.get("stopped", []),
         link_kinds=detail.counters.get("kinds", []),
         orders=detail.orders,
-        notices=list(agent_notices(detail.view, visit.now_ms)),
+        notices=[*agent_notices(detail.view, visit.now_ms), *_few(visit, detail.view)],
         units=list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN),
         reports=list_reports(visit.db, limit=ROWS_SHOWN, agent=name),
         history=_history(visit, name),
@@ -127,6 +137,12 @@ def show(visit: Visit) -> Response:
     )
 
 
+def _few(visit: Visit, view: AgentView) -> list[Notice]:
+    """Return whether the agent resolves or reaches few of its hosts."""
+    found = few_hosts(visit.db, [view], visit.door.alerts.limits.hosts_share)
+    return few_notices([one for one in found if one.agent == view.row.name])
+
+
 def _history(visit: Visit, name: str) -> list[PastRound]:
     found = rounds_of_agent(visit.db, name, ROUNDS_SHOWN)
     longest = max((float(one.measured_ms) for one in found), default=0.0)
@@ -135,6 +151,7 @@ def _history(visit: Visit, name: str) -> list[PastRound]:
             one.round,
             sum(one.units.values()),
             one.units.get("finished", 0),
+            one.units.get("failed", 0),
             one.pages,
             one.size_bytes,
             one.measured_ms,

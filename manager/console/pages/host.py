@@ -27,6 +27,7 @@ from manager.operations.bans import ban_host, lift_ban
 from manager.operations.host_views import DIRECTORIES_MOST, HostDetail, host_detail
 from manager.operations.hosts import exclude_host, include_host
 from manager.operations.moving import move_unit
+from manager.operations.name_lookups import look_up_again
 from manager.operations.pins import pin_unit, unpin_units
 from manager.operations.preconditions import why_not_merged, why_not_split
 from manager.operations.rounds import current_round
@@ -240,6 +241,14 @@ def _why_excluded(host: HostRow, now_ms: int) -> list[str]:
     ]
 
 
+def resolve(visit: Visit) -> Response:
+    """Order another look-up of a host's name."""
+    key = visit.form.get("host", "")
+    look_up_again(visit.db, key, visit.actor, visit.now_ms)
+    said = _("%(host)s is looked up again with the manager's next tick.", host=key)
+    return visit.go(link("host", host=key), done=said)
+
+
 def move(visit: Visit) -> Response:
     """Give a unit to an agent now, or for good where it is to stay there; ask once."""
     unit, agent, reason = _choice(visit, "unit")
@@ -363,6 +372,7 @@ PAGES: Final = (
     Page("GET", "/host", "viewer", show, query=("host",)),
     Page("POST", "/host/exclude", "operator", exclude),
     Page("POST", "/host/include", "operator", include),
+    Page("POST", "/host/resolve", "operator", resolve),
     Page("POST", "/host/move", "operator", move),
     Page("POST", "/host/unpin", "operator", unpin),
     Page("POST", "/host/ban", "operator", ban),

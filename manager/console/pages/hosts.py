@@ -9,7 +9,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, number
+from manager.console.language import _, ngettext, number
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit, link
 from manager.operations.agents import named_agents
@@ -21,6 +21,7 @@ from manager.operations.host_views import (
     list_hosts,
 )
 from manager.operations.hosts import import_hosts
+from manager.operations.name_lookups import look_up_again, resolutions
 from shared.frozen import frozen
 from shared.idn import folded
 
@@ -105,7 +106,21 @@ def show(visit: Visit) -> Response:
         agents=[one.name for one in fleet if not one.is_retired],
         # Who searches from anywhere may mean that.
         same_named_agent=text if any(one.name == text for one in fleet) else "",
+        names=resolutions(visit.db),
         is_empty=not page.hosts and not listing.is_filtered and listing.page == 1,
+    )
+
+
+def resolve(visit: Visit) -> Response:
+    """Order another look-up of all unresolved names."""
+    asked = look_up_again(visit.db, "", visit.actor, visit.now_ms)
+    return visit.go(
+        link("hosts", state="new"),
+        done=ngettext(
+            "%(num)s name is looked up again with the manager's next tick.",
+            "%(num)s names are looked up again with the manager's next tick.",
+            asked.hosts,
+        ),
     )
 
 
@@ -163,4 +178,5 @@ PAGES: Final = (
     Page("GET", "/hosts.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("GET", "/add-hosts", "operator", show_add),
     Page("POST", "/add-hosts", "operator", add),
+    Page("POST", "/hosts/resolve", "operator", resolve),
 )

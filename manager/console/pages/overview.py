@@ -15,6 +15,7 @@ from manager.assignment import LivenessState
 from manager.console.access import Page
 from manager.console.attention import (
     Notice,
+    few_notices,
     manager_notices,
     notices,
     signature_notices,
@@ -26,6 +27,7 @@ from manager.console.svg import Part, stacked
 from manager.console.visit import Visit
 from manager.operations.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.agents import AgentView, agent_views
+from manager.operations.alerting import few_hosts
 from manager.operations.audit import audit_page
 from manager.operations.glances import AgentGlance, agent_glances, agents_with_trouble
 from manager.operations.host_views import count_hosts
@@ -74,6 +76,7 @@ def overview(visit: Visit) -> Response:
     recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
     managers = list_managers(visit.db)
     wanting = tick_notices(managers, visit.now_ms) + manager_notices(managers)
+    wanting += few_notices(few_hosts(visit.db, agents, visit.door.alerts.limits.hosts_share))
     wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
     wanting += notices(
         _troubled(visit, agents), recent, what_cannot_hold(visit.db), visit.now_ms, _given_up(visit)

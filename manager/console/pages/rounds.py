@@ -60,6 +60,7 @@ AGENT_KEYS: Final[dict[str, Callable[[AgentReport], Any]]] = {
 AGENTS_HEADER: Final = (
     "agent",
     "units",
+    "failed",
     "pages",
     "received (bytes)",
     "planned (ms)",
@@ -193,7 +194,16 @@ def export_agents(visit: Visit) -> Response:
     report = round_report(visit.db, visit.number)
     rows = _agents(report, _agents_listing(visit))
     cells = (
-        [one.name, one.units, one.pages, one.bytes, one.planned_ms, one.measured_ms, one.error]
+        [
+            one.name,
+            one.units,
+            one.failed,
+            one.pages,
+            one.bytes,
+            one.planned_ms,
+            one.measured_ms,
+            one.error,
+        ]
         for one in rows
     )
     return csv_response(f"round-{report.number}", AGENTS_HEADER, cells)

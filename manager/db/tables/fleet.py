@@ -91,6 +91,7 @@ agents: Final = sa.Table(
     # Where it may be fetched from, if it serves its segments (`prs serve`).
     text("serving_url"),
     text("serving_fingerprint"),  # SHA-256 of its certificate, hexadecimal
+    text("renamed_settings"),  # JSON: settings that its site gives by old names
     # Where it is, in degrees, for the map; NULL: nobody said.
     sa.Column("latitude", sa.Float()),
     sa.Column("longitude", sa.Float()),

@@ -30,7 +30,8 @@ hosts: Final = sa.Table(
     moment("resolved_ms"),
     moment("resolve_after_ms"),  # NULL: not to be resolved
     count("resolve_failures"),
-    text("resolve_problem"),
+    text("resolve_problem"),  # of the last look-up, in words; "": it brought an address
+    text("resolve_failure"),  # the same as a code (`shared.host_failures`)
     sa.Column("group_id", Whole),  # the smallest host id of the group; NULL: no address known yet
     # A host that is split: its directories may be with several agents at once, and `shares` times
     # its interval is what each of them keeps. NULL: one agent has all of it.
@@ -40,6 +41,12 @@ hosts: Final = sa.Table(
     sa.Index("ix_hosts_reversed_key", "reversed_key", "id"),
     sa.Index(None, "group_id"),
     sa.Index(None, "resolve_after_ms"),
+    sa.Index(
+        "ix_hosts_unresolved",
+        "id",
+        sqlite_where=sa.text("resolve_failure <> ''"),
+        postgresql_where=sa.text("resolve_failure <> ''"),
+    ),
     sa.Index(
         "ix_hosts_excluded",
         "id",

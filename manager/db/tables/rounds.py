@@ -54,7 +54,7 @@ rounds: Final = sa.Table(
     sa.CheckConstraint("(open IS NOT NULL) = (state IN ('probing', 'crawling'))", name="open"),
 )
 
-# waiting: its owner has no right yet. granted: is being crawled.
+# waiting: its owner has no right yet. granted: is being crawled. failed: not a single page came.
 unit_rounds: Final = sa.Table(
     "unit_rounds",
     metadata,
@@ -68,7 +68,8 @@ unit_rounds: Final = sa.Table(
     moment("finished_ms"),
     moment("quiet_ms"),  # granted, and nothing of it is left; but it is a piece of a split host
     text("reason"),
-    one_of("state", "waiting", "granted", "finished", "cancelled"),
+    text("failure"),  # by which it failed, a code (`shared.host_failures`)
+    one_of("state", "waiting", "granted", "finished", "cancelled", "failed"),
     sa.Index(None, "round", "state"),
     sa.Index(
         "ix_unit_rounds_quiet",

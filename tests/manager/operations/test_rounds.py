@@ -192,6 +192,8 @@ def test_a_host_that_nobody_reaches_is_crawled_all_the_same(database: Database) 
             for unit in list(world.agents[name].fetchable(world.true_ms)):
                 world.fetch(name, unit, kbytes=0)
             world.agents[name].lines = []
+            told = world.agents[name].unanswered
+            told[:] = [one.model_copy(update={"failure": "unreachable"}) for one in told]
             world.sync(name)
         world.tick()
         for name in ("a", "b"):

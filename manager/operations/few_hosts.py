@@ -1,0 +1,151 @@
+"""Few hosts: when so many fail for the manager or an agent that its own side is at fault.
+
+Pure rules. A `FewHosts` is a typed reason with its numbers; its sentence is made of them. Hosts of
+the manager are judged by their last look-ups, those of an agent by its units that ended in the
+newest round, and by the names that its name servers do not answer now. Invariant: a trouble follows
+from the current numbers alone and ends with them; no state is kept here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import Final
+
+from manager.operations.trouble import Trouble
+from shared.frozen import frozen
+from shared.naming import failure_words, is_naming_failure
+
+__all__ = [
+    "FewCode",
+    "FewHosts",
+    "UnitCounts",
+    "few_of_agents",
+    "few_of_manager",
+    "key_of",
+    "reasons",
+    "trouble_of",
+]
+
+LEAST: Final = 4
+"""Hosts that must have been tried, or all there are: two dead names of two thousand say nothing
+while they are the first two."""
+
+
+class FewCode(StrEnum):
+    """The kind of few: hosts that resolve, or hosts that answer."""
+
+    RESOLVED = "few_resolved"
+    REACHED = "few_reached"
+
+
+@frozen
+class FewHosts:
+    """Few hosts are resolved or reached. agent: its name; "": the manager.
+
+    failures: how many failed, by code of `HostFailure`. share: of the tried, that must be good.
+    """
+
+    code: FewCode
+    agent: str
+    tried: int
+    failures: tuple[tuple[str, int], ...]
+    share: float
+
+    @property
+    def failed(self) -> int:
+        """Return how many of the tried failed in this way."""
+        return sum(count for _, count in self.failures)
+
+
+@frozen
+class UnitCounts:
+    """The units of an agent in a round. unanswered: hosts whose name servers keep silent now."""
+
+    agent: str
+    finished: int
+    failures: Mapping[str, int]
+    open: int = 0
+    unanswered: int = 0
+
+
+def few_of_manager(
+    resolved: int, failures: Mapping[str, int], share: float, waiting: int = 0
+) -> FewHosts | None:
+    """Judge the look-ups of the manager. share: of all hosts that must be resolved; 0: any is.
+
+    failures: unresolved hosts by code. waiting: hosts that were not looked up yet.
+    """
+    failed = sum(failures.values())
+    return _few(FewCode.RESOLVED, "", resolved + failed, failures, share, open_=waiting)
+
+
+def few_of_agents(counts: Iterable[UnitCounts], share: float) -> Iterator[FewHosts]:
+    """Judge agents by their units of the newest round: first names, then answers.
+
+    Units without an address are not counted among those that might have answered.
+    """
+    for one in counts:
+        unnamed = Counter({c: n for c, n in one.failures.items() if is_naming_failure(c)})
+        silent = {c: n for c, n in one.failures.items() if not is_naming_failure(c)}
+        if one.unanswered:
+            unnamed["name_unanswered"] += one.unanswered
+        named = one.finished + sum(silent.values())
+        tried = named + unnamed.total()
+        open_ = max(0, one.open - one.unanswered)
+        for code, of, failures in (
+            (FewCode.RESOLVED, tried, unnamed),
+            (FewCode.REACHED, named, silent),
+        ):
+            found = _few(code, one.agent, of, failures, share, open_=open_)
+            if found is not None:
+                yield found
+
+
+def _few(
+    code: FewCode, agent: str, tried: int, failures: Mapping[str, int], share: float, *, open_: int
+) -> FewHosts | None:
+    failed = sum(failures.values())
+    if not share or not failed or (tried < LEAST and open_) or tried - failed >= share * tried:
+        return None
+    ordered = tuple(sorted(failures.items(), key=lambda item: (-item[1], item[0])))
+    return FewHosts(code, agent, tried, ordered, share)
+
+
+def trouble_of(one: FewHosts) -> Trouble:
+    """Return the trouble of few hosts, in words."""
+    failed, tried, share = f"{one.failed:,}", f"{one.tried:,}", f"{one.share:.0%}"
+    why = reasons(dict(one.failures))
+    least = f"alerts.hosts_share wants {share}"
+    if not one.agent:
+        text = (
+            f"the manager has no address of {failed} of {tried} hosts; {least}; {why}; see "
+            "naming.servers, then look up again by `prsm hosts resolve`"
+        )
+    elif one.code is FewCode.RESOLVED:
+        text = (
+            f"agent {one.agent} found no address of {failed} of {tried} hosts; {least}; {why}; "
+            "`prs doctor` there says what its name servers answer"
+        )
+    else:
+        text = (
+            f"agent {one.agent} reached nothing of {failed} of {tried} hosts; {least}; {why}; "
+            "`prs doctor --page URL` there tries the way to a host"
+        )
+    return Trouble(key_of(one), text)
+
+
+def key_of(one: FewHosts) -> str:
+    """Return the key of its trouble."""
+    if not one.agent:
+        return "names:"
+    kind = "agent-names" if one.code is FewCode.RESOLVED else "agent-reach"
+    return f"{kind}:{one.agent}"
+
+
+def reasons(failures: Mapping[str, int]) -> str:
+    """Return counts by code in clauses."""
+    return "; ".join(
+        f"of them {count:,}: {failure_words(code)}" for code, count in failures.items()
+    )
