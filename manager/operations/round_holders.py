@@ -14,9 +14,10 @@ from manager.operations.policy import Policy
 from manager.operations.round_progress import has_reported
 from shared.frozen import frozen
 
-__all__ = ["HolderReason", "RoundHolder", "RoundHolders", "holders_of"]
+__all__ = ["HOLDERS_MOST", "HolderReason", "RoundHolder", "RoundHolders", "holders_of"]
 
 HOLDERS_MOST: Final = 1000
+"""As many are shown at most, of however many there are."""
 
 
 class HolderReason(StrEnum):

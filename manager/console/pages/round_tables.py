@@ -1,4 +1,4 @@
-"""The short tables of rounds, whole and as CSV: how far each agent is, and the schedules."""
+"""The short tables of rounds as CSV: how far each agent is, what a round waits for, schedules."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.console.access import Page
-from manager.console.csv_export import Cell, csv_response
+from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.pages.progress import UNIT_STATES, busiest_first
 from manager.console.pages.schedules import SCHEDULE_HEADER, schedule_cells
 from manager.console.visit import Visit
+from manager.operations.round_holders import HOLDERS_MOST, RoundHolder, holders_of
 from manager.operations.round_schedules import TIMETABLE
 from manager.operations.rounds import round_detail
 
@@ -25,6 +26,7 @@ PROGRESS_HEADER: Final = (
     "received (bytes)",
     "measured (ms)",
 )
+HOLDERS_HEADER: Final = ("host", "agent", "reason", "until (UTC)", "why", "since (UTC)")
 SCHEDULES_HEADER: Final = (*SCHEDULE_HEADER, "method", "probe first", "share of units moved")
 
 
@@ -47,6 +49,17 @@ def _progress(agent: Mapping[str, Any]) -> list[Cell]:
     ]
 
 
+def export_holders(visit: Visit) -> Response:
+    """Send what a round waits for as CSV, held for longest first; at most 1,000 rows."""
+    held = holders_of(visit.db, visit.number, visit.policy, visit.now_ms, HOLDERS_MOST)
+    return csv_response(f"round-{visit.number}-holders", HOLDERS_HEADER, map(_held, held.holders))
+
+
+def _held(one: RoundHolder) -> list[Cell]:
+    until, since = moment_cell(one.until_ms), moment_cell(one.since_ms)
+    return [one.unit, one.agent, one.reason.value, until, one.why, since]
+
+
 def export_schedules(visit: Visit) -> Response:
     """Send the schedules of rounds as CSV."""
     rows = (
@@ -63,5 +76,6 @@ def export_schedules(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/rounds/{number:int}/progress.csv", "viewer", export_progress),
+    Page("GET", "/rounds/{number:int}/holders.csv", "viewer", export_holders),
     Page("GET", "/rounds/schedules.csv", "viewer", export_schedules),
 )

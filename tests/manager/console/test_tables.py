@@ -17,6 +17,8 @@ from manager.operations.collection_orders import cancel_order, list_orders
 from manager.operations.host_views import host_detail
 from manager.operations.plan_tree import plan_tree
 from manager.operations.plans import plan_detail
+from manager.operations.round_holders import holders_of
+from manager.operations.rounds import list_rounds
 from tests.manager.console import tabled
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
@@ -224,6 +226,18 @@ def test_how_far_each_agent_is_in_a_round(tables: Running, person: Visitor) -> N
     assert all(row["units"] == row["units finished"] for row in rows)
     costs = [int(row["measured (ms)"]) for row in rows]
     assert costs == sorted(costs, reverse=True)
+
+
+def test_what_a_round_waits_for(tables: Running, person: Visitor) -> None:
+    """As many rows as its page says, each with its reason; nothing of a round that is over."""
+    browser, manager = person("viewer"), tables.manager
+    number = max(row.number for row in list_rounds(manager.db))
+    held = holders_of(manager.db, number, manager.policy, tables.clock(), 1000)
+    rows = _rows(browser, f"/rounds/{number}/holders.csv")
+    assert [row["host"] for row in rows] == [one.unit for one in held.holders] != []
+    assert [row["reason"] for row in rows] == [one.reason.value for one in held.holders]
+    assert _rows(browser, "/rounds/1/holders.csv") == []
+    assert browser.get("/console/rounds/99/holders.csv").status_code == 404
 
 
 def test_all_schedules(tables: Running, person: Visitor) -> None:
