@@ -45,7 +45,7 @@ class ManagerClock:
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
         self._spells: dict[tuple[int, int, str], list[Spell]] = {}
-        self._paces: dict[tuple[int, str, tuple[int, ...]], Pace | None] = {}
+        self._paces: dict[tuple[int, tuple[int, ...]], Pace | None] = {}
         self._verdicts: dict[tuple[int, int, str], Timed | None] = {}
         self._believed: list[int] | None = None
 
@@ -105,15 +105,19 @@ class ManagerClock:
         key = row.id, round_number, kind
         if key not in self._verdicts:
             spells = self._of(*key)
-            pace = self._pace(*key) if any(one.requests is not None for one in spells) else None
+            is_in = any(one.requests is not None for one in spells)
+            pace = self._pace(row.id, round_number) if is_in else None
             timed = None if pace is None else pace.judge(spells, {})
             if pace is not None and timed is not None and not timed.confirms:
                 timed = pace.judge(spells, self._expected(row.id, spells))
             self._verdicts[key] = timed
         return self._verdicts[key]
 
-    def _pace(self, agent_id: int, round_number: int, kind: str) -> Pace | None:
-        """Return how the clock follows from claims; of most agents the same ones say so."""
+    def _pace(self, agent_id: int, round_number: int) -> Pace | None:
+        """Return how the clock follows from claims in a round, be they of probes or of crawls.
+
+        Of most agents the same ones say so.
+        """
         if self._believed is None:
             self._believed = [
                 row.id
@@ -124,9 +128,15 @@ class ManagerClock:
         for other in self._believed:
             if len(found) == AGENTS:
                 break
-            if other != agent_id and (spells := self._of(other, round_number, kind)):
+            if other == agent_id:
+                continue
+            spells = [
+                *self._of(other, round_number, "probe"),
+                *self._of(other, round_number, "crawl"),
+            ]
+            if spells:
                 found[other] = spells
-        key = round_number, kind, tuple(found)
+        key = round_number, tuple(found)
         if key not in self._paces:
             self._paces[key] = find_pace(found)
         return self._paces[key]
