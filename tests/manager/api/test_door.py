@@ -39,6 +39,8 @@ RANKS = ["viewer", "operator", "admin"]
 PIN = {"unit": "http://a.example:80/", "agent": "a.example"}
 NEEDS = [
     ("GET", "/api/v1/overview", None, "viewer"),
+    ("GET", "/api/v1/search?q=a.example", None, "viewer"),
+    ("GET", "/api/v1/archive/captures?url=http://a.example/", None, "viewer"),
     ("GET", "/api/v1/managers", None, "viewer"),
     ("POST", "/api/v1/managers/x/forget", {}, "admin"),
     ("GET", "/api/v1/hosts", None, "viewer"),
