@@ -67,7 +67,7 @@ GRACE_S: Final = 1.0  # an exchange with the manager that takes longer is given 
 
 @frozen
 class Ended:
-    """Why an agent stopped; refused: the manager's no, where that was the reason.
+    """The reason for which an agent stopped; refused: the manager's no, where that was the reason.
 
     unreached: its own manager did not answer, but another one, and nothing was left to do.
     """

@@ -32,7 +32,7 @@ class WaitError(LinkError):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether another installation's manager answered."""
+        """True where another installation's manager answered."""
         return self.code == FOREIGN_INSTALLATION
 
 

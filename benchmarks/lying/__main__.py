@@ -121,7 +121,7 @@ def _lie(
     *,
     has_history: bool,
 ) -> list[str]:
-    """Let an agent lie for two rounds, and enter what that does; return why it is suspect."""
+    """Run two rounds in which an agent lies, and enter what that does; return why it is suspect."""
     fleet.lies[LIAR] = LIES[name]
     if not has_history:
         fleet.begin()

@@ -171,7 +171,7 @@ class Fleet(World):
         self.hosts(*self.truth.hosts)
 
     def run(self, *, turns: int = 200, names: Iterable[str] | None = None) -> int:
-        """Let everybody work until nothing happens any more; return after how many turns."""
+        """Run all agents until nothing happens any more; return after how many turns."""
         for turn in range(turns):
             self.wait(STEP_S)
             self.resolve()

@@ -57,7 +57,7 @@ class SelfCheck:
         self._others: list[Callable[[], Sequence[Condition]]] = []
 
     def add(self, conditions: Callable[[], Sequence[Condition]]) -> None:
-        """Tell the conditions of another part of this manager, too, which logs them itself."""
+        """Add the conditions of another part of this manager, which logs them itself."""
         self._others.append(conditions)
 
     def watch(self, db: Database) -> None:

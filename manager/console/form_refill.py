@@ -41,7 +41,7 @@ _FOCUS: Final = re.compile(r"\sautofocus(?=[\s>])")
 
 @frozen
 class Refusal:
-    """Why a form was refused. action: where it was sent; typed: its fields.
+    """The refusal of a form. action: where it was sent; typed: its fields.
 
     field: the name of the wrong one; empty: of all together. message: finished marks. conflict:
     what the form was about has changed since it was shown.
@@ -55,7 +55,7 @@ class Refusal:
 
 
 def shows_form(page: str, refusal: Refusal) -> bool:
-    """Tell whether a page has the form that was sent, with a field that a person fills in."""
+    """Return whether a page has the form that was sent, with a field that a person fills in."""
     found = _found(page, refusal)
     return found is not None and any(map(_is_filled_in, _CONTROL.findall(found["inside"])))
 

@@ -47,7 +47,7 @@ def mark_moments(page: str) -> str:
 
 
 def _is_text(page: str, at: int) -> bool:
-    """Tell whether a place is text, directly within an element that may hold marks."""
+    """Return whether a place is text, directly within an element that may hold marks."""
     opened = page.rfind("<", 0, at)
     if opened < 0:
         return True

@@ -69,7 +69,7 @@ def form_again(
 
 
 def _has_words(form: Mapping[str, str]) -> bool:
-    """Tell whether something may have been typed that would be lost without its form."""
+    """Return whether something may have been typed that would be lost without its form."""
     return any(" " in value.strip() or "\n" in value.strip() for value in form.values())
 
 

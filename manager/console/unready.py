@@ -1,4 +1,4 @@
-"""Why a button is disabled, and the next step beside it, as the page says them."""
+"""Reasons for disabled buttons, each with the next step, in the words of the page."""
 
 from __future__ import annotations
 

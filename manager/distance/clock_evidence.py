@@ -81,7 +81,7 @@ class _Windows:
 
 @frozen
 class Timed:
-    """What the clock says of an agent's claims.
+    """The verdict of the clock on an agent's claims.
 
     over, under: share of the windows in which it claims more than the clock allows, or less than
     half of what the clock says. factor: claimed over clock; is_even: it holds for nearly all, else
@@ -118,7 +118,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class Pace:
-    """How spells follow from claims: clock = waiting + requests x each + claimed x weight.
+    """The model of a spell: clock = waiting + requests x each + claimed x weight.
 
     one_by_one: a unit begins where the one before ended. spread, least_ms: of the error, relative
     to a spell, and however short it is. covariance: (2, 2) of `waiting_ms` and `each_ms`.

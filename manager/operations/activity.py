@@ -26,7 +26,7 @@ STEPS_MOST: Final = 1000
 
 @frozen
 class Rate:
-    """What was fetched a second on average, from a moment for some hours.
+    """The rates of fetching, a second on average, from a moment for some hours.
 
     None: no log speaks of that time, which is not the same as that nothing was fetched. is_over:
     the time has passed; of one that goes on the average is over what has passed of it.

@@ -33,7 +33,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class BucketState(StrEnum):
-    """What is known of the bucket."""
+    """The state of the bucket, as far as it is known."""
 
     CHECKED = "bucket_checked"
     UNREACHABLE = "bucket_unreachable"

@@ -40,7 +40,7 @@ SCATTERED_SHARE: Final = 0.75
 
 
 class ManagerClock:
-    """What the clock says of claims in one transaction; nothing is read twice."""
+    """The verdicts of the clock on claims in one transaction; nothing is read twice."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx

@@ -26,7 +26,7 @@ DAY_MS: Final = 86_400_000
 
 @frozen
 class Recorded:
-    """What became of the lines. over_limit: hosts and pages beyond what is taken in a day.
+    """The outcome of each kind of line. over_limit: hosts and pages beyond what is taken in a day.
 
     refused_lines: the first 1,000 that cannot be used; refused: number and reason of these.
     """

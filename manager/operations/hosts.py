@@ -49,7 +49,7 @@ __all__ = [
 
 @frozen
 class Imported:
-    """What became of the lines.
+    """The outcome of each kind of line.
 
     refused_lines: the first 1,000 that cannot be used; refused: number and reason of these.
     """

@@ -78,7 +78,7 @@ def why_not_merged(db: Database, key: str) -> ConflictError | None:
 
 
 def is_last_admin(db: Database, name: str) -> bool:
-    """Tell whether nobody but this user may act as administrator."""
+    """Return whether nobody but this user may act as administrator."""
     with db.read() as tx:
         found = users.all_users(tx)
     return {one.name for one in found if one.role == "admin" and not one.disabled_ms} == {name}

@@ -1,4 +1,4 @@
-"""What a round waits for: the hosts that hold it, each with its agent and the reason."""
+"""The hosts that hold a round, each with its agent and the reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOLDERS_MOST: Final = 1000
 
 
 class HolderReason(StrEnum):
-    """Why a round waits."""
+    """The reason for which a round waits."""
 
     FETCHING = "fetching"
     """The agent has the unit and has not finished it."""
@@ -58,7 +58,7 @@ class RoundHolder:
 
 @frozen
 class RoundHolders:
-    """What a round waits for. total: how many there are; holders: some, longest held first."""
+    """The hosts that a round waits for. total: their number; holders: some, longest held first."""
 
     total: int
     holders: list[RoundHolder]

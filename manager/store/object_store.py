@@ -77,7 +77,7 @@ class ObjectStore:
 
     @contextlib.contextmanager
     def checking(self) -> Iterator[None]:
-        """Let this thread look at what is here, though the store is barred."""
+        """Open the store for this thread, though it is barred for others."""
         self._checker = threading.get_ident()
         try:
             yield

@@ -1,4 +1,4 @@
-"""When rights were sent to their agents, and what the manager's clock leaves for claimed times."""
+"""Add when rights were sent to their agents, and the clock's time beside claimed times."""
 
 from __future__ import annotations
 

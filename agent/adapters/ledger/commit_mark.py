@@ -28,7 +28,7 @@ LONGEST_BYTES: Final = 4096
 
 @frozen
 class Committed:
-    """What a commit stored of the numbers of a ledger."""
+    """The numbers of a ledger that a commit stored."""
 
     next_job: int
     segments: SegmentState
@@ -90,5 +90,5 @@ class CommitMark:
             os.pwrite(self._file, data.ljust(LONGEST_BYTES // 4), 0)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._file)

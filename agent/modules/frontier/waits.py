@@ -26,7 +26,7 @@ LONGER: Final = 1.01
 
 
 class WaitReason(StrEnum):
-    """Why a host is not asked at once."""
+    """The reason for which a host is not asked at once."""
 
     INTERVAL = "interval"
     """The usual interval between two requests to one address."""

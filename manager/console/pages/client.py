@@ -57,7 +57,7 @@ TOKENS_HEADER: Final = (
 
 @frozen
 class DayBar:
-    """What was taken on a day, as a bar. height: of `TALL`.
+    """The bar of what was taken on a day. height: of `TALL`.
 
     is_known: it was registered then. is_over: the day has passed.
     """
