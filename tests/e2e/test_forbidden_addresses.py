@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from dnslib import AAAA, CNAME, QTYPE, RR, A, DNSRecord
@@ -183,4 +184,10 @@ def test_no_way_leads_inside(tmp_path: Path) -> None:
         assert called == {"www.good.example", "moved.good.example"}
         paths = [path for _, host, path in site.calls if host.startswith("www")]
         assert len([path for path in paths if path.startswith("/go/")]) == len(site.targets)
-        assert {line.url.split("/")[2].partition(":")[0] for line in manager.log_lines()} == called
+        lines = list(manager.log_lines())
+        answered = {urlsplit(line.url).hostname for line in lines if line.response_bytes}
+        assert answered == called
+        # A unit that was refused has a line that says so, and of which nothing was sent.
+        refused = [line for line in lines if urlsplit(line.url).hostname not in called]
+        assert {line.request_bytes for line in refused} == {0}
+        assert all(line.headers.startswith(b"X-Crawl-Outcome: ") for line in refused)
