@@ -71,7 +71,8 @@ async def diagnose(settings: Settings, page: str = "") -> list[Check]:
     checks.append(_reader())
     checks.append(_source_address(settings.network.source_address))
     name = host_asked_for(page)
-    checks.append(await (_name_servers(settings, name) if name else _name_servers(settings)))
+    trial = not name and _is_trial(settings)
+    checks.append(await _name_servers(settings, name or _ASKED, trial=trial))
     try:
         identity = identity_of(settings)
     except HomeError as error:
@@ -140,8 +141,16 @@ def _source_address(address: str) -> Check:
     return Check("source", f"requests leave from {address}")
 
 
-async def _name_servers(settings: Settings, name: str = _ASKED) -> Check:
-    """Judge how the crawl's name servers answer about a name."""
+def _is_trial(settings: Settings) -> bool:
+    """Return whether the manager is this machine, as in a first trial."""
+    try:
+        return is_loopback(host_asked_for(identity_of(settings).manager))
+    except HomeError:
+        return False
+
+
+async def _name_servers(settings: Settings, name: str = _ASKED, *, trial: bool = False) -> Check:
+    """Judge how the crawl's name servers answer about a name. trial: see `check_names`."""
     servers = settings.naming.servers
     asked = ", ".join(servers) or "those of this machine"
     try:
@@ -154,7 +163,7 @@ async def _name_servers(settings: Settings, name: str = _ASKED) -> Check:
         return Check("name servers", asked, str(error))
     finally:
         await question.close()
-    return check_names(asked, name, found, proxied=bool(settings.network.proxy))
+    return check_names(asked, name, found, proxied=bool(settings.network.proxy), trial=trial)
 
 
 async def look_at_way(settings: Settings, identity: Identity) -> None:

@@ -71,10 +71,14 @@ def check_clock(here: datetime, manager: datetime | None) -> Check:
     return Check("clock", "agrees with the manager's" if abs(off.total_seconds()) < 2 else said)
 
 
-def check_names(asked: str, name: str, found: HostAnswer, *, proxied: bool) -> Check:
+def check_names(
+    asked: str, name: str, found: HostAnswer, *, proxied: bool, trial: bool = False
+) -> Check:
     """Judge what name servers said of a name that should have an address.
 
     asked: the servers. proxied: pages are fetched through a proxy, which looks names up itself.
+    trial: the manager is this machine and nobody named a page, so the network may be a closed one
+    without this name.
     """
     if found.addresses:
         return Check("name servers", f"{asked}: {name} is {', '.join(found.addresses[:3])}")
@@ -84,6 +88,10 @@ def check_names(asked: str, name: str, found: HostAnswer, *, proxied: bool) -> C
         said = f"{said}: {found.failure.partition(': ')[2]}"
     if proxied:
         return Check("name servers", f"{said}; the proxy looks names up")
+    if trial and not found.temporary:
+        return Check(
+            "name servers", f"{said}; the manager is this machine, the network a closed one"
+        )
     if code in (HostFailure.NO_SUCH_NAME, HostFailure.NO_ADDRESS, HostFailure.NOT_A_NAME):
         return Check(
             "name servers",

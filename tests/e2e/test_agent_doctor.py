@@ -54,7 +54,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     )
     home.key.chmod(0o600)
 
-    async def answers(_: Settings) -> Check:
+    async def answers(_: Settings, __: str = "", *, trial: bool = False) -> Check:
         return Check("name servers", "answer")
 
     monkeypatch.setattr(diagnosis, "_name_servers", answers)
@@ -157,6 +157,27 @@ def test_what_name_servers_answer_is_told_apart(
         assert page.said.startswith(f"{name} is not reached without a proxy: ")
         assert "naming.servers" in page.remedy
     assert not page.good
+
+
+def test_a_trial_may_be_in_a_closed_network(tmp_path: Path) -> None:
+    """Beside a manager on this machine, names of the Internet need not be known."""
+    with running_name_server() as (server, _):
+        there = Settings(home=tmp_path, naming=NamingSettings(servers=(server,)))
+        asked = {
+            trial: asyncio.run(diagnosis._name_servers(there, "nxdomain.example", trial=trial))
+            for trial in (True, False)
+        }
+    assert asked[True].good
+    assert "no such name (NXDOMAIN); the manager is this machine" in asked[True].said
+    assert not asked[False].good
+
+
+@pytest.mark.parametrize("manager", ["http://127.0.0.1:8000", "https://prsm.invalid"])
+def test_a_trial_is_beside_its_manager(site: Settings, manager: str) -> None:
+    """As the key says where the agent is enrolled."""
+    key = Home(site.home).key
+    key.write_text(json.dumps(json.loads(key.read_text()) | {"manager": manager}))
+    assert diagnosis._is_trial(site) == ("127" in manager)
 
 
 def test_a_name_server_that_keeps_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
