@@ -35,14 +35,10 @@ __all__ = [
 PASSWORD: Final = "correct horse battery"
 WARM_UPS: Final = 2
 LANGUAGES: Final = ("en", "ja")
-NO_ROWS: Final = (
-    "hosts?q=h5000$",
-    "nothing",
-)
+NO_ROWS: Final = ("nothing",)
 """What has no rows in what `filling` makes."""
 NOT_LOOKED_AT: Final = {
     "/login": "whoever has logged in is led on",
-    "/search": "leads to a page that is looked at",
     "/events": "a stream without an end",
 }
 """Routes of pages that are not measured, each with the reason. Files are not pages."""
@@ -81,7 +77,7 @@ def addresses(filled: Filled) -> list[str]:
         "", "agents", "agents?state=asleep&sort=-units", f"agent?name={agent}", "new-agent",
         "join-token?name=new.bench.example&token=0",
         "agents-map", "agents?page=20&size=25", "restart", "hosts", "hosts?sort=-volume",
-        "hosts?q=d7.example", "hosts?q=h5000",
+        "hosts?q=d7.example", "hosts?q=h5000", "search?q=h5000&show=all",
         f"hosts?owner={agent}", "hosts?state=excluded", f"hosts?page={far}", f"hosts?page={last}",
         f"hosts?q=h{filled.hosts // 200}&in=address", "hosts?q=nothing.like.this&in=address",
         "hosts?q=example&in=address&sort=-pages", "hosts?state=placed&sort=-volume",
@@ -97,7 +93,8 @@ def addresses(filled: Filled) -> list[str]:
         "logs?status=500", "logs?host=nothing.example", "logs/more?status=404", "collection",
         "collection/orders", "collection/orders?state=open",
         "data", "new-client", "client?name=library", "downloads",
-        "archive-jobs", "withdrawn", "releases", "release-agents", "alerts", "audit",
+        "archive-jobs", "withdrawn", "trash", f"captured?url={host}",
+        "releases", "release-agents", "alerts", "audit",
         "audit?alerts=yes",
         f"audit?subject={agent}", "users", "user?name=hana", "user/password?name=hana",
         "own-password",

@@ -96,6 +96,16 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("`none` is no answer, `bad` is none, or 400 and above"),
     lazy("mark %(value)s: must be as an answer gave it, as 17.250"),
     lazy("others search the logs: try again in a moment"),
+    # Parameters of an address
+    lazy("%(name)s: unknown query parameter"),
+    lazy("query parameter"),
+    lazy("did you mean %(name)s? known: %(names)s"),
+    lazy("known: %(names)s"),
+    lazy("it takes none"),
+    lazy("%(name)s: is given twice"),
+    lazy("give one value"),
+    lazy("search: is given beside domain or text, and looks for both itself"),
+    lazy("give one of them"),
     # Tokens of scripts, users
     lazy("token name %(name)s: must be 1 to 64 of letters, digits and . _ -"),
     lazy("a script's token must end"),

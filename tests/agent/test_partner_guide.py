@@ -10,7 +10,7 @@ import click
 import pytest
 
 from agent.cli import main
-from agent.settings import Home, Settings
+from agent.settings import RENAMED, Home, Settings
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "partner.md").read_text()
 TABLES = GUIDE[GUIDE.index("## For who knew the first PRS") :]
@@ -52,7 +52,7 @@ def test_settings_that_are_named_exist() -> None:
         if text.partition(".")[0] in groups and text not in ("robot.conf", "robot.log")
     }
     assert {"manager.proxy", "network.proxy", "manager.name"} <= named
-    assert named <= known
+    assert named <= known | {one.old for one in RENAMED}
 
 
 def test_commands_that_are_named_exist() -> None:

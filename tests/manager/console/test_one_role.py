@@ -24,6 +24,8 @@ CALLS = {
     "/plans/{number:int}/apply": "/plans/1/apply",
     "/probes/order": "/probes",
     "/add-hosts": "/hosts/import",
+    "/hosts/resolve": "/hosts/resolve",
+    "/host/resolve": "/hosts/resolve",
     "/host/exclude": "/hosts/exclude",
     "/host/include": "/hosts/include",
     "/host/move": "/hosts/move",
