@@ -46,6 +46,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The workers begin with equal parts of the list. In one part, the waiting of these tests would
     take longer than all others together; at the end of it, one worker would do the last of them.
     """
+    for item in items:
+        if item.get_closest_marker("scenario") and item.get_closest_marker("postgres"):
+            item.add_marker("slow")
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     modules: dict[str, list[pytest.Item]] = {}
     others: list[pytest.Item] = []

@@ -61,6 +61,7 @@ def test_one_process_a_home(tmp_path: Path) -> None:
         assert it.manager.syncs[-1].boot_id != it.manager.syncs[0].boot_id
 
 
+@pytest.mark.slow
 def test_only_one_that_hangs_is_replaced(tmp_path: Path) -> None:
     """Cron's hourly start leaves a process alone that is well, and ends one that hangs whole."""
     with scene(tmp_path) as it:

@@ -99,6 +99,7 @@ def test_a_difference_holds_exactly_what_changed(tmp_path: Path) -> None:
         assert taken(fleet, token) == sorted(f"/{name}" for name in PAGES)
 
 
+@pytest.mark.slow
 def test_an_agent_drops_a_withdrawn_host(tmp_path: Path) -> None:
     """Its captures leave the agent's segments before they are sent; all others are sent."""
     with running_fleet(

@@ -27,6 +27,7 @@ def collected(fleet: Fleet, name: str) -> dict[str, Any]:
     return order
 
 
+@pytest.mark.slow
 def test_a_round_is_collected(tmp_path: Path) -> None:
     """While agents run, all that they fetched is sealed, sent, judged; then only what is new."""
     with running_fleet(

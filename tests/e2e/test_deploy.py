@@ -64,6 +64,7 @@ def caddy(folder: Path, managers: list[int], port: int) -> Iterator[str]:
         process.wait(30)
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.parametrize(
     "front", [nginx, pytest.param(caddy, marks=pytest.mark.slow)], ids=["nginx", "caddy"]

@@ -66,6 +66,7 @@ def kept(home: Path) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_crawl_ends_and_good_pages_are_kept(tmp_path: Path) -> None:
     """Traps, broken answers, bombs: each host is done, every good page is archived once."""
     if not FIXTURES.is_dir():

@@ -19,6 +19,7 @@ from tools.held_port import HeldPort
 pytestmark = pytest.mark.e2e
 
 
+@pytest.mark.slow
 def test_segments_are_fetched_from_prs_serve(tmp_path: Path) -> None:
     """Pinned: who shows another certificate gets no byte. A line that is cut is gone on with. The
     agent hears what became of its segments."""

@@ -41,6 +41,7 @@ def nobody_owned_by(fleet: Fleet, *names: str) -> bool:
     return all(owner not in (None, *names) for owner in owners.values())
 
 
+@pytest.mark.slow
 def test_hosts_of_the_dead_and_of_sleepers_are_taken_over(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

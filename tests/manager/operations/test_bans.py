@@ -20,6 +20,8 @@ from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.test_plans import measured, owners
 from tests.manager.operations.world import ADMIN, World
 
+pytestmark = pytest.mark.scenario
+
 H1 = "http://h1.jp:80/"
 
 

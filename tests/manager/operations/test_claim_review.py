@@ -22,6 +22,8 @@ from manager.operations.plans import plan_detail
 from manager.operations.rounds import make_plan, round_detail, start_round
 from tests.manager.operations.world import ADMIN, World
 
+pytestmark = pytest.mark.scenario
+
 NAMES = ("a", "b", "c")
 HOSTS = tuple(f"h{number}.jp" for number in range(18))
 LIAR = "b"

@@ -19,6 +19,8 @@ from manager.operations.host_views import host_detail
 from manager.operations.log_summary import UnitSum
 from tests.manager.operations.timed import Lie, TimedWorld
 
+pytestmark = pytest.mark.scenario
+
 NAMES = ("a", "b", "c")
 HOSTS = tuple(f"h{number}.jp" for number in range(18))
 LIAR = "b"

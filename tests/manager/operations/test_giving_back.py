@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from manager.db.engine import Database
 from manager.operations.audit import audit_page
 from manager.operations.bans import ban_host
@@ -12,6 +14,8 @@ from manager.operations.pins import pin_unit
 from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.test_plans import owners
 from tests.manager.operations.world import ADMIN, World
+
+pytestmark = pytest.mark.scenario
 
 HOSTS = tuple(f"h{number}.jp" for number in range(6))
 

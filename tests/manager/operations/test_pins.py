@@ -27,6 +27,8 @@ from tests.manager.operations.test_splitting import HOST, crawled
 from tests.manager.operations.test_splitting import owners as piece_owners
 from tests.manager.operations.world import ADMIN, World
 
+pytestmark = pytest.mark.scenario
+
 
 def other_than(database: Database, unit: str) -> str:
     """Return an agent that does not own a unit."""

@@ -16,6 +16,8 @@ from manager.operations.problems import load_all, load_some
 from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.world import ADMIN, POLICY, World
 
+pytestmark = pytest.mark.scenario
+
 NAMES = ("a", "b", "c", "d", "e", "f")
 HOSTS = tuple(f"h{n}.jp" for n in range(30))
 

@@ -17,6 +17,8 @@ from manager.operations.refetch_results import refetches_of
 from manager.operations.rounds import cancel_round, start_round
 from tests.manager.operations.world import ADMIN, POLICY, World
 
+pytestmark = pytest.mark.scenario
+
 NAMES = ("a", "b", "c", "d")
 HOSTS = tuple(f"h{n}.jp" for n in range(16))
 

@@ -16,6 +16,8 @@ from manager.schedules import Crontab
 from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, World
 
+pytestmark = pytest.mark.scenario
+
 
 def ready(database: Database) -> World:
     """Return a world with an agent and a host, at 12:00 UTC."""

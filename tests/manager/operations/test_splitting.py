@@ -28,6 +28,8 @@ from shared.wire.sync import FinishedUnit, HostRest
 from tests.manager.operations.big_host import know_directories
 from tests.manager.operations.world import ADMIN, World
 
+pytestmark = pytest.mark.scenario
+
 HOST = "http://big.example.jp:80/"
 OTHER = "http://small.example.jp:80/"
 NAMES = ("a", "b", "c")

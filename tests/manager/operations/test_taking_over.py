@@ -15,6 +15,8 @@ from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.test_contact import H1, crawling, owner_of
 from tests.manager.operations.world import ADMIN, World
 
+pytestmark = pytest.mark.scenario
+
 
 def two(database: Database) -> tuple[World, str, str]:
     """Return a world in which one agent has the right to the only host, and that agent first."""

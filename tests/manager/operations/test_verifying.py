@@ -13,6 +13,8 @@ from manager.operations.host_views import host_detail
 from manager.operations.rounds import round_detail, start_round
 from tests.manager.operations.world import ADMIN, POLICY, World
 
+pytestmark = pytest.mark.scenario
+
 NAMES = ("a", "b", "c", "d", "e", "f")
 HOSTS = tuple(f"h{n}.jp" for n in range(24))
 

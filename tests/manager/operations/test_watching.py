@@ -14,6 +14,8 @@ from manager.operations.host_views import host_detail, list_hosts
 from manager.operations.rounds import start_round
 from tests.manager.operations.world import ADMIN, World
 
+pytestmark = pytest.mark.scenario
+
 NAMES = ("a", "b", "c", "d", "e")
 HOSTS = tuple(f"h{n}.jp" for n in range(15))
 DAY_S = 86_400
