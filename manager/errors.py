@@ -211,9 +211,7 @@ class UnknownFieldError(FormatError):
         self.nearest = _nearest(name, known)
         meant = f"; did you mean {self.nearest}?" if self.nearest else ""
         there = f"known: {', '.join(known)}" if known else "it takes none"
-        super().__init__(
-            f"{name[:60]!a}: unknown {what}{meant or ';'} {there}", Fault.UNKNOWN_PARAMETER
-        )
+        super().__init__(f"{name[:60]!a}: unknown {what}; {there}{meant}", Fault.UNKNOWN_PARAMETER)
 
     @property
     def facts(self) -> dict[str, object]:

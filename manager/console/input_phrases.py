@@ -97,9 +97,9 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("mark %(value)s: must be as an answer gave it, as 17.250"),
     lazy("others search the logs: try again in a moment"),
     # Parameters of an address
-    lazy("%(name)s: unknown query parameter"),
+    lazy("%(name)s: unknown %(what)s"),
     lazy("query parameter"),
-    lazy("did you mean %(name)s? known: %(names)s"),
+    lazy("did you mean %(name)s?"),
     lazy("known: %(names)s"),
     lazy("it takes none"),
     lazy("%(name)s: is given twice"),
