@@ -32,7 +32,7 @@ from manager.cli.probes import probes
 from manager.cli.records import audit, check, reports
 from manager.cli.releases import release
 from manager.cli.rounds import rounds
-from manager.cli.searching import search
+from manager.cli.search import search
 from manager.cli.serving import serve, settings
 from manager.cli.tokens import tokens
 from manager.cli.users import users

@@ -145,7 +145,7 @@ def show_plan(visit: Visit) -> Response:
         last=start + len(detail.moves),
         agents=sorted({one["name"] for one in detail.agents} | ({agent} if agent else set())),
         methods=METHOD_WORDS,
-        undoing=_undoing(visit, number),
+        undoing=_undo_preview(visit, number),
         changes=_changes(visit, detail.plan),
         change_words=change_words,
         tree=shown_tree(visit, number),
@@ -153,7 +153,7 @@ def show_plan(visit: Visit) -> Response:
     )
 
 
-def _undoing(visit: Visit, number: int) -> UndoPreview | None:
+def _undo_preview(visit: Visit, number: int) -> UndoPreview | None:
     """Return what taking this plan back would do, where it is the one that was applied last."""
     preview = undo_preview(visit.db) if undoable(visit.db) == number else None
     return preview if visit.may("operator") else None

@@ -17,7 +17,7 @@ from manager.console.listing import LISTED, Cut, Listing, read_listing
 from manager.console.pages.balance import draw_rounds
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.drawings import drawing_file
-from manager.console.pages.holding import HOLDING_WORDS
+from manager.console.pages.holder_words import HOLDING_WORDS
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.pages.schedules import edited, next_run, number_of, removed, too_many

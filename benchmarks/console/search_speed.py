@@ -1,6 +1,6 @@
 """Searches in a console with 10^6 hosts, on both databases.
 
-    python -m benchmarks.console.searching [--hosts 1000000] [--agents 1000] [--turns 5]
+    python -m benchmarks.console.search_speed [--hosts 1000000] [--agents 1000] [--turns 5]
 
 Each text is looked for as `Search.find` does it: first in a process that has read no address of a
 host, then `--turns` times when it has read all. Prints a table; the last line is `RESULT` and JSON.
