@@ -57,14 +57,31 @@ PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
 NEAR: Final = 400
 """Characters before a command within which a link to the same page makes another one needless."""
 _CODE: Final = re.compile(r"<code>(prsm [^<]+)</code>")
+_ANCHOR: Final = re.compile(r"<a\s[^>]*>|</a>")
 _COMMAND: Final = re.compile(r"prsm +(.*)", re.DOTALL)
 
 
 def link_commands(page: str) -> str:
-    """Return a page in which each command of a sentence has a link to its page beside it."""
-    if "<code>prsm " not in page:
-        return page
-    return _CODE.sub(lambda found: found[0] + _link(page, found), page)
+    """Return a page in which each command of a sentence has a link to its page behind it.
+
+    A link holds no other: behind a command that stands in a link, it follows that link's end.
+    """
+    pieces: list[str] = []
+    done = 0
+    for found in _CODE.finditer(page):
+        link = _link(page, found)
+        if not link:
+            continue
+        at = _end_of_link(page, found.end())
+        pieces += [page[done:at], link]
+        done = at
+    return "".join([*pieces, page[done:]])
+
+
+def _end_of_link(page: str, at: int) -> int:
+    """Return where the link around a place ends; the place itself outside of links."""
+    following = _ANCHOR.search(page, at)
+    return following.end() if following and following[0] == "</a>" else at
 
 
 def _link(page: str, found: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from tools.browser.driven import DESK, Browser
 __all__ = ["NAMES", "sit_down"]
 
 NAMES = {
-    "agent": "kyoto.example.ac.jp", "host": HOSTS[3], "round": "1", "plan": "1",
+    "agent": "kyoto.example.ac.jp", "host": f"http://{HOSTS[3]}:80/", "round": "1", "plan": "1",
     "client": "library", "user": "viewer", "coming": "nagoya.example.ac.jp", "joining": "0" * 64,
 }  # fmt: skip
 """What the filled manager has, of each kind that `tools.screenshots.pages` asks for."""

@@ -42,6 +42,7 @@ KINDS: Final[dict[Kind, Words]] = {
 MATCHES: Final[dict[Match, Words]] = {
     "exact": lazy("exactly this"),
     "site": lazy("the host of this page"),
+    "front": lazy("the front page of this host"),
     "address": lazy("at this IP address"),
     "domain": lazy("below this domain"),
     "part": lazy("in part"),

@@ -32,9 +32,10 @@ Kind = Literal[
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 """In the order in which they are shown. page: a collected page. console: a page of the console."""
 
-Match = Literal["exact", "site", "address", "domain", "part"]
-"""exact: it is what was typed. site: the host of a collected page. address: a host at that IP
-address. domain: a host below that name. part: it holds what was typed."""
+Match = Literal["exact", "site", "front", "address", "domain", "part"]
+"""exact: it is what was typed. site: the host of a collected page. front: the page of a host
+without a path. address: a host at that IP address. domain: a host below that name. part: it holds
+what was typed."""
 
 
 @frozen

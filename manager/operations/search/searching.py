@@ -17,6 +17,7 @@ from manager.operations.search.hits import (
     Hit,
     HitGroup,
     Kind,
+    Match,
     SearchResult,
 )
 from manager.operations.search.query import Query, read_query
@@ -71,8 +72,7 @@ class Search:
             return SearchResult("", "", [], None)
         looks = self._looks(query, user, role, now_ms, limit)
         found = {kind: look() for kind, look in looks.items() if not kinds or kind in kinds}
-        if found.get("page"):  # then its host is not what was typed
-            found["host"] = [_as_site(hit) for hit in found.get("host", [])]
+        _part_host_and_page(found, query.host.url)
         groups = [
             HitGroup(kind, found[kind][:limit], len(found[kind]) > limit)
             for kind in KINDS
@@ -136,8 +136,20 @@ class Search:
                 yield Hit("console", page.path, match, about=page.names[0])
 
 
-def _as_site(hit: Hit) -> Hit:
-    return replace(hit, match="site") if hit.match == "exact" else hit
+def _part_host_and_page(found: dict[Kind, list[Hit]], url: str) -> None:
+    """Leave one of a host and its page exact, where a typed URL is both: that which was meant.
+
+    `https://example.jp/` means the host, which has a front page; any other URL means its page.
+    """
+    hosts, pages = found.get("host", []), found.get("page", [])
+    if not pages or not any(hit.match == "exact" for hit in hosts):
+        return
+    is_front = url.count("/") == 3 and url.endswith("/")
+    kind: Kind = "page" if is_front else "host"
+    match: Match = "front" if is_front else "site"
+    found[kind] = [
+        replace(hit, match=match) if hit.match == "exact" else hit for hit in found[kind]
+    ]
 
 
 def _only_exact(groups: Sequence[HitGroup]) -> Hit | None:

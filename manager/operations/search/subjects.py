@@ -46,7 +46,9 @@ __all__ = [
 NEWEST_AUDIT: Final = 10_000
 """Rows of the audit in which a part is looked for, from the newest on."""
 
-_ORDER: Final[dict[Match, int]] = {"exact": 0, "site": 1, "address": 2, "domain": 3, "part": 4}
+_ORDER: Final[dict[Match, int]] = {
+    "exact": 0, "site": 1, "front": 2, "address": 3, "domain": 4, "part": 5,
+}  # fmt: skip
 
 
 def ranked(hits: Iterable[Hit | None], limit: int) -> list[Hit]:

@@ -121,3 +121,17 @@ def test_the_search_speaks_japanese(person: Visitor) -> None:
     answer = browser.get("/console/search?q=kyo&show=all", accept_language="ja")
     assert "ロボット" in answer.text
     assert _leads(person, "監査記録") == "/console/audit"
+
+
+@pytest.mark.parametrize("typed", ["front.example", "http://front.example", "front.example/",
+                                   "http://front.example:80/"])  # fmt: skip
+def test_a_host_is_led_to_where_its_front_page_was_collected(
+    typed: str, prsm: Running, person: Visitor
+) -> None:
+    """An address without a path is that of a host; its front page is listed beside it."""
+    agent = prsm.agent("collector.example")
+    hold(prsm, agent, "http://front.example:80/")
+    collected(prsm, agent, [page("http://front.example/", b"<html>x</html>")])
+    assert _leads(person, typed) == "/console/host?host=http%3A%2F%2Ffront.example%3A80%2F"
+    listed = person("viewer").page("/console/search?q=http://front.example/&show=all")
+    assert "the front page of this host" in listed.text
