@@ -47,6 +47,10 @@ class Place:
         """The first root, by which all others are judged."""
         return self.own / "root.json"
 
+    def has_root(self) -> bool:
+        """Tell whether releases can be verified here; else updates are off (docs/adr/0173)."""
+        return self.root.exists()
+
     @property
     def scratch(self) -> Path:
         """Downloads and unpacked archives; emptied at each start."""

@@ -98,6 +98,9 @@ class _Run:
         if isinstance(state, Outcome):
             return state
         running = self._place.running()
+        if not self._place.has_root() and self._nothing_offered(running):
+            self._say(f"offer: nothing new; updates are off here, without {self._place.root}")
+            return None
         self._begin("refresh", f"asking {self._manager.url} (running {running or 'unknown'})")
         trusted = Trusted(self._place, self._manager)
         self._begin("offer", "what is to be run here")
@@ -118,6 +121,12 @@ class _Run:
         outcome = self._switching.begin(state, release.version)
         self._prune()
         return outcome
+
+    def _nothing_offered(self, running: str) -> bool:
+        """Ask a manager whose releases could not be verified here whether it has a newer one."""
+        self._begin("offer", "what is to be run here")
+        version, _, _ = self._manager.offer(running)
+        return version in ("", running)
 
     def _make_ready(self, state: State, trusted: Trusted, release: Release) -> Outcome | None:
         """Install a release beside the others; return how it failed, if that is its own doing."""

@@ -7,8 +7,10 @@ The launcher writes them (`launcher/state.py`, docs/adr/0122); what cannot be re
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from agent.control.doctor import Check
@@ -17,6 +19,7 @@ from agent.control.launching import LOOKED, ROOT, changed_s, installation
 __all__ = ["check_updates", "left_alone"]
 
 STATE = "state.json"  # in the launcher's folder
+METADATA = "metadata"  # there too: signed files that it verified
 WHY = 300
 LONG_AGO_S = 8 * 86_400.0  # a site may be open one day a week
 
@@ -34,16 +37,12 @@ def left_alone() -> list[str]:
 
 
 def check_updates(now: datetime) -> Check:
-    """Say whether newer releases come by themselves, and when one was looked for."""
+    """Judge whether newer releases come by themselves, and when one was looked for."""
     home = installation()
     if home is None:
         return Check("updates", "not from an archive: updated the way it was installed")
     if not (home / "launcher" / ROOT).exists():
-        return Check(
-            "updates",
-            f"none: {home}/launcher has no {ROOT}, so no release can be told from a forged one",
-            f"ask the administrator of the crawl for it: prs update --root {ROOT}",
-        )
+        return _without_root(home)
     looked_s, since_s = (
         changed_s(home / "launcher" / LOOKED),
         changed_s(home / "current" / "complete"),
@@ -55,6 +54,20 @@ def check_updates(now: datetime) -> Check:
             "updates", said, f"prs update tries it now; {home}/launcher/update.log says why"
         )
     return Check("updates", said)
+
+
+def _without_root(home: Path) -> Check:
+    """Tell a site whose archive was made without updates from one that lost its root."""
+    own = home / "launcher"
+    get = f"get {ROOT} from the administrator of the crawl, then: prs update --root {ROOT}"
+    if any(own.glob(f"{METADATA}/*.json")):
+        said = f"{own / ROOT} is gone, so no release can be verified"
+        return Check("updates", said, get)
+    return Check(
+        "updates",
+        "off: the archive was made without updates (--no-updates), so this site stays on release "
+        f"{Path(sys.prefix).parent.name}; to turn them on, {get}",
+    )
 
 
 def _sentences(said: dict[str, Any]) -> Iterator[str]:

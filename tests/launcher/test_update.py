@@ -186,6 +186,19 @@ def test_without_a_root_nothing_is_believed(site: Site, centre: Centre) -> None:
     assert site.running == "1.0"
 
 
+def test_updates_that_are_off_are_no_failure(site: Site, centre: Centre) -> None:
+    """A manager without a newer release hears of no failed update: no alert comes of a choice."""
+    site.place.root.unlink()
+    for version in ("", "1.0"):
+        centre.offer(version)
+        assert site.update() == 0
+        assert "updates are off here" in site.log.splitlines()[-1]
+    assert (site.running, centre.reports) == ("1.0", [])
+    centre.offer("1.1")
+    assert site.update() == 1
+    assert [(one["outcome"], one["step"]) for one in centre.reports] == [("failed", "refresh")]
+
+
 def test_a_new_signing_process_counts_from_one(site: Site, centre: Centre) -> None:
     """The disk of the old one was lost: people sign a root with new keys, and sites go on."""
     for version in ("1.1", "1.2"):

@@ -25,6 +25,10 @@ NO_ROOT = (
     "another one by itself: give --root 1.root.json (docs/operations.md, Releases), or say "
     "--no-updates"
 )
+OFF = (
+    "updates are off: sites that install this archive stay on its release until they are given the "
+    "first root of your releases (docs/operations.md, Releases)"
+)
 
 
 def main() -> None:
@@ -37,7 +41,7 @@ def main() -> None:
     options.into.mkdir(parents=True, exist_ok=True)
     archive = make(version, platforms, name, options.into, options.root)
     if options.root is None:
-        print("NO UPDATES: sites that install this archive stay on its release", file=sys.stderr)
+        print(OFF, file=sys.stderr)
     print(f"{archive}  {archive.stat().st_size / 1e6:.1f} MB  sha256:{sha256_of(archive)}")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.cli.showing import check_lines
 from agent.control.updates import check_updates, left_alone
 from launcher.failures import failure_after
 from launcher.state import State, write_state
@@ -38,6 +39,35 @@ def test_what_failed_and_what_went_back_is_said(
     assert left_alone() == []
 
 
+def test_updates_that_are_off_are_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An archive made with `--no-updates`: what that means and how to turn them on is said."""
+    now = datetime(2026, 11, 25, tzinfo=UTC)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "versions" / "1.0" / "venv"))
+    for has_launched in (False, True):
+        if has_launched:
+            (tmp_path / "launcher").mkdir()
+        check = check_updates(now)
+        assert check.good
+        assert "stays on release 1.0" in check.said
+        assert "prs update --root root.json" in check.said
+        (line,) = check_lines([check])
+        assert line.startswith("ok  updates: off: ")
+
+
+def test_a_root_that_is_gone_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Signed files that the launcher verified show that this site had one."""
+    now = datetime(2026, 11, 25, tzinfo=UTC)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "versions" / "1.0" / "venv"))
+    (tmp_path / "launcher" / "metadata").mkdir(parents=True)
+    assert check_updates(now).good, "an empty folder proves nothing"
+    (tmp_path / "launcher" / "metadata" / "root.json").touch()
+    check = check_updates(now)
+    assert check.said == f"{tmp_path}/launcher/root.json is gone, so no release can be verified"
+    assert "prs update --root root.json" in check.remedy
+
+
 def test_whether_releases_come_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not from an archive; without a root; never looked; lately; and long ago."""
     now = datetime(2026, 11, 25, tzinfo=UTC)
@@ -45,8 +75,7 @@ def test_whether_releases_come_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "versions" / "1.0" / "venv"))
     own = tmp_path / "launcher"
     own.mkdir()
-    assert check_updates(now).said.startswith("none: ")
-    assert "prs update --root root.json" in check_updates(now).remedy
+    assert check_updates(now).said.startswith("off: ")
     (own / "root.json").touch()
     complete = tmp_path / "versions" / "1.0" / "complete"
     complete.parent.mkdir(parents=True)
