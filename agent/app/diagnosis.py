@@ -6,6 +6,7 @@ import asyncio
 import platform
 import resource
 import socket
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -106,8 +107,13 @@ def _start(settings: Settings) -> Check:
     except HomeError as error:
         return Check("start", f"unknown: {error}")
     if mended_by:
-        return Check("start", "; ".join(said), f"these are not of today's hours: {mended_by}")
-    return Check("start", "; ".join(said))
+        return Check("start", _in_one_line(said), f"these are not of today's hours: {mended_by}")
+    return Check("start", _in_one_line(said))
+
+
+def _in_one_line(said: Sequence[str]) -> str:
+    """Return sentences as one line; what follows a colon stands behind it."""
+    return "; ".join(line.strip() for line in said).replace(":; ", ": ")
 
 
 def _holds(home: Home) -> Check:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Final, Literal
 
@@ -17,6 +19,7 @@ from agent.adapters.clock import SystemClock
 from agent.app.site import windows_of
 from agent.control.cron_times import cron_times
 from agent.control.crontab import block_in, cron_command, read_crontab, with_block, write_crontab
+from agent.control.lock import holder_of
 from agent.control.units import (
     install_timer,
     install_unit,
@@ -47,6 +50,9 @@ __all__ = [
 Starter = Literal["cron", "systemd", "none"]
 STARTERS: Final[tuple[Starter, ...]] = ("cron", "systemd", "none")
 
+STARTED_S: Final = 20.0
+"""So long a process that was started may take until it works here."""
+
 NO_TIMER: Final = "nobody looks for releases by the day: prs schedule systemd writes a timer"
 
 
@@ -64,13 +70,18 @@ def start_lines(settings: Settings) -> list[str]:
     """
     windows = windows_of(settings)
     minute = _spread_minute(settings)
-    words = program(settings.home)
+    command = cron_command(_cron_words(settings))
     if windows.open_share() >= 1:
-        command = cron_command([*words, "run", "--quiet", "--replace-hung"])
         return [f"@reboot {command}", f"{minute} * * * * {command}"]
-    command = cron_command([*words, "run", "--once", "--quiet", "--replace-hung"])
     times = cron_times(windows, minute, system_zone())
     return [f"{time} {command}" for time in times]
+
+
+def _cron_words(settings: Settings) -> list[str]:
+    """Return the command by which cron starts the agent; with hours it ends with them."""
+    always = windows_of(settings).open_share() >= 1
+    once = [] if always else ["--once"]
+    return [*program(settings.home), "run", *once, "--quiet", "--replace-hung"]
 
 
 def update_lines(settings: Settings) -> list[str]:
@@ -136,7 +147,7 @@ def _starts(line: str) -> bool:
 
 
 def arranged(home: Path) -> list[str]:
-    """Return who starts the agent, in sentences."""
+    """Return who starts the agent, in sentences; lines of cron stand behind theirs, indented."""
     home = home.absolute()
     said: list[str] = []
     if shutil.which("crontab"):
@@ -179,9 +190,9 @@ def _times(lines: list[str]) -> list[list[str]]:
     return [line.split()[: 1 if line.startswith("@") else 5] for line in lines]
 
 
-def start_now(home: Path) -> list[str]:
-    """Have systemd start the agent, or say who else does; return what to tell. Raises HomeError."""
-    home = home.absolute()
+def start_now(settings: Settings) -> list[str]:
+    """Have systemd start the agent, or do what cron does; return what to tell. Raises HomeError."""
+    home = settings.home.absolute()
     if start_unit(home):
         return [f"systemd has started it: {unit_path(home).name}"]
     lines = _lines_of_cron(home)
@@ -190,8 +201,33 @@ def start_now(home: Path) -> list[str]:
             "nobody starts it but you: prs run does, and prs schedule cron or prs schedule systemd "
             "has it started"
         )
-    said = ["cron starts it at the next of these times; prs run does it now, in this terminal:"]
-    return said + [f"  {line}" for line in lines]
+    pid = _start_as_cron(settings)
+    return [
+        f"started, as process {pid}; from now on cron starts it:",
+        *(f"  {one}" for one in lines),
+    ]
+
+
+def _start_as_cron(settings: Settings) -> int:
+    """Start the command of cron's lines beside this process; return its process id."""
+    words = _cron_words(settings)
+    try:
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise HomeError(f"{words[0]}: cannot be started ({error.strerror})") from error
+    lock = Home(settings.home).lock
+    until_s = time.monotonic() + STARTED_S
+    while process.poll() is None and holder_of(lock) is None and time.monotonic() < until_s:
+        time.sleep(0.05)
+    if process.poll():
+        raise HomeError(f"it ended with {process.returncode}; prs run shows why")
+    return process.pid
 
 
 def who_starts_again(home: Path, *, by_force: bool = False) -> str:

@@ -62,7 +62,7 @@ def status(place: Place, as_json: bool, waits: int) -> None:
     for release in left_alone():
         click.echo(plain(f"update: {release}"))
     if last is None:
-        click.echo("none has run yet")
+        click.echo("none has run yet: prs start, or prs run in this terminal")
         return
     for line in status_lines(last, running=holder is not None, waits=waits):
         click.echo(plain(line))

@@ -34,12 +34,12 @@ def schedule(place: Place, starter: Starter | None) -> None:
 @click.command()
 @pass_place
 def start(place: Place) -> None:
-    """Start the agent again after `prs stop`, where systemd runs it; else say who starts it."""
+    """Start the agent now, by systemd or as cron does, where one of them is to start it."""
     with in_words():
         holder = holder_of(Home(place.path).lock)
         if holder is not None:
             said = [f"process {holder.pid} works here already"]
         else:
-            said = start_now(place.path)
+            said = start_now(place.settings())
     for line in said:
         click.echo(line)

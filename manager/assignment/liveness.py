@@ -60,10 +60,10 @@ class AgentFacts:
     """What the manager knows of one agent; times are the manager's, None: never.
 
     last_work_ms: when it last fetched something, from counters or logs. promised_ms: when it
-    means to call again. units_held: whose right it has. probes_waiting: that are ordered of it and
-    not granted yet. queue: URLs it has waiting, None where
-    it cannot say. left: by M5, and it did not come back. says_state, says: its own words, as the
-    sync has them.
+    means to call again. units_held: whose right it has. work_since_ms: since when a list of it
+    names one of them. probes_waiting: that are ordered of it and not granted yet. queue: URLs it
+    has waiting, None where it cannot say. left: by M5, and it did not come back. says_state, says:
+    its own words, as the sync has them.
     """
 
     kind: AgentKind
@@ -73,6 +73,7 @@ class AgentFacts:
     promised_ms: int | None = None
     permit_until_ms: int = 0
     units_held: int = 0
+    work_since_ms: int | None = None
     queue: int | None = None
     retired: bool = False
     left: bool = False
@@ -165,9 +166,11 @@ def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
         return Liveness(
             LivenessState.WORKING, partial(_working_words, facts.queue, worked_ms, now_ms)
         )
-    could = facts.units_held > 0 and facts.queue != 0
-    words = partial(_idle_words, facts, now_ms)
-    return Liveness(LivenessState.IDLE, words, attention=could and not facts.says and not done)
+    could = facts.units_held > 0 and facts.queue != 0 and not facts.says and not done
+    since_ms = facts.work_since_ms
+    if could and since_ms is not None and now_ms - since_ms <= window_ms:
+        return Liveness(LivenessState.WORKING, partial(_fresh_words, facts, now_ms - since_ms))
+    return Liveness(LivenessState.IDLE, partial(_idle_words, facts, now_ms), attention=could)
 
 
 def _retired_words() -> str:
@@ -207,6 +210,11 @@ def _silent(contact_ms: int, now_ms: int) -> str:
 def _working_words(queue: int | None, worked_ms: int, now_ms: int) -> str:
     waiting = agreeing(f", {queue:,} URLs waiting") if queue else ""
     return f"last fetched a page {spoken_duration(now_ms - worked_ms)} ago{waiting}"
+
+
+def _fresh_words(facts: AgentFacts, list_ms: int) -> str:
+    held = agreeing(f"{facts.units_held:,} units")
+    return f"took its list of {held} {spoken_duration(list_ms)} ago, no page yet"
 
 
 def _idle_words(facts: AgentFacts, now_ms: int) -> str:

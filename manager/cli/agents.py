@@ -35,7 +35,7 @@ def list_(place: Place, as_json: bool) -> None:
                 agent["state"] + ("!" if agent["attention"] else ""),
                 agent["units_owned"],
                 showing.time_text(agent["last_contact_ms"]),
-                agent["version"] or agent["kind"],
+                agent["version"] or ("plain" if agent["kind"] == "plain" else "-"),
                 agent["reason"],
             )
             for agent in found

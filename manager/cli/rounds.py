@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ HOLDING: Final = {
     "unresolved": "its name is being looked up",
     "plan": "the plan is being made, or no agent takes part",
 }
+LOOK_EVERY_S: Final = 1.0
 NONE_YET: Final = "No round yet. `prsm rounds start` begins one."
 
 
@@ -42,14 +44,22 @@ rounds.add_command(schedule)
 @click.option("--seed", type=click.IntRange(0), default=0, help="Of what is left to chance.")
 @click.option("--no-probe", is_flag=True, help="Go on with the distances that are known.")
 @moves_option
+@click.option("--wait", is_flag=True, help="Return when it is over; Ctrl-C ends only the waiting.")
 @json_option
 @pass_place
 def start(
-    place: Place, method: str, seed: int, no_probe: bool, moves: float | None, as_json: bool
+    place: Place,
+    method: str,
+    seed: int,
+    no_probe: bool,
+    moves: float | None,
+    wait: bool,
+    as_json: bool,
 ) -> None:
     """Start a round."""
     body = {"method": method, "seed": seed, "probe": not no_probe, "moves": moves}
-    _show(place.calls.post("/rounds", body), as_json)
+    detail = place.calls.post("/rounds", body)
+    _show(_when_over(place, detail["round"]["number"]) if wait else detail, as_json)
 
 
 @rounds.command("list")
@@ -222,7 +232,26 @@ def _given_or_newest(place: Place, number: int | None) -> int:
     if number is not None:
         return number
     newest = place.calls.get("/rounds", limit=1)["rounds"]
-    return int(newest[0]["number"]) if newest else 0
+    if not newest:
+        raise click.ClickException(NONE_YET)
+    return int(newest[0]["number"])
+
+
+def _when_over(place: Place, number: int) -> dict[str, Any]:
+    """Wait for the end of a round and return it; each change of its counts goes to stderr."""
+    shown = ""
+    while True:
+        detail: dict[str, Any] = place.calls.get(f"/rounds/{number}")
+        state = detail["round"]["state"]
+        if state not in ("probing", "crawling"):
+            return detail
+        kind = "probes" if state == "probing" else "units"
+        counts = _counts(detail["orders" if state == "probing" else "units"])
+        line = f"round {number}: {state}, {kind}: {counts or 'none yet'}"
+        if line != shown:
+            click.echo(line, err=True)
+        shown = line
+        time.sleep(LOOK_EVERY_S)
 
 
 def _of(length_ms: float | None, agent: str) -> str | None:

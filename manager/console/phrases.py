@@ -46,6 +46,7 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("it calls once a night, by %(time)s"),
     lazy("last fetched a page %(time)s ago, %(urls)s URLs waiting"),
     lazy("last fetched a page %(time)s ago"),
+    lazy("took its list of %(units)s units %(time)s ago, no page yet"),
     lazy("it has no unit to fetch"),
     lazy("it has nothing to crawl, and %(probes)s probes wait for their turn"),
     lazy('it says "%(words)s"'),

@@ -28,12 +28,14 @@ from shared.frozen import frozen
 __all__ = [
     "Condition",
     "Grant",
+    "Held",
     "RightRow",
     "agents_with_withdrawn",
     "count_of",
-    "counts",
     "free",
     "grant",
+    "held_by_agent",
+    "held_of",
     "may_crawl",
     "nobody_else",
     "note_sent",
@@ -57,6 +59,16 @@ class Grant:
     kind: str
     round: int
     max_transfer: int
+
+
+@frozen
+class Held:
+    """The rights of a kind that an agent has. since_ms: the oldest's first list; else its grant."""
+
+    agent_id: int
+    kind: str
+    rights: int
+    since_ms: int
 
 
 @frozen
@@ -346,14 +358,24 @@ def count_of(tx: Transaction, agent_id: int, kind: str) -> int:
     )
 
 
-def counts(tx: Transaction) -> dict[tuple[int, str], int]:
-    """Return how many rights of each kind each agent has."""
-    rows = tx.execute(
-        sa.select(rights.c.agent_id, rights.c.kind, sa.func.count().label("held")).group_by(
-            rights.c.agent_id, rights.c.kind
-        )
-    )
-    return {(row.agent_id, row.kind): row.held for row in rows}
+def held_by_agent(tx: Transaction) -> list[Held]:
+    """Return what rights of each kind each agent has; those without any are left out."""
+    return tx.rows(Held, _held())
+
+
+def held_of(tx: Transaction, agent_id: int) -> list[Held]:
+    """Return what rights of each kind one agent has."""
+    return tx.rows(Held, _held().where(rights.c.agent_id == agent_id))
+
+
+def _held() -> sa.Select[tuple[int, str, int, int]]:
+    c = rights.c
+    return sa.select(
+        c.agent_id,
+        c.kind,
+        sa.func.count().label("rights"),
+        sa.func.min(sa.func.coalesce(c.sent_ms, c.granted_ms)).label("since_ms"),
+    ).group_by(c.agent_id, c.kind)
 
 
 def units_in_groups(tx: Transaction, group_ids: Collection[int]) -> list[RightRow]:

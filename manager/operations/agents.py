@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 from manager.assignment import Liveness
@@ -16,15 +16,15 @@ from manager.db import agents, assignments, join_tokens, probes, rights
 from manager.db.agents import AgentName, AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.join_tokens import JoinTokenRow
+from manager.db.rights import Held
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.taking_over import how_it_is
+from manager.operations.taking_over import IDLE, AgentWork, how_it_is
 from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = [
-    "WAITING",
     "AgentDetail",
     "AgentName",
     "AgentRow",
@@ -42,13 +42,13 @@ __all__ = [
     "renamed_settings_of",
     "retire",
     "set_next_list_limit",
-    "units_by_agent",
+    "work_by_agent",
+    "work_of",
 ]
 
 CommandName = Literal["restart", "drain", "pause", "resume", "update"]
 COMMANDS: Final = ("restart", "drain", "pause", "resume", "update")
 LIST_LIMIT_MOST: Final = 1_000_000
-WAITING: Final = "waiting"
 PAGES_TOO: Final = "confirmed"
 """The argument by which a restart deletes the pages, too (design 3, RESTART)."""
 
@@ -85,8 +85,8 @@ def list_agents(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> l
     """Return all agents by name, retired ones last; how many units they have may be kept."""
     with db.read() as tx:
         rows = agents.all_agents(tx)
-    owned, held = units_by_agent(db)
-    views = [_view(row, owned, held, now_ms, policy) for row in rows]
+    work = work_by_agent(db)
+    views = [_view(row, work.get(row.id, IDLE), now_ms, policy) for row in rows]
     return sorted(views, key=lambda view: (view.row.retired_ms is not None, view.row.name))
 
 
@@ -96,9 +96,9 @@ def agent_views(
     """Return some agents by their numbers, in this order; otherwise as `list_agents`."""
     with db.read() as tx:
         rows = agents.by_ids(tx, agent_ids)
-    owned, held = units_by_agent(db)
+    work = work_by_agent(db)
     found = [rows[agent] for agent in agent_ids if agent in rows]
-    return [_view(row, owned, held, now_ms, policy) for row in found]
+    return [_view(row, work.get(row.id, IDLE), now_ms, policy) for row in found]
 
 
 def named_agents(db: Database) -> list[AgentName]:
@@ -112,20 +112,34 @@ def names_taking_part(db: Database) -> list[str]:
     return [one.name for one in named_agents(db) if one.takes_part]
 
 
-def units_by_agent(db: Database) -> tuple[dict[int, int], dict[tuple[int, str], int]]:
-    """Return how many units agents own, and how many rights of each kind they have; kept.
-
-    `WAITING` counts as a kind: probes that are ordered and not granted yet.
-    """
-    return db.kept.get("units by agent", lambda: _units_by_agent(db))
+def work_by_agent(db: Database) -> dict[int, AgentWork]:
+    """Return the work of all agents that have any, by number; kept."""
+    return db.kept.get("work by agent", lambda: _work_by_agent(db))
 
 
-def _units_by_agent(db: Database) -> tuple[dict[int, int], dict[tuple[int, str], int]]:
-    """Return how many units agents own, and how many rights of each kind they have."""
+def _work_by_agent(db: Database) -> dict[int, AgentWork]:
     with db.read() as tx:
-        waiting = probes.waiting_by_agent(tx).items()
-        held = rights.counts(tx) | {(number, WAITING): count for number, count in waiting}
-        return assignments.count_by_agent(tx), held
+        owned = assignments.count_by_agent(tx)
+        waiting = probes.waiting_by_agent(tx)
+        held: dict[int, list[Held]] = {}
+        for one in rights.held_by_agent(tx):
+            held.setdefault(one.agent_id, []).append(one)
+    return {
+        agent: work_of(owned.get(agent, 0), held.get(agent, ()), waiting.get(agent, 0))
+        for agent in owned.keys() | held.keys() | waiting.keys()
+    }
+
+
+def work_of(owned: int, held: Iterable[Held], waiting: int) -> AgentWork:
+    """Return the work of one agent."""
+    rights_of = {one.kind: one.rights for one in held}
+    return AgentWork(
+        owned=owned,
+        crawls=rights_of.get("crawl", 0),
+        probes=rights_of.get("probe", 0),
+        probes_waiting=waiting,
+        since_ms=min((one.since_ms for one in held if one.kind != "refetch"), default=None),
+    )
 
 
 def agent_detail(
@@ -134,11 +148,10 @@ def agent_detail(
     """Return one agent. Raises NotFoundError."""
     with db.read() as tx:
         row = _found(tx, name)
-        owned = {row.id: assignments.count_of(tx, row.id)}
-        held = {(row.id, kind): rights.count_of(tx, row.id, kind) for kind in ("crawl", "probe")}
+        owned, held = assignments.count_of(tx, row.id), rights.held_of(tx, row.id)
         orders = probes.counts_of_agent(tx, row.id)
-        held[row.id, WAITING] = probes.waiting_of(tx, row.id)
-        view = _view(row, owned, held, now_ms, policy)
+        work = work_of(owned, held, probes.waiting_of(tx, row.id))
+        view = _view(row, work, now_ms, policy)
     return AgentDetail(view, json.loads(row.counters or "{}"), orders)
 
 
@@ -248,23 +261,9 @@ def _found(tx: Transaction, name: str) -> AgentRow:
     return row
 
 
-def _view(
-    row: AgentRow,
-    owned: dict[int, int],
-    held: dict[tuple[int, str], int],
-    now_ms: int,
-    policy: Policy,
-) -> AgentView:
-    crawls, probing = held.get((row.id, "crawl"), 0), held.get((row.id, "probe"), 0)
-    return AgentView(
-        row,
-        how_it_is(
-            row, crawls + probing, now_ms, policy, probes_waiting=held.get((row.id, WAITING), 0)
-        ),
-        owned.get(row.id, 0),
-        crawls,
-        probing,
-    )
+def _view(row: AgentRow, work: AgentWork, now_ms: int, policy: Policy) -> AgentView:
+    how = how_it_is(row, work, now_ms, policy)
+    return AgentView(row, how, work.owned, work.crawls, work.probes)
 
 
 def renamed_settings_of(row: AgentRow) -> list[RenamedSetting]:

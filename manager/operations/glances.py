@@ -11,9 +11,9 @@ from manager.assignment import Liveness
 from manager.db import glances
 from manager.db.engine import Database
 from manager.db.glances import GlanceRow
-from manager.operations.agents import WAITING, units_by_agent
+from manager.operations.agents import work_by_agent
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.taking_over import how_it_is
+from manager.operations.taking_over import IDLE, how_it_is
 from shared.frozen import frozen
 
 __all__ = ["AgentGlance", "agent_column", "agent_glances", "agents_with_trouble"]
@@ -32,14 +32,13 @@ def agent_glances(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) ->
     """Return all agents by name, retired ones last; how many units they have may be kept."""
     with db.read() as tx:
         rows = glances.all_glances(tx)
-    owned, held = units_by_agent(db)
+    work = work_by_agent(db)
     rows.sort(key=lambda row: (row.retired_ms is not None, row.name))
     found = []
     for row in rows:
-        units_held = held.get((row.id, "crawl"), 0) + held.get((row.id, "probe"), 0)
-        waiting = held.get((row.id, WAITING), 0)
-        how = how_it_is(row, units_held, now_ms, policy, probes_waiting=waiting)
-        found.append(AgentGlance(row, how, owned.get(row.id, 0)))
+        of_agent = work.get(row.id, IDLE)
+        how = how_it_is(row, of_agent, now_ms, policy)
+        found.append(AgentGlance(row, how, of_agent.owned))
     return found
 
 

@@ -20,22 +20,33 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.cheapest import cheapest_owners
 from manager.operations.granting import may_receive
 from manager.operations.policy import Policy
+from shared.frozen import frozen
 
-__all__ = ["LEFT", "LOST", "how_it_is", "take_over"]
+__all__ = ["IDLE", "LEFT", "LOST", "AgentWork", "how_it_is", "take_over"]
 
 RETIRED: Final = "its agent was retired"
 LEFT: Final = "its agent left"
 LOST: Final = "its agent is lost"
 
 
-def how_it_is(
-    row: AgentRow | GlanceRow,
-    units_held: int,
-    now_ms: int,
-    policy: Policy,
-    *,
-    probes_waiting: int = 0,
-) -> Liveness:
+@frozen
+class AgentWork:
+    """What an agent has to do: units that it owns, rights of each kind, and since when it has any.
+
+    probes_waiting: ordered of it and not granted yet. since_ms: None: it has no right.
+    """
+
+    owned: int = 0
+    crawls: int = 0
+    probes: int = 0
+    probes_waiting: int = 0
+    since_ms: int | None = None
+
+
+IDLE: Final = AgentWork()
+
+
+def how_it_is(row: AgentRow | GlanceRow, work: AgentWork, now_ms: int, policy: Policy) -> Liveness:
     """Return an agent's liveness and the reason in words."""
     return liveness(
         AgentFacts(
@@ -45,8 +56,9 @@ def how_it_is(
             last_work_ms=row.last_work_ms,
             promised_ms=row.promised_ms,
             permit_until_ms=row.permit_until_ms,
-            units_held=units_held,
-            probes_waiting=probes_waiting,
+            units_held=work.crawls + work.probes,
+            work_since_ms=work.since_ms,
+            probes_waiting=work.probes_waiting,
             retired=row.retired_ms is not None,
             left=not row.subscribed,
             says_state=row.state,
@@ -85,7 +97,7 @@ def take_over(db: Database, now_ms: int, policy: Policy) -> int:
 def _leaves(row: AgentRow, now_ms: int, policy: Policy) -> bool:
     if not row.takes_part:
         return True
-    return how_it_is(row, 0, now_ms, policy).state is LivenessState.LOST
+    return how_it_is(row, IDLE, now_ms, policy).state is LivenessState.LOST
 
 
 def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy) -> int:

@@ -107,6 +107,17 @@ def test_what_cron_runs_is_what_was_written(tmp_path: Path, crontab: str) -> Non
             started.wait()
 
 
+def test_an_agent_of_cron_is_started_at_once(tmp_path: Path, crontab: str) -> None:
+    """`prs start` does what cron does at its next time: the manager hears of the agent now."""
+    with scene(tmp_path) as it:
+        it.agent.prs("schedule", "cron")
+        said = it.agent.prs("start")
+        assert said.startswith("started, as process ")
+        it.until("the first sync", lambda: it.manager.syncs)
+        assert "works here already" in it.agent.prs("start")
+        assert "has stopped" in it.agent.prs("stop")
+
+
 def test_leaving_hands_the_work_back_first(tmp_path: Path, crontab: str) -> None:
     """The manager hears of it, all is reported, cron knows nothing more; then the data go."""
     with scene(tmp_path, pages_mean=60) as it:

@@ -108,6 +108,7 @@ def test_what_is_of_hours_that_changed_is_blamed(
     assert machine.read_text().count("update --quiet") == 1
     assert _start(always).good
     assert _start(nights).remedy.endswith("prs schedule cron")
+    assert _start(always).said.startswith("cron starts it: @reboot /home/robot/prs/bin/prs ")
     starting.arrange(nights, "cron")
     assert _start(nights).good
     (line,) = update_lines(nights)
@@ -129,7 +130,11 @@ def test_who_starts_again_what_was_stopped(
     home = tmp_path / "prs"
     Home(home).make()
     settings = read_settings(home)
-    monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
+    calls = tmp_path / "calls"
+    prs = tmp_path / "prs-program"
+    prs.write_text(f'#!/bin/sh\necho "$@" > {calls}\n')
+    prs.chmod(0o755)
+    monkeypatch.setenv("PRS_PROGRAM", str(prs))
     words = ["--home", str(home), "start"]
     refused = CliRunner().invoke(main, words)
     assert (refused.exit_code, "prs schedule cron" in refused.stderr) == (1, True)
@@ -137,7 +142,13 @@ def test_who_starts_again_what_was_stopped(
     starting.arrange(settings, "cron")
     said = CliRunner().invoke(main, words)
     assert said.exit_code == 0
+    assert said.stdout.startswith("started, as process ")
+    assert calls.read_text() == f"--home {home} run --quiet --replace-hung\n"
     assert [line.strip() for line in said.stdout.splitlines()[1:]] == starting.start_lines(settings)
+    prs.write_text("#!/bin/sh\nexit 3\n")
+    assert "it ended with 3; prs run shows why" in CliRunner().invoke(main, words).stderr
+    prs.unlink()
+    assert "cannot be started (No such file" in CliRunner().invoke(main, words).stderr
     assert "within the hour" in starting.who_starts_again(home)
     starting.arrange(settings, "systemd")
     called = tmp_path / "called"

@@ -86,6 +86,20 @@ def test_idle_says_why(changed: dict[str, Any], reason: str, attention: bool) ->
     )
 
 
+@pytest.mark.parametrize("worked_ms", [None, NOW - 3 * HOUR])
+def test_who_took_its_list_a_moment_ago_works(worked_ms: int | None) -> None:
+    """A round that begins marks nobody; from the window on, to fetch nothing needs a person."""
+    fresh = {"last_work_ms": worked_ms, "work_since_ms": NOW - MINUTE}
+    found = seen(**fresh)
+    assert (found.state, found.attention) == (LivenessState.WORKING, False)
+    assert found.reason == "took its list of 12 units 1 min ago, no page yet"
+    assert seen(**fresh, units_held=1).reason.startswith("took its list of 1 unit 1 min ago")
+    for window_ms, attention in ((30 * MINUTE, False), (15 * MINUTE, True)):
+        late = fresh | {"work_since_ms": NOW - 20 * MINUTE}
+        assert seen(**late, work_window_ms=window_ms).attention is attention
+    assert seen(**fresh, units_held=0).state is LivenessState.IDLE
+
+
 def test_who_says_that_all_is_done_is_idle() -> None:
     """However lately it fetched a page; with URLs waiting it is not believed."""
     done = {"says_state": "idle", "says": "nothing to do"}

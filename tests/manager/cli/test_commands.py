@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from manager.operations.actor import Actor
+from manager.operations.rounds import cancel_round
 from shared.wire.crawl_log import LogLine
 from tests.manager.api.measured import A, B
 from tests.manager.api.test_capture_checks import probed
@@ -151,7 +153,8 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     """A plan is shown and applied, a round started, shown and cancelled."""
     assert "prsm rounds start" in prsm("rounds", "list").stdout
     assert "agent" in prsm("rounds", "start", code=1).stderr
-    assert prsm("rounds", "show", code=1)
+    assert "`prsm rounds start` begins one" in prsm("rounds", "show", code=1).stderr
+    assert "`prsm rounds start` begins one" in prsm("rounds", "report", code=1).stderr
     fill(manager, "x.example", "y.example")
     manager.agent().call.get("/servlets/subscribe?host=a.example")
     assert "No plan yet" in prsm("plans").stdout
@@ -192,6 +195,26 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert prsm("rounds", "start", "--method", "magic", code=2)
 
 
+def test_a_round_is_waited_for(
+    prsm: Prsm, manager: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its counts are told as they change; the command returns when it is over, in any way."""
+    fill(manager, "x.example")
+    manager.agent().call.get("/servlets/subscribe?host=a.example")
+    looks: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 2:
+            cancel_round(manager.manager.db, Actor("user", "ann"), 1, "enough")
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    said = prsm("rounds", "start", "--wait")
+    assert said.stderr == "round 1: probing, probes: 1 waiting\n"
+    assert "cancelled" in said.stdout
+    assert len(looks) == 2
+
+
 def test_rounds_by_the_clock(prsm: Prsm, manager: Running) -> None:
     """Schedules are added, listed with their next runs in words, removed; a round is reported."""
     assert "prsm rounds schedule add" in prsm("rounds", "schedule").stdout
@@ -204,7 +227,7 @@ def test_rounds_by_the_clock(prsm: Prsm, manager: Running) -> None:
     assert "04:00 UTC" in changed
     assert "without probing" in changed
     assert "is removed" in prsm("rounds", "schedule", "remove", "1").stdout
-    assert "there is none" in prsm("rounds", "report", code=1).stderr
+    assert "No round yet" in prsm("rounds", "report", code=1).stderr
     fill(manager, "x.example")
     manager.agent().call.get("/servlets/subscribe?host=a.example")
     prsm("rounds", "start")

@@ -30,7 +30,7 @@ def test_every_agent_has_a_state_and_a_reason(database: Database) -> None:
     views = list_agents(database, world.now_ms, world.policy)
     assert [(view.row.name, view.liveness.state) for view in views] == [
         ("a", "new"),
-        ("b", "idle"),
+        ("b", "working"),
         ("c", "retired"),
     ]
     assert all(view.liveness.reason for view in views)
@@ -38,8 +38,18 @@ def test_every_agent_has_a_state_and_a_reason(database: Database) -> None:
 
 
 def test_work_is_seen_in_what_was_fetched(database: Database) -> None:
-    """An agent that finishes units works; one that only calls is idle, and that needs a look."""
+    """An agent that finishes units works; one that only calls is idle, and that needs a look.
+
+    A round that has just begun marks nobody: its list is a moment old.
+    """
     world = crawling(database, "a")
+    fresh = agent_detail(database, "a", world.now_ms, world.policy).view.liveness
+    assert (fresh.state, fresh.attention) == ("working", False)
+    assert fresh.reason.startswith("took its list of 1 unit ")
+    for _ in range(33):
+        world.wait(30)
+        world.tick()
+        world.sync("a")
     idle = agent_detail(database, "a", world.now_ms, world.policy).view.liveness
     assert (idle.state, idle.attention) == ("idle", True)
     world.fetch("a", H1)
