@@ -84,7 +84,8 @@ def test_an_upgrade_of_the_system_is_mended_by_the_same_archive(unpacked: Path) 
     """The Python of the release is gone: it is said, and `install` makes it anew; data stay."""
     home = unpacked.parent / "prs"
     said = install(unpacked)
-    assert "Updates are off: the archive was made without them, so this site stays on 9.1." in said
+    assert "Updates are off: the archive was made without them" in said
+    assert "stays on\n9.1." in said
     assert f"{home}/bin/prs update --root root.json" in said
     (home / "data/mine").write_text("mine")
     (unpacked / "root.json").write_text("{}")

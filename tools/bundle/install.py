@@ -70,8 +70,8 @@ def main() -> None:
         sys.exit(f"install: {error.filename or 'this machine'}: {error.strerror}")
     prs = home / "bin" / "prs"
     if not (home / "launcher" / "root.json").exists():
-        print(f"Updates are off: the archive was made without them, so this site stays on {version}.")
-        print("To turn them on, get root.json from your administrator, then:")
+        print("Updates are off: the archive was made without them, so this site stays on")
+        print(f"{version}. To turn them on, get root.json from your administrator, then:")
         print(f"  {prs} update --root root.json")
     print(
         f"version {version} is installed; next, with the URL and the token of your administrator:"

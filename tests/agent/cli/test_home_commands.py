@@ -110,7 +110,8 @@ def test_holds_without_a_process(home: Home) -> None:
 
 def test_status_of_a_home_that_never_worked(home: Home) -> None:
     """Nothing to show is said, and is no error."""
-    assert prs(home, "status") == (0, "no agent runs here\nnone has run yet: prs start, or prs run in this terminal\n", "")
+    said = "no agent runs here\nnone has run yet: prs start, or prs run in this terminal\n"
+    assert prs(home, "status") == (0, said, "")
     assert json.loads(prs(home, "status", "--json")[1]) == {
         "running": False,
         "updates": [],
