@@ -39,9 +39,7 @@ def test_what_failed_and_what_went_back_is_said(
     assert left_alone() == []
 
 
-def test_updates_that_are_off_are_no_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_updates_that_are_off_are_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An archive made with `--no-updates`: what that means and how to turn them on is said."""
     now = datetime(2026, 11, 25, tzinfo=UTC)
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "versions" / "1.0" / "venv"))
