@@ -3,7 +3,8 @@
 In this order: byte order mark, Content-Type, `<meta>` before `<body>`, and where nobody says it,
 what the bytes look like (`charset_guess`); before that, for bytes that are no UTF-8, a `<meta>`
 anywhere. As in Chromium a `<meta>` counts in the first 1,024 bytes, and behind them as long as the
-head of the page goes on.
+head of the page goes on. An XML declaration counts behind them, and before them in what is sent
+as XML.
 Source: HTML standard, 13.2.3.2 (determining the character encoding) and 13.2.3.4 (changing it).
 Unlike there a `<meta>` counts with any `http-equiv`, as many pages misspell it.
 """
@@ -61,7 +62,13 @@ def charset_of(body: bytes, content_type: str, url: str = "") -> str:
         if body.startswith(mark):
             return codec
     codec_said = _said(content_type) if len(content_type) < LONG_TYPE else _read(content_type)
+    if codec_said is None and body.startswith(b"<?xml") and _is_xml(content_type):
+        codec_said = _in_xml(body[:PRESCAN_BYTES].decode("latin-1"))  # before any `<meta>`
     return codec_said or declared_charset(body) or _undeclared(body, url)
+
+
+def _is_xml(content_type: str) -> bool:
+    return content_type.partition(";")[0].strip().lower().endswith(("/xml", "+xml"))
 
 
 def _undeclared(body: bytes, url: str) -> str:
@@ -82,7 +89,7 @@ _said: Final = lru_cache(maxsize=64)(_read)  # a server says the same of all its
 
 
 def declared_charset(body: bytes) -> str | None:
-    """Return the codec that a page names itself, in XML's declaration or a `<meta>`, or None."""
+    """Return the codec that a page names itself, in a `<meta>` or XML's declaration, or None."""
     usual = _USUAL.match(body, 0, PRESCAN_BYTES)
     if usual is not None:
         codec = _named(usual[1] or usual[2] or usual[3])
@@ -103,16 +110,13 @@ def _named(label: bytes) -> str | None:
 def _searched(
     head: str, only: frozenset[str] | None = None, *, anywhere: bool = False
 ) -> str | None:
-    """Return the codec that an XML declaration or a `<meta>` names.
+    """Return the codec that a `<meta>` or, where none does, an XML declaration names.
 
     only: the search ends at an element of another name. anywhere: also behind `<body>`.
     """
-    declaration = _IN_XML.match(head)
-    if declaration is not None and (codec := codec_of(declaration[1])) is not None:
-        return _read_bytewise(codec)
     for name, attributes in start_tags(head):
         if (name == "body" and not anywhere) or (only is not None and name not in only):
-            return None
+            break
         if name != "meta":
             continue
         label = attributes.get("charset")
@@ -122,7 +126,14 @@ def _searched(
         codec = codec_of(label) if label else None
         if codec is not None:
             return _read_bytewise(codec)
-    return None
+    return _in_xml(head)
+
+
+def _in_xml(head: str) -> str | None:
+    """Return the codec that an XML declaration names: in HTML, where no `<meta>` does."""
+    declaration = _IN_XML.match(head)
+    codec = None if declaration is None else codec_of(declaration[1])
+    return None if codec is None else _read_bytewise(codec)
 
 
 def _read_bytewise(codec: str) -> str:

@@ -4,8 +4,9 @@
     import x from "./parts/x.js"       ./parts/x.js, as a module
     type: "text/html", re: "/^a+$/"    nothing
     t("./Parts"), {"./Parts": 12}      nothing: a part of a bundle
+    write('<img src="/a.png">')        /a.png: markup that the script writes
 
-A string counts where it is whole (nothing is added to it with `+`), is made of characters that a
+Comments and regular expressions are passed, since a quote in them begins no string. A string counts where it is whole (nothing is added to it with `+`), is made of characters that a
 path is written with, and begins with `http://`, `https://`, `//`, `/`, `./` or `../`, or ends like
 a file's name. What brings 404s is seen in the counts of its kind.
 Source: none; what Heritrix and others guess is wider, and mostly wrong.
@@ -23,13 +24,18 @@ MOST_STRINGS: Final = 1000
 """Of one script; and so many characters of one of them count."""
 
 _LONGEST: Final = 500
+_LONGEST_MARKUP: Final = 20_000
 
-# A string that nothing ends is passed as a whole, so that each character is looked at once.
+# A string that nothing ends is passed as a whole, so that each character is looked at once; a
+# regular expression, which begins where no number can stand before it, is passed up to a bound.
 _STRING: Final = re.compile(
-    r""""((?:[^"\\\n]|\\.)*)("?)|'((?:[^'\\\n]|\\.)*)('?)|`((?:[^`\\]|\\.)*)(`?)""",
+    r"""/(?:\*.*?(?:\*/|\Z)|/[^\n]*"""
+    r"""|(?:(?<=[(,=:\[!&|?{;+>]/)|(?<=[(,=:\[!&|?{;+>][ \n]/)|(?<=\breturn[ ]/))"""
+    r"""(?:[^\\/\[\n]|\\.|\[[^\]\n]{0,60}\]){1,300}/)"""
+    r"""|"((?:[^"\\\n]|\\.)*)("?)|'((?:[^'\\\n]|\\.)*)('?)|`((?:[^`\\]|\\.)*)(`?)""",
     re.DOTALL,
 )
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|(.))", re.DOTALL)
 _PATH: Final = re.compile(
     r"(?:https?:)?//(?:[a-z0-9_-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#][!#-;=?-Z_a-z~%]*)?"
     r"|(?:/|\.{1,2}/)[A-Za-z0-9_~%-][A-Za-z0-9_.~%!@,;:+=&-]*(?:/[A-Za-z0-9_.~%!@,;:+=&-]+)*/?"
@@ -48,10 +54,18 @@ _FILE_BELOW: Final = re.compile(
 _MODULE: Final = re.compile(
     r"""\b(?:import|export)\b[^"'`;()]{0,300}["'](\.{0,2}/[^"'\s]{1,500})["']"""
     r"""|\bimport\s*\(\s*["'](\.{0,2}/[^"'\s]{1,500})["']"""
-    r"""|\b(?:importScripts|Worker|SharedWorker)\s*\(\s*["']([^"'\s]{1,500})["']"""
+    r"""|\b(?:Worker|SharedWorker)\s*\(\s*["']([^"'\s]{1,500})["']"""
+    r"""|\bURL\s*\(\s*["']([^"'\s]{1,500})["']\s*,\s*import\s*\.\s*meta\s*\.\s*url\b"""
+    r"""|\bimportScripts\s*\(([^()]{1,2000})\)"""
+)
+_QUOTED: Final = re.compile(r"""["']([^"'\s]{1,500})["']""")
+_IN_MARKUP: Final = re.compile(
+    r"""\b(?:src|href)\s*=\s*(?:"([^"<>\s]{2,500})"|'([^'<>\s]{2,500})'|([^"'<>=`\s]{2,500})(?=[\s>]))""",
+    re.IGNORECASE,
 )
 _REQUIRES: Final = re.compile(r"(?:\brequire|(?<![\w$.])[A-Za-z_$]{1,2})\s*\(\s*\Z")
 _SOURCE_MAP: Final = re.compile(r"(?://|/\*)[#@][ \t]+sourceMappingURL=([^\s'\"*]{1,8192})")
+_LAST_CODE: Final = 0x10FFFF
 _HAS_LETTERS: Final = re.compile(r"[A-Za-z0-9]{2}|[A-Za-z0-9][./?]")
 
 
@@ -60,17 +74,36 @@ def strings_of(script: str) -> Iterator[str]:
     given: set[str] = set()
     for match in _STRING.finditer(script):
         raw = match[1] or match[3] or match[5] or ""
-        if not (1 < len(raw) <= _LONGEST and (match[2] or match[4] or match[6])):
+        if not (match[2] or match[4] or match[6]):
             continue
-        text = _ESCAPE.sub(_character, raw) if "\\" in raw else raw
-        if text in given or not is_clear_path(text) or _is_a_part(script, match):
-            continue
-        if text[0] == "." and _is_bundled(script, match):
-            continue
-        given.add(text)
+        for text in _addresses_in(raw, script, match):
+            if text in given:
+                continue
+            given.add(text)
+            yield text
+            if len(given) >= MOST_STRINGS:
+                return
+
+
+def _addresses_in(raw: str, script: str, match: re.Match[str]) -> Iterator[str]:
+    """Yield the address that a string is, or those of the markup in it."""
+    if "<" in raw and len(raw) <= _LONGEST_MARKUP and "=" in raw:
+        for one in _IN_MARKUP.finditer(_meant(raw)):
+            text = one[1] or one[2] or one[3]
+            if is_clear_path(text):
+                yield text
+        return
+    if not 1 < len(raw) <= _LONGEST:
+        return
+    text = _meant(raw)
+    if not is_clear_path(text) or _is_a_part(script, match):
+        return
+    if text[0] != "." or not _is_bundled(script, match):
         yield text
-        if len(given) >= MOST_STRINGS:
-            return
+
+
+def _meant(raw: str) -> str:
+    return _ESCAPE.sub(_character, raw) if "\\" in raw else raw
 
 
 def is_clear_path(text: str) -> bool:
@@ -85,7 +118,11 @@ def modules_of(script: str) -> Iterator[str]:
     if not any(word in script for word in ("import", "export", "Worker")):
         return
     for match in _MODULE.finditer(script):
-        yield match[1] or match[2] or match[3]
+        if match[5]:
+            for one in _QUOTED.finditer(match[5]):
+                yield one[1]
+        else:
+            yield match[1] or match[2] or match[3] or match[4]
 
 
 def source_map_of(text: str) -> str | None:
@@ -97,11 +134,11 @@ def source_map_of(text: str) -> str | None:
 
 
 def _character(match: re.Match[str]) -> str:
-    number = match[1] or match[2]
+    number = match[1] or match[2] or match[3]
     if number is None:
-        return match[3]
+        return match[4]
     code = int(number, 16)
-    return "\ufffd" if 0xD800 <= code <= 0xDFFF else chr(code)
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF or code > _LAST_CODE else chr(code)
 
 
 def _is_bundled(script: str, match: re.Match[str]) -> bool:

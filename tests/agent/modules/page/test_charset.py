@@ -128,6 +128,18 @@ def test_who_says_it_first_is_believed() -> None:
     assert charset_of(page, "text/html; charset=nonsense") == "euc_jp"
 
 
+@pytest.mark.parametrize(
+    ("content_type", "codec"),
+    [("text/html", "cp932"), ("application/xhtml+xml", "euc_jp"), ("text/xml;a=b", "euc_jp")],
+)
+def test_a_declaration_in_xml_counts_before_a_meta_only_in_xml(
+    content_type: str, codec: str
+) -> None:
+    """In HTML a `<meta>` counts first, as in Chromium."""
+    page = b"<?xml version='1.0' encoding='euc-jp'?><html><head><meta charset=shift_jis>"
+    assert charset_of(page, content_type) == codec
+
+
 def test_a_declaration_in_xml_counts() -> None:
     """XHTML names its encoding in the first line."""
     assert declared_charset(b'<?xml version="1.0" encoding="Shift_JIS"?><html>') == "cp932"

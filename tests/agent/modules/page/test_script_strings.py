@@ -53,6 +53,19 @@ def test_what_is_none(text: str) -> None:
         ('{"next": "\\/a\\/b", "x": "\\u002fcd"}', ["/a/b", "/cd"]),
         ("'it\\'s', '/x.html'", ["/x.html"]),
         ("a = 'open", []),
+        ("/*! it's ours */a='/x1.html';b='/x2.html'", ["/x1.html", "/x2.html"]),
+        ("// don't\na='/x1.html' // http://b.example/it's\nb='/x2.html'", ["/x1.html", "/x2.html"]),
+        ("a=b.replace(/'/g,'');c='/x1.html'", ["/x1.html"]),
+        ("a = /[\"'/]/.test(b);c='/x1.html'", ["/x1.html"]),
+        ("if (a) return /\\/'/;c='/x1.html'", ["/x1.html"]),
+        ("a=b/2;c='/x1.html';d=e/2", ["/x1.html"]),
+        ("a='http://b.example/x1';c='/x2.html'", ["http://b.example/x1", "/x2.html"]),
+        ("/* open '/x1.html'", []),
+        ("w('<a href=\"/x1\">x<\\/a>')", ["/x1"]),
+        ("e.innerHTML = `<img src='/x1.png'><script src=/x2.js></script>`", ["/x1.png", "/x2.js"]),
+        ("w('<img src=\"/pics/' + name + '\">')", []),
+        ("t = '<a href=\"{{url}}\">'", []),
+        ("a='\\u{2f}x1\\u{2f}y'", ["/x1/y"]),
     ],
 )
 def test_strings(script: str, found: list[str]) -> None:
@@ -71,8 +84,11 @@ def test_modules_and_source_maps() -> None:
     script = (
         "import a from './a.js'; import '/b.js'; export * from \"../c.js\"; import r from 'react';"
         "import('./d.js'); import('lodash'); new Worker('e.js');"
+        "importScripts('f.js', \"/g.js\"); new URL('./h.wasm', import.meta.url); new URL('no', base)"
     )
-    assert list(modules_of(script)) == ["./a.js", "/b.js", "../c.js", "./d.js", "e.js"]
+    assert list(modules_of(script)) == [
+        *("./a.js", "/b.js", "../c.js", "./d.js", "e.js", "f.js", "/g.js", "./h.wasm"),
+    ]
     assert source_map_of("x\n//# sourceMappingURL=a.map\n") == "a.map"
     assert source_map_of("x\n/*# sourceMappingURL=a.css.map */") == "a.css.map"
     assert source_map_of("x\n//# sourceMappingURL=data:application/json;base64,e30=") is None
@@ -82,6 +98,7 @@ def test_modules_and_source_maps() -> None:
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "piece", ["'", '"\\', "`${", "import ", "import(", "'/a", "//# sourceMappingURL=", "'/a/a/a'+"]
+    + ["/*", "//", "=/[", "=/a", "=/\\", "importScripts(", "URL('a',", "'<src='", "'<src=a"],
 )
 def test_no_script_keeps_it_busy(piece: str) -> None:
     """A megabyte of what makes other readers go back to where they began."""
