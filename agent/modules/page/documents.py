@@ -4,6 +4,7 @@
     js        scripts: modules, sourceMappingURL, strings that are clearly paths
     svg       drawings: href, xlink:href, styles, xml-stylesheet
     manifest  web app manifests: icons and start page; ld: JSON-LD
+    xmldoc    other documents in XML; playlist: M3U; appcache: cache manifests (xml_documents.py)
     pdf       pdf.py; office: office.py
 
 A path in a script is meant against the page that loads it; of those that do not begin at the top,
@@ -12,7 +13,6 @@ that page is not known here, so they are left out, but for imported modules.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -27,16 +27,18 @@ from agent.modules.page.pdf import pdf_references
 from agent.modules.page.script_strings import modules_of, source_map_of, strings_of
 from agent.modules.page.style_sheets import style_references
 from agent.modules.page.tags import start_tags
+from agent.modules.page.xml_documents import (
+    cached_references,
+    playlist_references,
+    stylesheet_of_xml,
+    xml_references,
+)
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["document_references"]
 
 MOST_SCRIPT_CHARACTERS: Final = 5_000_000
 _STYLE: Final = LinkKind.STYLE | EMBEDDED
-_STYLESHEET: Final = re.compile(
-    r"<\?xml-stylesheet\s[^?]{0,1000}?\bhref\s*=\s*[\"']([^\"']{1,8192})"
-)
-_HEAD: Final = 4096  # characters in which an xml-stylesheet stands
 
 
 def document_references(
@@ -72,10 +74,14 @@ def _of_text(kind: DocumentKind, text: str) -> Iterator[Reference]:
             yield from _source_map(text)
         case "svg":
             yield from stylesheet_of_xml(text)
-            for tag, attributes in start_tags(text):
-                if tag in ("a", "image", "use", "script", "feimage") and "href" in attributes:
-                    yield attributes["href"], LinkKind.SVG | (0 if tag == "a" else EMBEDDED)
+            yield from _drawn(text)
             yield from further_references(further_elements(text), lambda _text, _kind: ())
+        case "xmldoc":
+            yield from xml_references(text)
+        case "playlist":
+            yield from playlist_references(text)
+        case "appcache":
+            yield from cached_references(text)
         case "manifest":
             for reference, is_image in manifest_addresses(parsed(text)):
                 yield reference, LinkKind.MANIFEST | (EMBEDDED if is_image else 0)
@@ -84,10 +90,20 @@ def _of_text(kind: DocumentKind, text: str) -> Iterator[Reference]:
                 yield reference, LinkKind.JSON_LD | (EMBEDDED if is_shown else 0)
 
 
-def stylesheet_of_xml(text: str) -> Iterator[Reference]:
-    """Yield the style sheets that a document in XML names before its first element."""
-    for match in _STYLESHEET.finditer(text[:_HEAD]):
-        yield match[1], _STYLE
+def _drawn(text: str) -> Iterator[Reference]:
+    """Yield what the elements of a drawing lead to, whatever prefixes their names have."""
+    for tag, attributes in start_tags(text):
+        local = tag.rpartition(":")[2]
+        for name, value in attributes.items():
+            if name == "href" or name.endswith(":href"):
+                if value[:1] != "#":
+                    yield value, LinkKind.SVG | (0 if local == "a" else EMBEDDED)
+            elif name == "src" and local in ("img", "iframe", "audio", "video", "script", "embed"):
+                yield value, LinkKind.SVG | EMBEDDED
+            elif "url(" in value and name != "style":
+                for reference in style_references(value):
+                    if reference[:1] != "#":
+                        yield reference, _STYLE
 
 
 def _source_map(text: str) -> Iterator[Reference]:

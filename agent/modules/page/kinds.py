@@ -5,7 +5,8 @@
     json   a JSON feed
     text   a sitemap of bare URLs, one a line
     gzip   one of these, packed: what is inside decides
-    css js svg manifest ld pdf office    documents that lead on: `documents.py`
+    css js svg manifest ld pdf office xmldoc playlist appcache
+           documents that lead on: `documents.py`
     ""     nothing that holds links for a crawler
 
 The media type is asked first, but servers send feeds as HTML, sitemaps as plain text, and packed
@@ -32,7 +33,9 @@ __all__ = [
     "may_hold_links",
 ]
 
-DocumentKind = Literal["css", "js", "svg", "manifest", "ld", "pdf", "office"]
+DocumentKind = Literal[
+    *("css", "js", "svg", "manifest", "ld", "pdf", "office", "xmldoc", "playlist", "appcache")
+]
 Kind = Literal["html", "xml", "json", "text", "gzip", ""] | DocumentKind
 
 DOCUMENTS: Final = frozenset(get_args(DocumentKind))
@@ -45,7 +48,8 @@ _UNKNOWN_TYPES: Final = ("unk", "unknown/unknown", "application/unknown", "*/*")
 # Of packed files, and of those that a server knows no type of: `binary` is what S3 says then.
 _FILE_TYPES: Final = (
     *("application/gzip", "application/x-gzip", "application/x-gunzip", "application/gzipped"),
-    *("application/octet-stream", "binary/octet-stream"),
+    *("application/octet-stream", "binary/octet-stream", "application/x-gzip-compressed"),
+    *("application/x-download", "application/download", "application/force-download"),
 )
 _PACKED_TYPES: Final = (*_FILE_TYPES, "application/xml", "text/xml", "text/plain", "text/html")
 _GZIP: Final = b"\x1f\x8b"
@@ -63,6 +67,13 @@ _DOCUMENT_TYPES: Final[dict[str, DocumentKind]] = {
     "application/pdf": "pdf",
     "application/x-pdf": "pdf",
     "application/epub+zip": "office",
+    "text/xsl": "xmldoc",
+    "text/x-opml": "xmldoc",
+    "text/cache-manifest": "appcache",
+    "application/vnd.apple.mpegurl": "playlist",
+    "application/x-mpegurl": "playlist",
+    "audio/mpegurl": "playlist",
+    "audio/x-mpegurl": "playlist",
 }
 _OFFICE_TYPES: Final = (
     "application/vnd.openxmlformats-officedocument.",
@@ -88,11 +99,17 @@ _LOOKS_LIKE_HTML: Final = re.compile(
     rb"<(?:!doctype\s+html|html|head|title|body|script|meta|a|table|h1|div|font|br|p|style)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
+_BEFORE_ROOT: Final = (
+    rb"(?:\xef\xbb\xbf)?(?:\s|"
+    + _COMMENT
+    + rb"|<\?[^?]*(?:\?+[^?>][^?]*)*\?+>|<!(?i:doctype)[^>\[]*>)*"
+)
 _LOOKS_LIKE_LIST: Final = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|" + _COMMENT + rb"|<\?[^?]*(?:\?+[^?>][^?]*)*\?+>|<!doctype[^>\[]*>)*"
-    rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|rdf|urlset|sitemapindex)[\s>/]",
+    _BEFORE_ROOT + rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|rdf|urlset|sitemapindex)[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )
+_LOOKS_LIKE_SVG: Final = re.compile(_BEFORE_ROOT + rb"<(?:[\w.-]{1,40}:)?svg[\s>/]", re.DOTALL)
+_LOOKS_LIKE_XML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<")
 _LOOKS_LIKE_URLS: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*https?://[^\s<>\"]+\s*(?:[\r\n]|\Z)")
 _JSON_FEED: Final = re.compile(rb"https?://(?:www\.)?jsonfeed\.org/version/")
 _WIDE: Final = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
@@ -178,8 +195,10 @@ def _by_content(head: bytes, *, unknown: bool, plain: bool) -> Kind:
         return "xml"
     if plain:
         return "text" if _LOOKS_LIKE_URLS.match(head) else ""
-    # XHTML comes as `application/xml` too; of other XML no link is known.
-    looks_like_page = _LOOKS_LIKE_HTML.match(head[:1024])
-    return (
-        "html" if looks_like_page else ("text" if unknown and _LOOKS_LIKE_URLS.match(head) else "")
-    )
+    if _LOOKS_LIKE_HTML.match(head[:1024]):
+        return "html"  # XHTML comes as `application/xml` too
+    if unknown:
+        return "text" if _LOOKS_LIKE_URLS.match(head) else ""
+    if _LOOKS_LIKE_SVG.match(head):
+        return "svg"
+    return "xmldoc" if _LOOKS_LIKE_XML.match(head) else ""

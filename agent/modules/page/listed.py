@@ -92,6 +92,8 @@ def _references(
         return
     codec = charset_of(body, content_type)
     if kind == "text":
+        if codec.startswith("utf-16"):
+            body, codec = decoded(body, codec).encode(), "utf-8"
         for match in _URL_LINE.finditer(body):
             yield decoded(match[1], codec), ""
         return

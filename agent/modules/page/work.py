@@ -28,9 +28,10 @@ from agent.modules.page.kinds import (
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.links import PageLinks, links_of, links_of_document
 from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
-from agent.modules.page.markup import leading_on
+from agent.modules.page.markup import Markup, leading_on
 from agent.modules.page.robots_tags import read_tags
 from agent.modules.page.validators import settled, validators_of
+from agent.modules.page.xml_documents import stylesheet_of_xml
 from agent.modules.request import REDIRECTS
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
@@ -47,6 +48,11 @@ NOTHING: Final = PageLinks(())
 
 _NOT_MODIFIED: Final = 304
 _CHARSET_RULE: Final = re.compile(rb'@charset "([A-Za-z0-9_:.-]{1,40})";')
+
+_CLOSED: Final = re.compile(
+    rb"<(title|script|style|textarea|iframe|noscript|object|a)\b([^<>]{0,2000})/>"
+)
+_STYLE: Final = LinkKind.STYLE | EMBEDDED
 
 NOTE_FIELD: Final = "X-Crawl-Note"
 """Field of a record that says what was noticed: `noindex; canonical: http://...`."""
@@ -155,10 +161,15 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
             return replace(_of_document(kind, decoded.body, page, limits, notes), tag=tag)
         listed = list_of(kind, decoded.body, content_type, page.url, limits.max_links)
         return replace(_of_list(listed, kind, decoded.body, page, limits, notes), tag=tag)
-    codec = charset_of(decoded.body, content_type, page.url)
-    found, problem = leading_on(decoded.body, codec, limits.agent_token)
+    body = decoded.body
+    if media_type.endswith("xml"):  # in HTML the rest of the page would be the text of these
+        body = _CLOSED.sub(rb"<\1\2></\1>", body)
+    codec = charset_of(body, content_type, page.url)
+    found, problem = leading_on(body, codec, limits.agent_token)
     if problem:
         notes.append(problem)
+    if body.startswith(b"<?xml"):
+        found = _styled(found, _stylesheets(body, page.url, limits))
     return links_of(
         found,
         header,
@@ -168,6 +179,14 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         max_links=limits.max_links,
         off=limits.off,
     )
+
+
+def _styled(found: Markup, styles: tuple[str, ...]) -> Markup:
+    """Return what leads on with the style sheets before it."""
+    if not styles:
+        return found
+    kinds = bytes((_STYLE,)) * len(styles) + found.kinds
+    return Markup((*styles, *found.items), kinds, found.further)
 
 
 def _is_choice(status: int) -> bool:
@@ -183,7 +202,7 @@ def _of_document(
 ) -> PageLinks:
     header = page.capture.response_header
     codec = "utf-8"
-    if kind in ("css", "js", "svg"):
+    if kind not in ("pdf", "office", "manifest", "ld"):
         types = field_values(header, "Content-Type")
         codec = charset_of(_with_charset(body), types[0] if types else "", page.url)
     references, note = document_references(kind, body, codec, limits)
@@ -207,6 +226,7 @@ def _of_list(
     if listed.note:
         notes.append(listed.note)
     urls = tuple(listed.urls)
+    shown_by = _stylesheets(body, page.url, limits) if kind == "xml" and not listed.index else ()
     is_sitemap = kind in ("text", "gzip") or listed.index or b"<urlset" in body[:HEAD_BYTES]
     link_kind = LinkKind.SITEMAP if is_sitemap else LinkKind.FEED
     if link_kind in limits.off:
@@ -220,4 +240,14 @@ def _of_list(
         urls = urls[: limits.max_sitemaps]
     else:
         cut = listed.cut
-    return PageLinks(urls, bytes((link_kind,)) * len(urls), cut=cut)
+    more = tuple(url for url in shown_by if url not in listed.urls)
+    kinds = bytes((link_kind,)) * len(urls) + bytes((_STYLE,)) * len(more)
+    return PageLinks(urls + more, kinds, cut=cut)
+
+
+def _stylesheets(body: bytes, url: str, limits: PageLimits) -> tuple[str, ...]:
+    """Return the style sheets by which a browser shows a document in XML."""
+    if b"<?xml-stylesheet" not in body[:HEAD_BYTES]:
+        return ()
+    text = body[:HEAD_BYTES].decode("utf-8", "replace")
+    return links_of_document(stylesheet_of_xml(text), b"", url, "utf-8", 9, limits.off).urls

@@ -107,7 +107,99 @@ def test_a_drawing() -> None:
         b"<use href='#local'/><style>@import 'f.css';</style></svg>"
     )
     links = read(body, "image/svg+xml")
-    assert paths(links) == ["/dir/s.css", "/dir/p.html", "/dir/x", "/dir/i.png", "/dir/f.css"]
+    assert paths(links) == ["/dir/s.css", "/dir/p.html", "/dir/i.png", "/dir/f.css"]
+
+
+def test_a_drawing_with_prefixes_and_pictures_of_pages() -> None:
+    """Whatever prefixes are used; also what fills a shape, and HTML within."""
+    body = (
+        b"<s:svg xmlns:s='http://www.w3.org/2000/svg' xmlns:l='http://www.w3.org/1999/xlink'>"
+        b"<s:image l:href='i.png'/><s:rect fill='url(f.svg#g)' mask='url(#m)'/>"
+        b"<s:foreignObject><img src='p.png'/></s:foreignObject><s:script src='/no.js'/></s:svg>"
+    )
+    found = ["/dir/i.png", "/dir/f.svg", "/dir/p.png", "/no.js"]
+    assert paths(read(body, "image/svg+xml")) == found
+    assert paths(read(body, "application/xml")) == found
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body", "found"),
+    [
+        (
+            "text/xml",
+            "<?xml-stylesheet href='a.xsl?x=1&amp;y=2'?><data><p xl='1' xlink:href='/b1'/></data>",
+            ["/dir/a.xsl?x=1&y=2", "/b1"],
+        ),
+        (
+            "text/xsl",
+            "<xsl:stylesheet><xsl:import href='a.xsl'/><xsl:include href='/b.xsl'/>",
+            ["/dir/a.xsl", "/b.xsl"],
+        ),
+        (
+            "application/xml",
+            "<browserconfig><msapplication><tile><square150x150logo src='/a.png'/>"
+            "<TileImage src='/b.png'/></tile><notification><polling-uri2 src='/c.xml'/>",
+            ["/a.png", "/b.png", "/c.xml"],
+        ),
+        (
+            "application/opensearchdescription+xml",
+            "<OpenSearchDescription><Image>/a.ico</Image><Url template='/s?q={searchTerms}'/>"
+            "<Url template='/help'/>",
+            ["/help", "/a.ico"],
+        ),
+        (
+            "text/x-opml",
+            "<opml><body><outline xmlUrl='/a.xml' htmlUrl='http://b.example/'/></body></opml>",
+            ["/a.xml", "http://b.example/"],
+        ),
+        ("application/xspf+xml", "<playlist><location>a.mp3</location>", ["/dir/a.mp3"]),
+        (
+            "application/vnd.apple.mpegurl",
+            '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k.bin"\n#EXTINF:9,\na.ts\r\n/b.ts\n',
+            ["/dir/k.bin", "/dir/a.ts", "/b.ts"],
+        ),
+        (
+            "text/cache-manifest",
+            "CACHE MANIFEST\n# v1\n/a.js\nNETWORK:\n/api\nFALLBACK:\n/ /off.html\nCACHE:\nb.css",
+            ["/a.js", "/off.html", "/dir/b.css"],
+        ),
+    ],
+)
+def test_other_documents_lead_on(media_type: str, body: str, found: list[str]) -> None:
+    """Style sheets of XML, tiles, lists of feeds, search descriptions, playlists."""
+    assert paths(read(body.encode(), media_type)) == found
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body", "found"),
+    [
+        ("text/xml", "<urlset><url><loc>http://b.example/</loc></url>", ["http://b.example/"]),
+        ("application/rss+xml", "<rss><channel><link>/f</link>", ["/f"]),
+        ("application/xhtml+xml", "<html><body><a href='/p'>x</a></body></html>", ["/p"]),
+    ],
+)
+def test_what_is_shown_by_a_style_sheet_leads_to_it(
+    media_type: str, body: str, found: list[str]
+) -> None:
+    """Sitemaps, feeds and pages in XML are styled by a processing instruction."""
+    head = "<?xml version='1.0'?><?xml-stylesheet type='text/xsl' href='/s.xsl'?>"
+    links = read(head.encode() + body.encode(), media_type)
+    assert sorted(paths(links)) == sorted([*found, "/s.xsl"])
+    place = paths(links).index("/s.xsl")
+    assert links.kinds[place] == LinkKind.STYLE | EMBEDDED
+
+
+def test_elements_that_close_themselves_in_xml() -> None:
+    """`<title/>` and `<script/>` have no text in XML; in HTML they have all that follows."""
+    body = b"<html><head><title/><script src='s.js' /></head><body><a href='/p'>x</a></body></html>"
+    assert paths(read(body, "application/xhtml+xml")) == ["/dir/s.js", "/p"]
+    assert paths(read(body, "text/html")) == []
+
+
+def test_a_list_of_urls_in_utf_16() -> None:
+    """With a byte order mark, as some editors save it."""
+    body = "http://b.example/1\nhttp://b.example/2\n".encode("utf-16")
+    assert paths(read(body, "text/plain")) == ["http://b.example/1", "http://b.example/2"]
 
 
 @pytest.mark.parametrize(
