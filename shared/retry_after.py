@@ -17,7 +17,10 @@ __all__ = ["LONGEST_S", "date_s", "retry_after_s"]
 
 LONGEST_S: Final = 999_999_999.0
 MOST_CHARACTERS: Final = 64
-_SECONDS: Final = re.compile(r"[0-9]+(?:\.[0-9]*)?")
+_SECONDS: Final = re.compile(
+    r"""["']?\+?([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?:s|secs?|seconds?)?["']?(?:\s*;.*)?""",
+    re.IGNORECASE,
+)
 
 
 def retry_after_s(values: Iterable[str], date: str | None, now_s: float) -> float | None:
@@ -25,8 +28,15 @@ def retry_after_s(values: Iterable[str], date: str | None, now_s: float) -> floa
 
     values: of its fields. date: its Date, if any. now_s: since 1970, where that cannot be read.
     """
-    waits = [wait for value in values if (wait := _wait_s(value.strip(), date, now_s)) is not None]
+    texts = [text for value in values for text in _each(value)]
+    waits = [wait for text in texts if (wait := _wait_s(text, date, now_s)) is not None]
     return max(waits, default=None)
+
+
+def _each(value: str) -> list[str]:
+    """Return the values of a field, of which a proxy may have joined several."""
+    parts = [part.strip() for part in value.split(",")]
+    return parts if all(map(_SECONDS.fullmatch, parts)) else [value.strip()]
 
 
 def date_s(text: str) -> float | None:
@@ -45,8 +55,9 @@ def date_s(text: str) -> float | None:
 def _wait_s(text: str, date: str | None, now_s: float) -> float | None:
     if not 1 <= len(text) <= MOST_CHARACTERS:
         return None
-    if _SECONDS.fullmatch(text):
-        return min(float(math.ceil(float(text))), LONGEST_S)
+    seconds = _SECONDS.fullmatch(text)
+    if seconds is not None:
+        return min(float(math.ceil(float(seconds[1]))), LONGEST_S)
     until_s = date_s(text)
     if until_s is None:
         return None

@@ -4,7 +4,7 @@ Pure: fetching, caching and status codes are the `robots` module's business.
 Whatever a site wrote, parsing costs its length, and a verdict at most `MAX_WILDCARDS` searches.
 The longest takes a tenth of a second, so whoever has other work reads it in portions.
 Deviations, each to the gentler side: misspelt names that webmasters are known to write are
-understood, and a Disallow without its leading slash gets one.
+understood, a no-break space is one, and a Disallow without its leading slash gets one.
 Source: RFC 9309; the spellings are those that Google's parser accepts.
 """
 
@@ -44,6 +44,8 @@ some three milliseconds."""
 
 PIECE_COST: Final = 8
 
+_LONGEST_DELAY_S: Final = 999_999_999.0
+
 _BOM: Final = b"\xef\xbb\xbf"
 _WIDE: Final = (
     (b"\xff\xfe", "utf-16-le"),
@@ -56,7 +58,10 @@ _WIDE: Final = (
 _SIGNS: Final = re.compile(rb"\*{2,}")
 _TOKEN: Final = re.compile(r"[A-Za-z_-]+")
 _TOKEN_START: Final = re.compile(rb"[A-Za-z_-]+")
-_NUMBER: Final = re.compile(rb"[0-9]{1,9}(?:\.[0-9]{0,9})?")
+_NUMBER: Final = re.compile(
+    rb"\+?([0-9]{0,9})([0-9]*)(?:[.,]([0-9]{0,9}))?[ \t]*(?:s|secs?|seconds?)?", re.IGNORECASE
+)
+_NO_BREAK: Final = b"\xc2\xa0"
 _LOST_MARK: Final = re.compile(
     rb"\A(?:\xc3\xaf\xc2\xbb\xc2\xbf|\xef\xbb\xbf|\xef\xbf\xbd|\xc2\xa0|[\x00\s?])+"
 )
@@ -142,9 +147,10 @@ def reading(body: bytes, agent_token: str, strict: bool = False) -> Generator[No
             if len(sitemaps) < MAX_SITEMAPS:
                 sitemaps.append(escaped_bytes(value))
         elif name == "crawl-delay":
-            if _NUMBER.fullmatch(value):
+            delay_s = _delay_s(value)
+            if delay_s is not None:
                 for group in [everybody] if strict else current:
-                    group.delays_s.append(float(value))
+                    group.delays_s.append(delay_s)
         else:
             in_header = False
             for group in [everybody] if strict else current:
@@ -153,6 +159,17 @@ def reading(body: bytes, agent_token: str, strict: bool = False) -> Generator[No
     lines = [line for line in chosen.lines if not (strict and line[0])]
     delay_s = max(chosen.delays_s, default=None)
     return (yield from _compiling(lines, delay_s, tuple(sitemaps)))
+
+
+def _delay_s(value: bytes) -> float | None:
+    """Return the seconds of a Crawl-delay, as people write them: `10 s`, `1,5`, `.5`; None: none.
+
+    One of more than nine digits is the largest of nine.
+    """
+    number = _NUMBER.fullmatch(value)
+    if number is None or not (number[1] or number[3]):
+        return None
+    return _LONGEST_DELAY_S if number[2] else float(number[1] + b"." + (number[3] or b"0"))
 
 
 def directives(body: bytes) -> Iterator[tuple[int, str, bytes]]:
@@ -169,6 +186,8 @@ def _directives(body: bytes) -> Iterator[tuple[int, str, bytes] | None]:
             left = PORTION
             yield None
         text = line.partition(b"#")[0].strip()
+        if _NO_BREAK in text:  # of a text that was copied from a page
+            text = text.replace(_NO_BREAK, b" ").strip()
         if number == 1:
             text = _LOST_MARK.sub(b"", text)
         key, colon, value = text.partition(b":")

@@ -72,7 +72,7 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
     """
     if not encodings:
         return Decoded(body)
-    names = [name.strip().lower() for name in encodings.split(",")]
+    names = [name.partition(";")[0].strip(' \t"').lower() for name in encodings.split(",")]
     names = [name for name in names if name and name != "identity"]
     if len(names) > MAX_ENCODINGS:
         note = f"decode-error: {len(names)} encodings, {MAX_ENCODINGS} are taken off"
@@ -134,7 +134,9 @@ def _gunzip(body: bytes, max_bytes: int) -> Decoded:
 
 
 def _undeflate(body: bytes, max_bytes: int) -> Decoded:
-    """Take `deflate` off: zlib's format by the standard, the bare stream by many servers."""
+    """Take `deflate` off: zlib's format by the standard, the bare stream or gzip by many servers."""
+    if body.startswith(_SIGNS["gzip"]):
+        return _gunzip(body, max_bytes)
     wrapped = len(body) >= 2 and body[0] & 15 == 8 and int.from_bytes(body[:2], "big") % 31 == 0
     window = _ZLIB if wrapped else _RAW
     quick = _at_once(body, window, max_bytes)

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from agent.modules.page.srcset import srcset_urls
+
 __all__ = ["field_values", "header_charset", "link_targets", "lowered"]
 
 _PARAMETER: Final = re.compile(
@@ -26,6 +28,7 @@ _TARGET: Final = re.compile(
     r"<([^<>]*)>((?:\s*;\s*[^\s;,=]+(?:\s*=\s*(?:\"[^\"]*\"|[^\s;,\"]*))?)*)"
 )
 _RELATION: Final = re.compile(r";\s*rel\s*=\s*(?:\"([^\"]*)\"|([^\s;,\"]*))", re.IGNORECASE)
+_CANDIDATES: Final = re.compile(r";\s*imagesrcset\s*=\s*\"([^\"]*)\"", re.IGNORECASE)
 
 
 def field_values(header: bytes, name: str) -> list[str]:
@@ -86,8 +89,16 @@ def header_charset(content_type: str) -> str | None:
 
 
 def link_targets(value: str) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield (target, relations in lower case) of a Link field (RFC 8288)."""
+    """Yield (target, relations in lower case) of a Link field (RFC 8288).
+
+    The images of `imagesrcset` are targets too. Source: HTML standard, 4.6.7.8 (preload).
+    """
     for match in _TARGET.finditer(value):
         relation = _RELATION.search(match[2])
         words = (relation[1] or relation[2] or "") if relation else ""
-        yield match[1].strip(), frozenset(words.lower().split())
+        relations = frozenset(words.lower().split())
+        yield match[1].strip(), relations
+        candidates = _CANDIDATES.search(match[2])
+        if candidates is not None:
+            for image in srcset_urls(candidates[1]):
+                yield image, relations

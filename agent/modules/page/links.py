@@ -26,8 +26,8 @@ Source: HTML standard, 4.2.3 (base), 4.6 (links), 4.10.21.3 (form submission).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from itertools import compress
 from typing import Final, cast
@@ -42,7 +42,7 @@ from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.script_strings import strings_of
 from agent.modules.page.srcset import srcset_urls
 from agent.pipeline.link_kinds import EMBEDDED, KIND_BITS, LinkKind
-from shared.errors import UrlError
+from shared.errors import Fault, UrlError
 from shared.frozen import frozen
 from shared.urls import canonical
 
@@ -86,6 +86,8 @@ _LOADED: Final = frozenset(
 MOST_NESTED: Final = 3
 """Levels of pages within a page's text."""
 
+_NO_BASE: Final = re.compile(r"[\0-\x20]*(?:data|javascript):", re.IGNORECASE)
+_ABSOLUTE: Final = re.compile(r"[\0-\x20]*https?:", re.IGNORECASE)
 _NONE: Final[frozenset[str]] = frozenset()
 LONG_RELATION: Final = 100  # characters, from which it is not remembered
 
@@ -128,7 +130,10 @@ def links_of(
         field_values(header, "X-Robots-Tag") if b"x-robots-tag" in lowered(header) else (),
         agent_token,
     )
-    addresses = Addresses(_base_url(found.base, url), codec)
+    base = _base_url(found.base, url)
+    if base is None:
+        found.keep_absolute()
+    addresses = Addresses(base or url, codec)
     preferred = found.preferred
     canonical_url = None if preferred is None else addresses.resolve(preferred)
     if tag.nofollow:
@@ -224,6 +229,12 @@ class _Found:
             if reference:
                 self.add(reference, kind)
 
+    def keep_absolute(self) -> None:
+        """Drop the references that are meant against a base that no crawler can use."""
+        kept = [_ABSOLUTE.match(one) is not None for one in self.references]
+        self.references = [*compress(self.references, kept)]
+        self.kinds = bytearray(compress(self.kinds, kept))
+
     def take_scripts(self) -> None:
         """Take what the scripts lead to that stand where an address is expected."""
         for reference in [*self.references]:
@@ -277,12 +288,19 @@ def _link_kind(kind: LinkKind, relations: frozenset[str]) -> int:
     return (LinkKind.MANIFEST if "manifest" in relations else kind) | EMBEDDED
 
 
-def _base_url(href: str | None, url: str) -> str:
-    """Return the URL against which references are resolved: the first `base` with an address."""
-    if href is not None:
-        with suppress(UrlError):
-            return canonical(href, url)
-    return url
+def _base_url(href: str | None, url: str) -> str | None:
+    """Return the URL against which references are resolved: the first `base` with an address.
+
+    None: one of another scheme, so that only whole addresses lead anywhere.
+    Source: HTML standard, 4.2.3 (set the frozen base URL).
+    """
+    if href is None:
+        return url
+    try:
+        return canonical(href, url)
+    except UrlError as error:
+        is_other = error.code == Fault.SCHEME and not _NO_BASE.match(href)
+        return None if is_other else url
 
 
 def _of_header(header: bytes) -> Iterator[Reference]:

@@ -4,8 +4,8 @@ Pure, so that it can run in another process. Nothing that a site sends raises: a
 be decoded, a page that cannot be parsed, is archived as it came, with a note.
 
 Links are taken from HTML, feeds, sitemaps and other documents (`kinds.py`) with a status of 2xx, or
-of 3xx that is no redirect, as 300 is, whose body is a list of choices; the body of a redirect
-repeats its Location, that of an error leads nowhere new.
+of 3xx that leads nowhere, as 300, whose body is a list of choices, and a redirect without Location;
+the body of any other redirect repeats its Location, that of an error leads nowhere new.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
 from agent.pipeline.ports import PageWork
 from shared.archive.content_coding import decode_content
 from shared.archive.encode import encode_capture
-from shared.archive.http_block import content_type_of
+from shared.archive.http_block import content_type_of, header_value
 from shared.frozen import frozen
 from shared.urls import name_and_port
 
@@ -134,7 +134,7 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
     small = lowered(header)
     tags = field_values(header, "X-Robots-Tag") if b"x-robots-tag" in small else ()
     status = page.capture.status or 0
-    if not (200 <= status <= 299 or _is_choice(status)):
+    if not (200 <= status <= 299 or _is_choice(status, header)):
         return PageLinks((), tag=read_tags((), tags, limits.agent_token))
     media_type = page.capture.media_type
     if not may_hold_links(media_type):
@@ -189,12 +189,14 @@ def _styled(found: Markup, styles: tuple[str, ...]) -> Markup:
     return Markup((*styles, *found.items), kinds, found.further)
 
 
-def _is_choice(status: int) -> bool:
-    """Return whether an answer of 3xx is shown as a page, wherever its Location leads.
+def _is_choice(status: int, header: bytes) -> bool:
+    """Return whether an answer of 3xx is shown as a page: no redirect, or one without a target.
 
-    Source: RFC 9110, 15.4.1 (300); Fetch standard, 2.2.3 (redirect status).
+    Source: RFC 9110, 15.4.1 (300); Fetch standard, 2.2.3 (redirect status), 2.2.6 (location URL).
     """
-    return 300 <= status <= 399 and status != _NOT_MODIFIED and status not in REDIRECTS
+    if not 300 <= status <= 399 or status == _NOT_MODIFIED:
+        return False
+    return status not in REDIRECTS or not header_value(header, "Location")
 
 
 def _of_document(

@@ -195,6 +195,25 @@ def test_a_delay_that_is_no_number_is_none(delay: str) -> None:
     assert parse(f"User-agent: *\nCrawl-delay: {delay}".encode(), "prsm").crawl_delay_s is None
 
 
+@pytest.mark.parametrize(
+    ("delay", "seconds"),
+    [
+        *(("5.", 5.0), (".5", 0.5), ("1,5", 1.5), ("10s", 10.0), ("10 Seconds", 10.0)),
+        *(("+7", 7.0), ("99999999999", 999_999_999.0), ("3 # s", 3.0)),
+    ],
+)
+def test_a_delay_as_people_write_it_counts(delay: str, seconds: float) -> None:
+    """The gentler side: with its unit, a comma, a sign, or more digits than anybody waits."""
+    said = parse(f"User-agent: *\nCrawl-delay: {delay}".encode(), "prsm")
+    assert said.crawl_delay_s == seconds
+
+
+def test_a_no_break_space_is_a_space() -> None:
+    """Rules that were copied from a page hold such spaces."""
+    rules = parse("\u00a0User-agent:\u00a0*\n\u00a0\u00a0Disallow:\u00a0/x\n".encode(), "prsm")
+    assert not rules.allowed("/x/y").allowed
+
+
 @given(st.binary(max_size=2000), st.text(alphabet="/ab%2A*$?=", max_size=50))
 def test_any_bytes_are_a_robots_txt(body: bytes, path: str) -> None:
     """No content makes the parser or the matcher fail."""

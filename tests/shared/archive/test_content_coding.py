@@ -28,6 +28,9 @@ def sample(name: str) -> bytes:
         ("html-gzip.bin", "x-gzip"),
         ("html-rawdeflate.bin", "deflate"),
         ("html-zlibdeflate.bin", "deflate"),
+        ("html-gzip.bin", "deflate"),  # what a few servers call it
+        ("html-gzip.bin", '"gzip"'),
+        ("html-gzip.bin", "gzip;q=1.0"),
         ("html-br.bin", "br"),
         ("html-zstd-static-content-size.bin", "zstd"),
         ("html-zstd-static-no-content-size.bin", "zstd"),
@@ -196,6 +199,9 @@ def _header(encodings: str) -> bytes:
 @pytest.mark.parametrize(
     ("name", "encodings"),
     [
+        ("html-gzip.bin", "deflate"),  # what a few servers call it
+        ("html-gzip.bin", '"gzip"'),
+        ("html-gzip.bin", "gzip;q=1.0"),
         ("html-br.bin", "br"),
         ("html-zstd-streaming-no-content-size.bin", "zstd"),
         ("html-gzip-deflate.bin", "gzip, deflate"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.page.fields import field_values, header_charset
+from agent.modules.page.fields import field_values, header_charset, link_targets
 from agent.modules.page.labels import codec_of
 from shared.archive.http_block import media_type
 from tests.fixtures_dir import fixture_folder
@@ -87,3 +87,9 @@ def test_fields_are_found_line_by_line(header: bytes) -> None:
         if colon and key.strip().lower() == b"link"
     ]
     assert field_values(header, "Link") == expected
+
+
+def test_images_that_a_preload_chooses_from_are_targets() -> None:
+    """The field may name no other."""
+    value = '</a.png>; rel=preload; imagesrcset="/b.png 1x, /c.png 2x", <>; rel=next'
+    assert [target for target, _ in link_targets(value)] == ["/a.png", "/b.png", "/c.png", ""]

@@ -105,8 +105,18 @@ def test_the_base_is_the_first_real_one(row: dict[str, list[str] | str]) -> None
     assert links(html).urls == (() if hidden else (f"{base}/rel",))
 
 
+@pytest.mark.parametrize("base", ["ftp://f.example/", "about:blank", "mailto:x", "//b.example:0/"])
+def test_a_base_of_another_scheme_leaves_whole_addresses(base: str) -> None:
+    """What is meant against it leads where no crawler can go."""
+    found = ["http://a.example/w", "http://a.example/dir/x"] if ":0" in base else []
+    html = f"<base href='{base}'><a href='x'>x</a><a href=' HTTP://a.example/w'>y</a>"
+    assert sorted(links(html).urls) == sorted(found or ["http://a.example/w"])
+
+
 def test_a_base_without_use_is_ignored() -> None:
-    """A base that is no web address leaves the page's own."""
+    """A base that is no address, or of data or a script, leaves the page's own."""
+    assert paths("<base href='javascript:0'><a href=x>") == ["x"]
+    assert paths("<base href='http://[/'><a href=x>") == ["x"]
     assert paths("<base href='data:text/html,'><a href=x>") == ["x"]
     assert links("<base href='/other/'><a href=x>").urls == ("http://a.example/other/x",)
     assert links("<base target=_top><base href=/o/><a href=x>").urls == ("http://a.example/o/x",)

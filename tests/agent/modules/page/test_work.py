@@ -87,7 +87,7 @@ def test_only_html_has_links() -> None:
 
 def test_errors_and_redirects_have_no_links() -> None:
     """Only a page that was found leads on."""
-    for status in (b"301 Moved", b"404 Not Found", b"500 Oh"):
+    for status in (b"301 Moved\r\nLocation: /y", b"404 Not Found", b"500 Oh"):
         assert work(b"<a href=x>", HTML.replace(b"200 OK", status)).links.urls == ()
 
 
@@ -246,11 +246,13 @@ def test_an_unknown_content_encoding_is_noted_and_the_page_read() -> None:
         ("300 Multiple Choices", 1),
         ("399 Other", 1),
         ("302 Found\r\nLocation: /one", 0),
+        ("302 Found", 1),
+        ("302 Found\r\nLocation: ", 1),
         ("304 Not Modified", 0),
         ("404 Not Found", 0),
     ],
 )
-def test_an_answer_of_3xx_that_is_no_redirect_is_a_page(line: str, links: int) -> None:
+def test_an_answer_of_3xx_that_leads_nowhere_is_a_page(line: str, links: int) -> None:
     """Browsers show its body: a list of choices."""
     header = f"HTTP/1.1 {line}\r\nContent-Type: text/html\r\n\r\n".encode()
     assert len(work(b"<a href=/two>", header).links.urls) == links
