@@ -134,7 +134,7 @@ def _gunzip(body: bytes, max_bytes: int) -> Decoded:
 
 
 def _undeflate(body: bytes, max_bytes: int) -> Decoded:
-    """Take `deflate` off: zlib's format by the standard, the bare stream or gzip by many servers."""
+    """Take `deflate` off: zlib's format by the standard, the bare stream or gzip by many."""
     if body.startswith(_SIGNS["gzip"]):
         return _gunzip(body, max_bytes)
     wrapped = len(body) >= 2 and body[0] & 15 == 8 and int.from_bytes(body[:2], "big") % 31 == 0

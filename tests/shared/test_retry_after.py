@@ -26,7 +26,8 @@ def test_what_a_server_asks_for(values: list[str], wait_s: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "-5", "soon", "1e3", "PT5S", "1h", "2099-10-21T07:28:00Z", "5,x", "," * 60, "1" * 65]
+    "value",
+    ["", "-5", "soon", "1e3", "PT5S", "1h", "2099-10-21T07:28:00Z", "5,x", "," * 60, "1" * 65],
 )
 def test_what_asks_for_nothing(value: str) -> None:
     """Other texts are no time."""

@@ -11,7 +11,8 @@
     links.py         elements to links; srcset.py, refresh.py, fields.py read their small languages
     further_links.py further elements to links: style_sheets.py, script_strings.py, form_values.py,
                      json_addresses.py, references.py read theirs
-    documents.py     style sheets, scripts, drawings, manifests; pdf.py, office.py, cpu_budget.py
+    documents.py     style sheets, scripts, drawings, manifests; xml_documents.py, pdf.py,
+                     office.py, cpu_budget.py
     robots_tags.py   `nofollow` and `noindex`
     addresses.py     a reference to a canonical URL, in the document's encoding; folders.py
                      remembers those of earlier pages

@@ -6,9 +6,10 @@
     t("./Parts"), {"./Parts": 12}      nothing: a part of a bundle
     write('<img src="/a.png">')        /a.png: markup that the script writes
 
-Comments and regular expressions are passed, since a quote in them begins no string. A string counts where it is whole (nothing is added to it with `+`), is made of characters that a
-path is written with, and begins with `http://`, `https://`, `//`, `/`, `./` or `../`, or ends like
-a file's name. What brings 404s is seen in the counts of its kind.
+Comments and regular expressions are passed, since a quote in them begins no string. A string
+counts where it is whole (nothing is added to it with `+`), is made of characters that a path is
+written with, and begins with `http://`, `https://`, `//`, `/`, `./` or `../`, or ends like a file's
+name. What brings 404s is seen in the counts of its kind.
 Source: none; what Heritrix and others guess is wider, and mostly wrong.
 """
 
@@ -35,7 +36,9 @@ _STRING: Final = re.compile(
     r"""|"((?:[^"\\\n]|\\.)*)("?)|'((?:[^'\\\n]|\\.)*)('?)|`((?:[^`\\]|\\.)*)(`?)""",
     re.DOTALL,
 )
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|(.))", re.DOTALL)
+_ESCAPE: Final = re.compile(
+    r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|(.))", re.DOTALL
+)
 _PATH: Final = re.compile(
     r"(?:https?:)?//(?:[a-z0-9_-]+\.)+[a-z]{2,}(?::[0-9]{1,5})?(?:[/?#][!#-;=?-Z_a-z~%]*)?"
     r"|(?:/|\.{1,2}/)[A-Za-z0-9_~%-][A-Za-z0-9_.~%!@,;:+=&-]*(?:/[A-Za-z0-9_.~%!@,;:+=&-]+)*/?"

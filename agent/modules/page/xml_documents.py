@@ -4,7 +4,7 @@
     <xsl:import href="b.xsl">, <xi:include href="c.xml">
     <square150x150logo src="d.png">, <polling-uri src>   browserconfig.xml
     <outline xmlUrl="e.xml" htmlUrl="/f">                OPML
-    <Url template="/g">, <Image>                         OpenSearch, where nothing is to be filled in
+    <Url template="/g">, <Image>                         OpenSearch, where nothing is left open
     <location>h.mp3</location>                           XSPF
     xlink:href                                           anywhere
     i.ts, URI="j.key"                                    M3U playlists
@@ -79,8 +79,8 @@ def xml_references(text: str) -> Iterator[Reference]:
 
 def playlist_references(text: str) -> Iterator[Reference]:
     """Yield the pieces, variants and keys of an M3U playlist."""
-    for line in text.splitlines():
-        line = line.strip().removeprefix("\ufeff")
+    for written in text.splitlines():
+        line = written.strip().removeprefix("\ufeff")
         if line.startswith("#"):
             for match in _KEY.finditer(line):
                 yield match[1], _MEDIA

@@ -137,14 +137,18 @@ def test_a_drawing_with_prefixes_and_pictures_of_pages() -> None:
         ),
         (
             "application/xml",
-            "<browserconfig><msapplication><tile><square150x150logo src='/a.png'/>"
-            "<TileImage src='/b.png'/></tile><notification><polling-uri2 src='/c.xml'/>",
+            (
+                "<browserconfig><msapplication><tile><square150x150logo src='/a.png'/>"
+                "<TileImage src='/b.png'/></tile><notification><polling-uri2 src='/c.xml'/>"
+            ),
             ["/a.png", "/b.png", "/c.xml"],
         ),
         (
             "application/opensearchdescription+xml",
-            "<OpenSearchDescription><Image>/a.ico</Image><Url template='/s?q={searchTerms}'/>"
-            "<Url template='/help'/>",
+            (
+                "<OpenSearchDescription><Image>/a.ico</Image><Url template='/s?q={searchTerms}'/>"
+                "<Url template='/help'/>"
+            ),
             ["/help", "/a.ico"],
         ),
         (

@@ -97,8 +97,26 @@ def test_modules_and_source_maps() -> None:
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
-    "piece", ["'", '"\\', "`${", "import ", "import(", "'/a", "//# sourceMappingURL=", "'/a/a/a'+"]
-    + ["/*", "//", "=/[", "=/a", "=/\\", "importScripts(", "URL('a',", "'<src='", "'<src=a"],
+    "piece",
+    [
+        "'",
+        '"\\',
+        "`${",
+        "import ",
+        "import(",
+        "'/a",
+        "//# sourceMappingURL=",
+        "'/a/a/a'+",
+        "/*",
+        "//",
+        "=/[",
+        "=/a",
+        "=/\\",
+        "importScripts(",
+        "URL('a',",
+        "'<src='",
+        "'<src=a",
+    ],
 )
 def test_no_script_keeps_it_busy(piece: str) -> None:
     """A megabyte of what makes other readers go back to where they began."""
