@@ -84,7 +84,7 @@ def test_modules_and_source_maps() -> None:
     script = (
         "import a from './a.js'; import '/b.js'; export * from \"../c.js\"; import r from 'react';"
         "import('./d.js'); import('lodash'); new Worker('e.js');"
-        "importScripts('f.js', \"/g.js\"); new URL('./h.wasm', import.meta.url); new URL('no', base)"
+        "importScripts('f.js', \"/g.js\"); new URL('./h.wasm', import.meta.url); new URL('no', x)"
     )
     assert list(modules_of(script)) == [
         *("./a.js", "/b.js", "../c.js", "./d.js", "e.js", "f.js", "/g.js", "./h.wasm"),
