@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 DocumentKind = Literal[
-    *("css", "js", "svg", "manifest", "ld", "pdf", "office", "xmldoc", "playlist", "appcache")
+    "css", "js", "svg", "manifest", "ld", "pdf", "office", "xmldoc", "playlist", "appcache"
 ]
 Kind = Literal["html", "xml", "json", "text", "gzip", ""] | DocumentKind
 
