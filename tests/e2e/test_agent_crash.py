@@ -54,6 +54,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
         assert it.web.judge(interval_ms=INTERVAL_S * 1000).ok
 
 
+@pytest.mark.slow
 def test_a_new_permit_comes_before_the_first_request(tmp_path: Path) -> None:
     """After a kill the list is still held, and nothing is sent before the manager has answered."""
     with scene(tmp_path) as it:
@@ -91,6 +92,7 @@ def test_killed_while_reports_wait(tmp_path: Path) -> None:
         assert it.logged() <= it.times_requested(), "a line for each request that ended"
 
 
+@pytest.mark.slow
 def test_lost_answers_do_no_harm(tmp_path: Path) -> None:
     """Reports and finished units whose answers were lost are said again, and count once."""
 
@@ -104,6 +106,7 @@ def test_lost_answers_do_no_harm(tmp_path: Path) -> None:
         assert set(it.captures()) >= it.web.expected().captures
 
 
+@pytest.mark.slow
 def test_a_restart_keeps_away_from_who_asked_for_time(tmp_path: Path) -> None:
     """A host that said 429 and Retry-After is left alone for so long, kill -9 or not."""
     with scene(tmp_path, hosts=3, trouble=["busy=3"], retry_after_s=6) as it:

@@ -43,6 +43,7 @@ def test_hosts_of_others_are_reported_not_fetched(tmp_path: Path) -> None:
         assert set(it.manager.records()) & {it.web.url(host) for host in others}
 
 
+@pytest.mark.slow
 def test_a_second_night_fetches_nothing_twice(tmp_path: Path) -> None:
     """The same list again, in the same round, is done already; a new round is crawled again."""
     with scene(tmp_path, hosts=2) as it:

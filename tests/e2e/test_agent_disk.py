@@ -45,7 +45,10 @@ def fill(folder: Path, left_bytes: int) -> Path:
 
 @pytest.mark.parametrize(
     ("reserve_bytes", "left_bytes", "said"),
-    [(1_000_000, 500_000, "disk.reserve_bytes = 1000000"), (0, 0, "no room")],
+    [
+        (1_000_000, 500_000, "disk.reserve_bytes = 1000000"),
+        pytest.param(0, 0, "no room", marks=pytest.mark.slow),
+    ],
 )
 def test_it_waits_for_room(
     tmp_path: Path, small_disk: Path, reserve_bytes: int, left_bytes: int, said: str

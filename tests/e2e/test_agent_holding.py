@@ -44,6 +44,7 @@ def test_stop_is_quick_and_loses_nothing(tmp_path: Path) -> None:
         assert set(it.times_requested().values()) == {1}
 
 
+@pytest.mark.slow
 def test_one_process_a_home(tmp_path: Path) -> None:
     """A second one is refused with the number of the first; --replace kills one that hangs."""
     with scene(tmp_path) as it:
@@ -104,6 +105,7 @@ def workers_of(pid: int) -> list[int]:
     return children + [more for child in children for more in workers_of(child)]
 
 
+@pytest.mark.slow
 def test_pause_and_resume(tmp_path: Path) -> None:
     """Paused, the agent fetches nothing and goes on calling; neither side undoes the other's."""
     with scene(tmp_path, pages_mean=60) as it:
@@ -124,6 +126,7 @@ def test_pause_and_resume(tmp_path: Path) -> None:
         assert it.quiet_for(1.0)
 
 
+@pytest.mark.slow
 def test_drain_hands_the_work_back(tmp_path: Path) -> None:
     """Drained: nothing new, all reported, then it leaves; so after a restart; resume joins."""
     with scene(tmp_path, pages_mean=60) as it:
@@ -150,6 +153,7 @@ def test_drain_hands_the_work_back(tmp_path: Path) -> None:
         assert it.manager.paths().count("unsubscribe") == 1
 
 
+@pytest.mark.slow
 def test_draining_does_what_the_console_says(tmp_path: Path) -> None:
     """Each sentence of the console's question about draining, beside what the agent does."""
     said = [each.text for each in ASKED["drain"][1:]]
@@ -185,6 +189,7 @@ def hours(first: timedelta, end: timedelta) -> tuple[str, ...]:
     )
 
 
+@pytest.mark.slow
 def test_outside_its_hours_nothing_is_fetched(tmp_path: Path) -> None:
     """Outside the hours the agent sleeps, and tells the manager until when."""
     with scene(tmp_path) as it:
@@ -207,6 +212,7 @@ def test_outside_its_hours_nothing_is_fetched(tmp_path: Path) -> None:
         assert len(it.manager.syncs) == calls, "a sleeper does not call at the manager's pace"
 
 
+@pytest.mark.slow
 def test_the_cap_of_a_month_pauses_and_is_told(tmp_path: Path) -> None:
     """What came counts over restarts; the manager hears why, and at which rate to plan."""
     with scene(tmp_path, pages_mean=60) as it:
@@ -251,6 +257,7 @@ def test_a_refused_agent_ends_a_single_run(tmp_path: Path) -> None:
         assert "prs enrol" in it.said()
 
 
+@pytest.mark.slow
 def test_a_drain_is_remembered_over_a_kill(tmp_path: Path) -> None:
     """The machine goes right after the word: the next process fetches nothing and hands back."""
     with scene(tmp_path, pages_mean=60) as it:

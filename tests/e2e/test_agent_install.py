@@ -118,6 +118,7 @@ def test_an_agent_of_cron_is_started_at_once(tmp_path: Path, crontab: str) -> No
         assert "has stopped" in it.agent.prs("stop")
 
 
+@pytest.mark.slow
 def test_leaving_hands_the_work_back_first(tmp_path: Path, crontab: str) -> None:
     """The manager hears of it, all is reported, cron knows nothing more; then the data go."""
     with scene(tmp_path, pages_mean=60) as it:

@@ -24,6 +24,7 @@ def begin(it: Scene, count: int = 3) -> None:
     it.until("requests", lambda: len(it.web.requests()) >= count)
 
 
+@pytest.mark.slow
 def test_a_process_that_slept_asks_first(tmp_path: Path) -> None:
     """SIGSTOP for longer than the permit: nothing is sent before a new sync was answered."""
     with scene(tmp_path, pages_mean=60) as it:
@@ -41,6 +42,7 @@ def test_a_process_that_slept_asks_first(tmp_path: Path) -> None:
         it.until("requests again", lambda: len(it.web.requests()) > seen)
 
 
+@pytest.mark.slow
 def test_a_permit_runs_out_in_an_outage(tmp_path: Path) -> None:
     """Without the manager the agent goes on for as long as it may, then stops by itself."""
     with scene(tmp_path, pages_mean=80) as it:
@@ -62,6 +64,7 @@ def test_a_permit_runs_out_in_an_outage(tmp_path: Path) -> None:
         it.until("requests again", lambda: len(it.web.requests()) > seen)
 
 
+@pytest.mark.slow
 def test_a_copy_waits_until_what_it_was_copied_from_is_over(tmp_path: Path) -> None:
     """Nothing is fetched for one permit after the first answer; the home itself never waits."""
     with scene(tmp_path, pages_mean=60) as it:
@@ -127,6 +130,7 @@ def test_a_new_list_ends_what_left_it(tmp_path: Path) -> None:
         assert not late
 
 
+@pytest.mark.slow
 def test_stricter_settings_of_the_manager(tmp_path: Path) -> None:
     """A longer interval and a block list come into force while the crawl goes on."""
     with scene(tmp_path, hosts=3, pages_mean=30) as it:
@@ -152,6 +156,7 @@ def test_stricter_settings_of_the_manager(tmp_path: Path) -> None:
         assert it.status()["status"]["tightened"]
 
 
+@pytest.mark.slow
 def test_restart_begins_anew(tmp_path: Path) -> None:
     """RESTART drops list, queues and what was seen, keeps the pages, and takes the list again."""
     with scene(tmp_path, hosts=2) as it:
@@ -174,7 +179,7 @@ def test_restart_begins_anew(tmp_path: Path) -> None:
         assert not it.captures()
 
 
-@pytest.mark.parametrize("status", [401, 503])
+@pytest.mark.parametrize("status", [pytest.param(401, marks=pytest.mark.slow), 503])
 def test_a_single_run_ends_where_another_manager_answers(tmp_path: Path, status: int) -> None:
     """Without an id of its own, or called foreign: exit code 3, at once, and all stays as it is."""
     with scene(tmp_path, hosts=2, pages_mean=3) as it:

@@ -29,6 +29,7 @@ allowed_networks = ["127.0.0.0/8"]
 """
 
 
+@pytest.mark.slow
 def test_rounds_by_cron(tmp_path: Path) -> None:
     """`prs run --once` as cron would start it, until the manager has finished the round."""
     with SimulatedWeb(

@@ -20,6 +20,7 @@ def change(it: Scene, before: str, after: str) -> None:
     file.write_text(text.replace(before, after))
 
 
+@pytest.mark.slow
 def test_hours_and_interval_change_while_it_runs(tmp_path: Path) -> None:
     """Closed hours stop it, open ones let it go on; what must wait for the next start is said."""
     away = '["00:00-01:00"]' if 2 < datetime.now(UTC).hour < 22 else '["12:00-13:00"]'
@@ -41,6 +42,7 @@ def test_hours_and_interval_change_while_it_runs(tmp_path: Path) -> None:
         assert "politeness.interval_s, politeness.fast_interval_s" in it.said()
 
 
+@pytest.mark.slow
 def test_reopened_hours_bring_a_permit_at_once(tmp_path: Path) -> None:
     """An agent that sleeps calls once an hour; hours that a setting opens do not wait for that."""
     away = '["00:00-01:00"]' if 2 < datetime.now(UTC).hour < 22 else '["12:00-13:00"]'

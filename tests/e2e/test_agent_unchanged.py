@@ -77,6 +77,7 @@ def test_what_did_not_change_is_not_stored_again(tmp_path: Path) -> None:
                 assert done.returncode == 0, f"{tool}: {done.stdout}{done.stderr}"
 
 
+@pytest.mark.slow
 def test_all_may_be_stored_whole(tmp_path: Path) -> None:
     """`memory.whole_days = 0`: every capture has its body."""
     folder = site(tmp_path / "site")

@@ -60,6 +60,7 @@ def far_from_now() -> str:
     return f"{first:%H:%M}-{first + timedelta(minutes=10):%H:%M}"
 
 
+@pytest.mark.slow
 def test_a_single_run_sends_what_it_fetched(tmp_path: Path) -> None:
     """`prs run --once` ends when the centre has it all, or when nothing may be sent any more; what
     is left goes with the next start."""

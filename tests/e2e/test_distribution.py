@@ -172,7 +172,7 @@ def _behind_nginx(data: Path, front: str, tmp_path: Path) -> None:
         assert asked.status_code == 404
 
 
-@pytest.mark.parametrize("what", ["revoked", "withdrawn"])
+@pytest.mark.parametrize("what", ["revoked", pytest.param("withdrawn", marks=pytest.mark.slow)])
 def test_a_download_behind_nginx_ends_within_a_piece(
     large: Path, tmp_path: Path, what: str
 ) -> None:
@@ -210,6 +210,7 @@ def test_a_download_behind_nginx_ends_within_a_piece(
                 assert client.get(path).status_code == (403 if what == "revoked" else 410)
 
 
+@pytest.mark.slow
 def test_ranges_behind_nginx_across_pieces(large: Path, tmp_path: Path) -> None:
     """Bytes of several pieces, to the end, from the end; a range outside is refused."""
     with HeldPort() as port:

@@ -158,6 +158,7 @@ def running() -> Iterator[tuple[Site, str]]:
         names.server.server_close()
 
 
+@pytest.mark.slow
 def test_no_way_leads_inside(tmp_path: Path) -> None:
     """Every request goes to the one address that is allowed, and the good hosts are crawled."""
     fixture = json.loads((fixture_folder("ssrf-targets") / "targets.json").read_text())

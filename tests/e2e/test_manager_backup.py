@@ -21,19 +21,19 @@ LINE = LogLine("http://www.example.jp/", 300, 5000, 20, b"HTTP/1.1 200 OK\r\n")
 LOG = b"a.example.202611211000\n" + b"".join(encode([LINE]))
 
 
-@pytest.mark.parametrize("name", ["backup.tar", "backup"])
+@pytest.mark.parametrize("name", [pytest.param("backup.tar", marks=pytest.mark.slow), "backup"])
 def test_what_was_kept_is_there_again(tmp_path: Path, name: str) -> None:
     """Hosts, agents with their keys, users, logs and settings; what came later is not."""
     data, target, new = tmp_path / "data", tmp_path / name, tmp_path / "new"
     data.mkdir()
     (data / "prsm.toml").write_text("[policy]\nprobe_pages = 7\n")
     with running_manager(data) as manager, manager.agent("a.example") as agent:
-        prsm(data, "hosts", "import", "-", stdin="www.example.jp\n")
+        prsm(data, "hosts", "import", "-", "--no-wait", stdin="www.example.jp\n")
         assert "taken, 1 lines" in agent.post("servlets/submitlog", content=LOG).text
         said = prsm(data, "backup", str(target))
         assert "left out" not in said
         assert target.stat().st_mode & 0o077 == 0
-        prsm(data, "hosts", "import", "-", stdin="later.example.jp\n")
+        prsm(data, "hosts", "import", "-", "--no-wait", stdin="later.example.jp\n")
         assert "manager.backup" in prsm(data, "audit")
         key = agent.headers
     assert "whole" in prsm(new, "restore", "--check", str(target))
@@ -53,13 +53,14 @@ def test_what_was_kept_is_there_again(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.postgres
+@pytest.mark.slow
 def test_from_one_kind_of_database_to_the_other(
     tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
     """SQLite to PostgreSQL, and back: the way to grow."""
     data = tmp_path / "data"
     with running_manager(data):
-        prsm(data, "hosts", "import", "-", stdin="www.example.jp\n")
+        prsm(data, "hosts", "import", "-", "--no-wait", stdin="www.example.jp\n")
         prsm(data, "backup", str(tmp_path / "one.tar"))
     postgres_server.run_sql("CREATE DATABASE grown")
     config = tmp_path / "grown.toml"
@@ -72,7 +73,7 @@ def test_from_one_kind_of_database_to_the_other(
         assert "this database has tables" in said
         assert not any((tmp_path / "again").iterdir()), "the next try finds it empty"
         with running_manager(grown):
-            prsm(grown, "hosts", "import", "-", stdin="more.example.jp\n")
+            prsm(grown, "hosts", "import", "-", "--no-wait", stdin="more.example.jp\n")
             prsm(grown, "backup", str(tmp_path / "two.tar"))
             assert prsm(grown, "check") == "all is as it should be\n"
     finally:

@@ -35,7 +35,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("filled") / "data"
     with running_manager(data) as manager:
         lines = "".join(f"http://h{number}.example/\n" for number in range(2000))
-        prsm(data, "hosts", "import", "-", stdin=lines)
+        prsm(data, "hosts", "import", "-", "--no-wait", stdin=lines)
         prsm(data, "backup", str(data.with_name("good.tar")))
         assert manager.stop() == 0
     fold_journal(data / "prsm.sqlite")

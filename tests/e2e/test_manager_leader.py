@@ -56,6 +56,7 @@ def wait_for_ticks(manager: ManagerProcess) -> None:
     wait_until(lambda: (seen(manager)["last_tick_ms"] or 0) > before_ms, "nobody ticks")
 
 
+@pytest.mark.slow
 def test_a_killed_leader_is_replaced(tmp_path: Path, postgres_server: PostgresServer) -> None:
     """Again and again: another leads, ticks go on, and who was killed comes back as a follower."""
     with managers(tmp_path, postgres_server, "one", "two") as running:
@@ -89,6 +90,7 @@ def test_a_leader_that_ends_makes_room(tmp_path: Path, postgres_server: Postgres
         assert len(seen(two)["managers"]) == 1
 
 
+@pytest.mark.slow
 def test_a_stopped_leader_wakes_as_a_follower(
     tmp_path: Path, postgres_server: PostgresServer
 ) -> None:

@@ -63,7 +63,15 @@ def test_a_manager_says_each_thing_once_and_ends_without_a_library_s_report(
         assert "stopping: requests have" in manager.log
 
 
-@pytest.mark.parametrize("words", [["check"], ["migrate"], ["migrate", "up"], ["archive", "adopt"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check"],
+        pytest.param(["migrate"], marks=pytest.mark.slow),
+        pytest.param(["migrate", "up"], marks=pytest.mark.slow),
+        ["archive", "adopt"],
+    ],
+)
 def test_commands_on_a_data_directory_end_as_quietly(tmp_path: Path, words: list[str]) -> None:
     """Those that open the database or the archive themselves load the same libraries."""
     data = tmp_path / "data"

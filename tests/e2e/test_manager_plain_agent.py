@@ -99,6 +99,7 @@ def answer(manager: ManagerProcess, *arguments: str) -> Any:
     return json.loads(prsm(manager.data, *arguments, "--json"))
 
 
+@pytest.mark.slow
 def test_a_round_with_a_shell_script(
     tmp_path: Path, manager: ManagerProcess, web: SimulatedWeb
 ) -> None:

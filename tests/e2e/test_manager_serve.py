@@ -61,6 +61,7 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     assert not (tmp_path / "prsm.sock").exists()
 
 
+@pytest.mark.slow
 def test_it_stops_when_requests_have_ended(tmp_path: Path) -> None:
     """SIGTERM in the middle of an upload lets it end; what was answered is kept."""
     data = tmp_path / "data"
@@ -177,6 +178,7 @@ def is_trusted(url: str, certificate: Path) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_keys_travel_over_tls(tmp_path: Path) -> None:
     """With a certificate the manager speaks TLS, and the commands still have their socket.
 

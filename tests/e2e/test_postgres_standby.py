@@ -57,6 +57,7 @@ def standby_of(primary: PostgresServer) -> Iterator[PostgresServer]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.slow
 def test_a_standby_takes_over(tmp_path: Path) -> None:
     """Reports acknowledged before are there, agents are answered again, and all fits together."""
     if server_binaries() is None:

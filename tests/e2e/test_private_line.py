@@ -82,7 +82,15 @@ def add_admin(manager: ManagerProcess) -> None:
     )
 
 
-@pytest.mark.parametrize("front", [nginx, nginx_http_1_1, nginx_with_host, caddy])
+@pytest.mark.parametrize(
+    "front",
+    [
+        nginx,
+        pytest.param(nginx_http_1_1, marks=pytest.mark.slow),
+        pytest.param(nginx_with_host, marks=pytest.mark.slow),
+        caddy,
+    ],
+)
 @pytest.mark.parametrize("configured", [False, True], ids=["unknown", "configured"])
 def test_a_proxy_that_ends_no_tls_makes_nothing_private(
     tmp_path: Path, front: Front, configured: bool
@@ -108,7 +116,13 @@ def test_a_proxy_that_ends_no_tls_makes_nothing_private(
         assert "strict-transport-security" not in page.headers
 
 
-@pytest.mark.parametrize("path", ["/servlets/list?host=a.example", "/api/v1/changes"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/servlets/list?host=a.example",
+        pytest.param("/api/v1/changes", marks=pytest.mark.slow),
+    ],
+)
 def test_keys_do_not_pass_a_bare_proxy(tmp_path: Path, path: str) -> None:
     """Nor do those of agents and third parties."""
     with (

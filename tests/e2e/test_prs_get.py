@@ -107,6 +107,7 @@ def test_everything_is_taken_once(party: ThirdParty, data: Path) -> None:
     assert list((party.taken / ".prs-get/parts").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_over_a_line_that_cuts(party: ThirdParty, manager: ManagerProcess, data: Path) -> None:
     """A line that cuts each connection after 100 to 600 kB costs no byte twice but its headers."""
     with bad_line(manager.port, cut_bytes=(100_000, 600_000)) as line:
@@ -169,6 +170,7 @@ def test_one_run_at_a_time(party: ThirdParty, manager: ManagerProcess, data: Pat
         assert complete(party, data)
 
 
+@pytest.mark.slow
 def test_a_token_that_is_revoked_in_the_middle(
     party: ThirdParty, manager: ManagerProcess, data: Path, tmp_path: Path
 ) -> None:
@@ -227,6 +229,7 @@ def test_a_quota(party: ThirdParty, manager: ManagerProcess, data: Path) -> None
     assert complete(party, data)
 
 
+@pytest.mark.slow
 def test_too_many_requests(party: ThirdParty, manager: ManagerProcess, data: Path) -> None:
     """429 with Retry-After is waited for."""
     party.login(manager.url, new_token(data, "often", "--requests-per-minute", "30"))

@@ -85,6 +85,7 @@ def hosts_of(party: ThirdParty) -> set[str]:
     return {Path(name).name.removesuffix(":80.zip") for name in party.files()}
 
 
+@pytest.mark.slow
 def test_the_layout_of_the_source(party: ThirdParty) -> None:
     """Hosts that match, each a zip where the source's sums say; again replaces them."""
     listed = party.run("hosts", "--match", r"(www|w3)[.].*:80", "--json").json
@@ -190,6 +191,7 @@ def test_killed_while_it_comes(party: ThirdParty, manager: ManagerProcess) -> No
         assert [each["jobtoken"] for each in jobs] == [job]
 
 
+@pytest.mark.slow
 def test_what_is_withdrawn_is_deleted(other_party: ThirdParty, changing: ManagerProcess) -> None:
     """Segments and zips of a host that was excluded go at the next run; others stay."""
     party, manager = other_party, changing

@@ -76,6 +76,7 @@ def uploads(tmp_path: Path) -> Iterator[Uploads]:
         manager.stop()
 
 
+@pytest.mark.slow
 def test_tuspy_uploads_and_resumes(uploads: Uploads) -> None:
     """In chunks with checksums; a second client goes on where the first stopped."""
     client = TusClient(uploads.url, headers={"Authorization": f"Bearer {uploads.key}"})

@@ -52,7 +52,10 @@ def killed_at(site: Site, count: int) -> bool:
     return os.WIFSIGNALED(status)
 
 
-@pytest.mark.parametrize(("wish", "end"), [("0", "1.1"), ("'broken'", "1.0")])
+@pytest.mark.parametrize(
+    ("wish", "end"),
+    [("0", "1.1"), pytest.param("'broken'", "1.0", marks=pytest.mark.slow)],
+)
 def test_killed_at_each_step(tmp_path: Path, centre: Centre, wish: str, end: str) -> None:
     """`current` leads to a whole release at every moment; in the end it is the right one."""
     centre.publish("1.1", archive("1.1", wish))

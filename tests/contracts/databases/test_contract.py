@@ -177,6 +177,7 @@ with db.write() as tx:
 """
 
 
+@pytest.mark.slow
 def test_who_is_stopped_in_the_middle_of_a_write_holds_up_nobody(
     postgres_server: PostgresServer,
 ) -> None:

@@ -16,10 +16,15 @@ from agent.runners.crawl_loop import CrawlLoop
 from tests.agent.fakes import Page
 from tests.agent.world import order
 from tests.contracts.pages.case import OPTIONS, Make, Remarks, inline, started
-from tests.contracts.runners.conftest import Build
+from tests.contracts.runners.conftest import RUNNERS, Build
 from tests.contracts.runners.test_crawls import UNITS, BuiltWorld, check_whole, kept, the_web
 
 KINDS: dict[str, Make] = {"in this process": inline, "in worker processes": started}
+IN_DEFAULT = (
+    *((runner, "in this process") for runner in RUNNERS),
+    (min(RUNNERS), "in worker processes"),
+)
+"""The default suite kills workers under one runner, `make test-all` under each."""
 
 
 @pytest.fixture(params=sorted(KINDS))
@@ -92,6 +97,15 @@ class ReadWorld(BuiltWorld):
             await running
 
 
+@pytest.mark.parametrize(
+    ("build", "make"),
+    [
+        pytest.param(runner, kind, marks=[] if (runner, kind) in IN_DEFAULT else pytest.mark.slow)
+        for runner in RUNNERS
+        for kind in KINDS
+    ],
+    indirect=True,
+)
 @pytest.mark.parametrize("seed", [1])
 def test_all_that_can_be_reached_is_kept_once(build: Build, make: Make, seed: int) -> None:
     """Whoever reads the pages, and whoever kills the readers meanwhile."""

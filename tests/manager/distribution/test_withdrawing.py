@@ -19,6 +19,7 @@ from manager.operations.archive_accepting import Refused
 from manager.operations.archive_results import remove_old_results
 from manager.operations.archive_upkeep import remove_strays
 from shared.archive.verify import verify_segment
+from tests.examples import examples
 from tests.manager.archived import collected, hold, page, revisit_of
 from tests.manager.asgi import Caller
 from tests.manager.distribution.test_segments import caller, token_of
@@ -208,7 +209,7 @@ def plain_of(data: bytes) -> bytes:
     compacts=st.booleans(),
     expression=st.sampled_from([".*", "other.*", ".*:80", "(www|other)[.].*"]),
 )
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 def test_nothing_of_a_withdrawn_host_is_given(
     ranges: list[list[int]], compacts: bool, expression: str
 ) -> None:

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from manager.db.tables import assignments, host_sums, reports, unit_rounds
 from manager.operations.checks import check
 from manager.operations.rounds import list_rounds
+from tests.examples import examples
 from tests.manager.operations.crash_scenario import (
     KILLED,
     LastingWorld,
@@ -93,7 +94,7 @@ def test_a_kill_anywhere_loses_and_doubles_nothing(
     processes: ForkServerContext, sqlite_template: Path, whole: int, tmp_path: Path
 ) -> None:
     """After a kill at any statement the database is consistent and the story ends as ever."""
-    for kill_at in _sample(whole, 12, 20260101):
+    for kill_at in _sample(whole, examples(12), 20260101):
         folder = tmp_path / str(kill_at)
         folder.mkdir()
         _kill_and_tell_on(processes, sqlite_template, folder, kill_at)

@@ -358,7 +358,7 @@ def test_never_two_owners_and_nothing_lost(sqlite_template: Path) -> None:
     run_state_machine_as_test(
         Fleet,
         settings=settings(
-            max_examples=50 if os.environ.get("PRSM_TESTS") == "all" else 5,
+            max_examples=50 if os.environ.get("PRSM_TESTS") == "all" else 3,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -16,6 +16,8 @@ from manager.operations.restoring import longest_permit_ms, make_safe
 from manager.operations.rounds import current_round, round_detail, start_round
 from tests.manager.operations.world import ADMIN, World
 
+pytestmark = pytest.mark.scenario
+
 HOSTS = tuple(f"h{number}.jp" for number in range(12))
 
 

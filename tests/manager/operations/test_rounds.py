@@ -30,6 +30,8 @@ from manager.operations.tick import tick
 from shared.errors import FormatError
 from tests.manager.operations.world import ADMIN, POLICY, World
 
+pytestmark = pytest.mark.scenario
+
 H1 = "http://h1.jp:80/"
 
 

@@ -14,6 +14,8 @@ from manager.operations.rounds import current_round, list_rounds, round_detail, 
 from manager.operations.tick import tick
 from tests.manager.operations.world import ADMIN, World
 
+pytestmark = pytest.mark.scenario
+
 
 @pytest.mark.parametrize("method", BALANCERS)
 def test_a_round_runs_from_probe_to_makespan(database: Database, method: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from shared.archive.verify import verify_segment
 from tests.shared.archive.captures import INFO, NOON_MS, revisit_of, sample
 from tests.shared.archive.test_reader import warcio_file
 
+BIT_STEP = 1 if os.environ.get("PRSM_TESTS") == "all" else 7  # 7: each bit of a byte in turn
 WARCINFO = encode_warcinfo(INFO, "x.warc.gz", NOON_MS)
 CAPTURES = [sample(1), revisit_of(sample(1)), replace(sample(2), request=b"")]
 
@@ -72,7 +74,8 @@ def test_every_flipped_bit_is_detected(tmp_path: Path) -> None:
     sha256 = hashlib.sha256(data).hexdigest()
     captures = list(iter_captures(io.BytesIO(data)))
     unseen = 0
-    for bit in range(len(data) * 8):
+    bits = range(0, len(data) * 8, BIT_STEP)
+    for bit in bits:
         flipped = bytearray(data)
         flipped[bit // 8] ^= 1 << bit % 8
         path = written(tmp_path, bytes(flipped))
@@ -84,7 +87,7 @@ def test_every_flipped_bit_is_detected(tmp_path: Path) -> None:
         assert list(iter_captures(io.BytesIO(flipped))) == captures
         with pytest.raises(DamageError, match="SHA-256"):
             verify_segment(path, sha256)
-    assert unseen < len(data) * 8 // 50
+    assert unseen < len(bits) // 50
 
 
 def test_every_cut_is_detected_unless_between_captures(tmp_path: Path) -> None:

@@ -26,8 +26,9 @@ from shared.archive.verify import verify_segment
 from shared.wire.crawl_log import LogLine, decode
 from tests.agent.adapters.installation import TINY, captures_of, lines_of, open_ledger
 from tests.agent.modules.answers import due_of, ended
+from tests.examples import examples
 
-ROUNDS = 6
+ROUNDS = examples(6)
 UNIT = "http://a.example:80/"
 HEADER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 SMALL = replace(TINY, max_segment_bytes=1800)  # a segment is sealed every few rounds
@@ -214,4 +215,4 @@ def test_every_step_may_be_the_last(quick: Path) -> None:
         check(folder, outbox, ROUNDS - 1)
         shutil.rmtree(folder)
         shutil.rmtree(outbox)
-    assert step > 100
+    assert step > 15 * ROUNDS
