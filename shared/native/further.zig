@@ -20,7 +20,15 @@ const Set = std.StaticStringMap(void);
 const anywhere = Set.initComptime(.{
     .{"archive"},    .{"background"}, .{"cite"},     .{"codebase"}, .{"dynsrc"}, .{"formaction"},
     .{"longdesc"},   .{"lowsrc"},     .{"manifest"}, .{"ping"},     .{"srcdoc"}, .{"style"},
-    .{"xlink:href"},
+    .{"xlink:href"}, .{"implementation"},
+    // What scripts load later, without the prefix `data-`.
+    .{"_src"},       .{"file"},       .{"lazy-src"}, .{"lazysrc"},  .{"original"}, .{"real-src"},
+    .{"real_src"},   .{"zoomfile"},
+});
+/// Attributes of drawings that may load another file.
+const painted = Set.initComptime(.{
+    .{"clip-path"},    .{"cursor"}, .{"fill"},   .{"filter"}, .{"marker-end"}, .{"marker-mid"},
+    .{"marker-start"}, .{"mask"},   .{"stroke"},
 });
 const controls = Set.initComptime(.{
     .{"checked"}, .{"disabled"}, .{"formmethod"}, .{"name"}, .{"type"}, .{"value"},
@@ -28,12 +36,12 @@ const controls = Set.initComptime(.{
 const source = Set.initComptime(.{.{"src"}});
 const href = Set.initComptime(.{.{"href"}});
 const custom = Set.initComptime(.{ .{"href"}, .{"poster"}, .{"src"}, .{"srcset"} });
-const parameter = Set.initComptime(.{ .{"name"}, .{"value"} });
+const parameter = Set.initComptime(.{ .{"name"}, .{"value"}, .{"valuetype"} });
 const meta = Set.initComptime(.{ .{"content"}, .{"itemprop"}, .{"name"}, .{"property"} });
 const isindex = Set.initComptime(.{ .{"action"}, .{"href"} });
-const applet = Set.initComptime(.{.{"code"}});
+const applet = Set.initComptime(.{ .{"code"}, .{"object"} });
 const object = Set.initComptime(.{.{"data"}});
-const form = Set.initComptime(.{ .{"action"}, .{"method"}, .{"rel"} });
+const form = Set.initComptime(.{ .{"accept-charset"}, .{"action"}, .{"method"}, .{"rel"} });
 const select = Set.initComptime(.{ .{"disabled"}, .{"multiple"}, .{"name"} });
 const option = Set.initComptime(.{ .{"disabled"}, .{"selected"}, .{"value"} });
 const textarea = Set.initComptime(.{ .{"disabled"}, .{"name"} });
@@ -42,10 +50,11 @@ const textarea = Set.initComptime(.{ .{"disabled"}, .{"name"} });
 fn ofTag(kind: names.Tag) ?*const Set {
     return switch (kind) {
         .image, .use, .feimage, .script => &href,
+        .lineargradient, .mpath, .pattern, .radialgradient, .textpath => &href,
         .param => &parameter,
         .meta => &meta,
         .isindex => &isindex,
-        .frame, .bgsound, .layer, .ilayer, .portal => &source,
+        .frame, .bgsound, .layer, .ilayer, .portal, .fencedframe => &source,
         .applet => &applet,
         .object => &object,
         .form => &form,
@@ -70,6 +79,7 @@ const data_words = [_][]const u8{
     "full", "large", "zoom", "hires", "retina", "video", "audio",    "href",  "url",    "link",
     "echo", "media",
 };
+const paths = [_][]const u8{ "/", "./", "../", "http://", "https://" };
 const meta_words = [_][]const u8{
     "image", "url", "video", "audio", "player", "msapplication", "thumb", "logo", "see_also",
 };
@@ -99,7 +109,7 @@ pub const Tag = struct {
         if (kind != .other) return;
         if (name.len > longest_name or !names.isAscii(name)) {
             self.name = "";
-        } else if (std.mem.findScalar(u8, name, '-') != null) {
+        } else if (std.mem.findAny(u8, name, "-:") != null) {
             self.own = &custom;
         }
     }
@@ -115,7 +125,7 @@ pub const Tag = struct {
         if (self.property == null and std.mem.eql(u8, lower, "property")) self.property = value.text;
         if (self.itemprop == null and std.mem.eql(u8, lower, "itemprop")) self.itemprop = value.text;
         const own = if (self.own) |set| set.has(lower) else false;
-        const general = isGeneral(lower);
+        const general = isGeneral(lower, value.text);
         if (!own and !general) return;
         if (self.count == most_attributes) return;
         for (self.attributes[0..self.count]) |one| {
@@ -131,23 +141,27 @@ fn mayBeGeneral(name: []const u8) bool {
     return switch (name[0] | 0x20) {
         's' => name.len == 5 or name.len == 6,
         'd' => name.len == 6 or (name.len > 5 and name[4] == '-'),
-        'o' => name.len > 2 and name[1] | 0x20 == 'n',
-        'c' => name.len == 4 or name.len == 8,
-        'l' => name.len == 6 or name.len == 8,
-        'b', 'f', 'x' => name.len == 10,
+        'o' => name.len == 8 or (name.len > 2 and name[1] | 0x20 == 'n'),
+        'c' => name.len == 4 or name.len == 6 or name.len == 8 or name.len == 9,
+        'l' => name.len >= 6 and name.len <= 8,
+        'f' => name.len == 4 or name.len == 6 or name.len == 10,
+        'b', 'x' => name.len == 10,
         'a' => name.len == 7,
-        'm' => name.len == 8,
-        'p' => name.len == 4,
+        'i' => name.len == 14,
+        'm' => name.len == 4 or name.len == 8 or name.len == 10 or name.len == 12,
+        'p', 0x7f => name.len == 4,
+        'r', 'z' => name.len == 8,
         else => false,
     };
 }
 
-fn isGeneral(name: []const u8) bool {
+fn isGeneral(name: []const u8, value: []const u8) bool {
     if (std.mem.startsWith(u8, name, "data-")) {
+        for (paths) |begin| if (std.mem.startsWith(u8, value, begin)) return true;
         for (data_words) |word| if (std.mem.find(u8, name[5..], word) != null) return true;
         return false;
     }
-    return anywhere.has(name) or (name.len > 2 and std.mem.startsWith(u8, name, "on"));
+    return anywhere.has(name) or painted.has(name) or (name.len > 2 and std.mem.startsWith(u8, name, "on"));
 }
 
 fn isKept(one: *const Attribute) bool {
@@ -155,11 +169,18 @@ fn isKept(one: *const Attribute) bool {
     if (hasControl(value)) return false;
     if (!one.general) return true;
     if (std.ascii.eqlIgnoreCase(one.name, "style")) return loads(value);
+    if (isPainted(one.name)) return loads(value) and std.ascii.findIgnoreCase(value, "url(#") == null;
     if (std.ascii.startsWithIgnoreCase(one.name, "on")) return std.mem.findAny(u8, value, "'\"`&") != null;
     return value.len > 0;
 }
 
-/// Tell whether a style may load anything: what it loads stands behind one of four words.
+fn isPainted(name: []const u8) bool {
+    if (name.len > 12) return false;
+    var small: [12]u8 = undefined;
+    return painted.has(std.ascii.lowerString(&small, name));
+}
+
+/// Tell whether a style may load anything: what it loads stands behind one of five words.
 fn loads(style: []const u8) bool {
     var from: usize = 0;
     while (std.mem.findAnyPos(u8, style, from, "(@")) |at| : (from = at + 1) {
@@ -167,7 +188,7 @@ fn loads(style: []const u8) bool {
         const before = style[0..at];
         if (std.ascii.startsWithIgnoreCase(behind, "@import")) return true;
         if (behind[0] == '@') continue;
-        inline for (.{ "url", "src", "image-set" }) |word| {
+        inline for (.{ "url", "src", "image-set", "loader" }) |word| {
             if (std.ascii.endsWithIgnoreCase(before, word)) return true;
         }
     }
@@ -227,9 +248,10 @@ pub const Further = struct {
             },
             .meta => if (!counts) {
                 for (tag.attributes[0..tag.count]) |*one| {
-                    if (std.ascii.eqlIgnoreCase(one.name, "content") and isKept(one)) counts = true;
+                    if (!std.ascii.eqlIgnoreCase(one.name, "content") or !isKept(one)) continue;
+                    counts = hasWord(tag.property) or hasWord(tag.itemprop) or hasWord(names.valueOf(said, .name)) or
+                        std.mem.findScalar(u8, one.value.text, '<') != null;
                 }
-                if (!hasWord(tag.property) and !hasWord(tag.itemprop) and !hasWord(names.valueOf(said, .name))) counts = false;
             },
             .textarea => return, // with its text
             else => {},

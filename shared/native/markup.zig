@@ -155,7 +155,8 @@ const Reader = struct {
         var said: names.Said = @splat(null);
         const counts = switch (tag) {
             .other, .noembed, .noframes, .style, .textarea, .title, .xmp => false,
-            .applet, .bgsound, .button, .feimage, .ilayer, .isindex, .layer, .param, .portal, .use => false,
+            .applet, .bgsound, .button, .feimage, .fencedframe, .ilayer, .isindex, .layer, .param, .portal, .use => false,
+            .lineargradient, .mpath, .pattern, .radialgradient, .textpath => false,
             else => true,
         };
         const ended = if (counts) self.attributesOf(.all, &said) else self.attributesOf(.further, &said);
@@ -205,7 +206,8 @@ const Reader = struct {
         switch (tag) {
             .other, .hr, .optgroup, .option, .svg => {},
             .noembed, .noframes, .style, .textarea, .title, .xmp => {},
-            .applet, .bgsound, .button, .feimage, .ilayer, .isindex, .layer, .param, .portal, .use => {},
+            .applet, .bgsound, .button, .feimage, .fencedframe, .ilayer, .isindex, .layer, .param, .portal, .use => {},
+            .lineargradient, .mpath, .pattern, .radialgradient, .textpath => {},
             .a => try self.followed("a", .href, said),
             .area => try self.followed("area", .href, said),
             .audio, .embed, .track => try self.writer.reference(.media, names.valueOf(said, .src)),
@@ -244,7 +246,8 @@ const Reader = struct {
             },
             .body, .table, .td, .th => if (names.valueOf(said, .background) != null) return error.Unusual,
             .select => self.in_select = true,
-            .frame, .frameset, .image, .math, .plaintext, .template => return error.Unusual,
+            .template => if (!names.isShown(said)) return error.Unusual,
+            .frame, .frameset, .image, .math, .plaintext => return error.Unusual,
         }
     }
 

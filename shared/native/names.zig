@@ -55,11 +55,17 @@ pub const Tag = enum {
     bgsound,
     button,
     feimage,
+    fencedframe,
     ilayer,
     isindex,
     layer,
+    lineargradient,
+    mpath,
     param,
+    pattern,
     portal,
+    radialgradient,
+    textpath,
     use,
 };
 
@@ -96,6 +102,7 @@ pub const Attribute = enum(u8) {
     name,
     poster,
     rel,
+    shadowrootmode,
     src,
     srcset,
     type,
@@ -117,6 +124,12 @@ pub const Said = [attribute_count]?Value;
 
 pub fn valueOf(said: *const Said, which: Attribute) ?[]const u8 {
     return (said[@backingInt(which)] orelse return null).text;
+}
+
+/// Tell whether a `<template>` is shown as a part of the page: a shadow tree that is written out.
+pub fn isShown(said: *const Said) bool {
+    const mode = valueOf(said, .shadowrootmode) orelse return false;
+    return std.ascii.eqlIgnoreCase(mode, "open") or std.ascii.eqlIgnoreCase(mode, "closed");
 }
 
 pub fn isSpace(byte: u8) bool {

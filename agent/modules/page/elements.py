@@ -55,6 +55,12 @@ LONG_TAG: Final = 8_000  # characters: MAX_TAG_PARTS attributes do not go into f
 PIECE: Final = 32 * 1024  # bytes
 SLACK: Final = 512  # bytes that are counted at once with those that must be
 
+_SHOWN: Final = re.compile(
+    rb"<template(?=[\s/][^>]{0,1000}?\bshadowrootmode\s*=\s*[\"']?(?:open|closed)[\"'\s/>])",
+    re.IGNORECASE,
+)
+"""A shadow tree that is written out: a part of the page, unlike any other `<template>`."""
+
 _TAG: Final = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _LONG_TAG: Final = re.compile(rf"<[^<>]{{{LONG_TAG}}}[^<>]*")
 _LONG_IN_BYTES: Final = re.compile(_LONG_TAG.pattern.encode())
@@ -95,6 +101,8 @@ def elements(body: bytes, codec: str) -> tuple[Iterable[Element], str]:
 
 def _parsed(markup: bytes, body: bytes, codec: str) -> tuple[Iterable[Element], str]:
     """Return what `elements` does. markup: the body as the parser takes it."""
+    if b"shadowrootmode" in markup:
+        markup = _SHOWN.sub(b"<div", markup)
     if is_hard(markup):
         return _searched(body, codec), "parse-simple: nested or attributed beyond reason"
     try:

@@ -11,10 +11,13 @@ Source: HTML standard, 4.10.21.4 (entry list), 4.10.10.3 (placeholder and chosen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from agent.modules.page.encodings import encoded
+from agent.modules.page.labels import codec_of
 from agent.modules.page.references import resolved
 
 __all__ = ["FormReader"]
@@ -39,6 +42,7 @@ class FormReader:
 
     def __init__(self) -> None:
         self._action: str | None = None
+        self._codec = ""  # of its accept-charset; "": the page's
         self._controls: list[tuple[str, str] | _Select] = []
         self._select: _Select | None = None
         self._has_default = False
@@ -51,6 +55,8 @@ class FormReader:
                 yield from self.end()
                 follows = "nofollow" not in attributes.get("rel", "").lower().split()
                 self._begin(resolved(attributes.get("action", "")) if follows else None)
+                labels = resolved(attributes.get("accept-charset", "")).split()
+                self._codec = next(filter(None, map(codec_of, labels)), "")
             case "/form":
                 yield from self.end()
             case "input":
@@ -80,7 +86,7 @@ class FormReader:
     def end(self) -> Iterator[str]:
         """Yield the references of the open form; there is none open after it."""
         action, controls = self._action, self._controls[:MOST_CONTROLS]
-        has_default = self._has_default
+        has_default, codec = self._has_default, self._codec
         self._begin(None)
         if action is None or not (has_default or any(isinstance(one, _Select) for one in controls)):
             return
@@ -97,10 +103,14 @@ class FormReader:
                 else:
                     pairs.append(one)
             if pairs:
-                yield f"{action.partition('#')[0].partition('?')[0]}?{_query(pairs)}"
+                query = _query(pairs)
+                if codec and not query.isascii():
+                    query = _in_encoding(query, codec)
+                yield f"{action.partition('#')[0].partition('?')[0]}?{query}"
 
     def _begin(self, action: str | None) -> None:
         self._action = action
+        self._codec = ""
         self._controls = []
         self._select = None
         self._has_default = self._has_submit = False
@@ -144,6 +154,12 @@ def _query(pairs: list[tuple[str, str]]) -> str:
     return "&".join(f"{_escaped(name)}={_escaped(value)}" for name, value in pairs)
 
 
+def _in_encoding(query: str, codec: str) -> str:
+    """Return an escaped query whose other characters are in the encoding that the form asks for."""
+    return _TO_ESCAPE.sub(lambda one: b"%%%02X" % one[0][0], encoded(query, codec)).decode("ascii")
+
+
+_TO_ESCAPE: Final = re.compile(rb"[^A-Za-z0-9*._+%&=-]")
 _ESCAPES: Final = {ord(mark): f"%{ord(mark):02X}" for mark in "%&=+#?\"'<>;,/:@$!()[]{}|\\^`~"} | {
     ord(" "): "+",
     ord("\n"): "%0D%0A",

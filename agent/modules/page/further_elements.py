@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-__all__ = ["Further", "further_elements"]
+__all__ = ["PAINTED", "Further", "further_elements"]
 
 Further = tuple[str, Mapping[str, str]]
 
@@ -31,7 +31,7 @@ _ATTRIBUTE: Final = re.compile(
     r"""([ \t\n\f\r/]*+)(?:(>)|([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)[ \t\n\f\r]*+(?:"""
     r"""(=)[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|(["'])|([^ \t\n\f\r>]*+)))?)"""
 )
-_LOADS: Final = re.compile(r"(?:url|src|image-set)\(|@import", re.IGNORECASE | re.ASCII)
+_LOADS: Final = re.compile(r"(?:url|src|image-set|loader)\(|@import", re.IGNORECASE | re.ASCII)
 _CONTROL: Final = re.compile("[\0-\4]")
 _SPACE: Final = " \t\n\f\r"
 
@@ -42,9 +42,19 @@ _RAW: Final = {
 _ANYWHERE: Final = frozenset(
     (
         *("archive", "background", "cite", "codebase", "dynsrc", "formaction", "longdesc"),
-        *("lowsrc", "manifest", "ping", "srcdoc", "style", "xlink:href"),
+        *("lowsrc", "manifest", "ping", "srcdoc", "style", "xlink:href", "implementation"),
+        # What scripts load later, without the prefix `data-`.
+        *("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile"),
     )
 )
+PAINTED: Final = frozenset(
+    (
+        *("clip-path", "cursor", "fill", "filter", "marker-end", "marker-mid", "marker-start"),
+        *("mask", "stroke"),
+    )
+)
+"""Attributes of drawings that may load another file."""
+
 _CONTROLS: Final = frozenset(("checked", "disabled", "formmethod", "name", "type", "value"))
 _SOURCE: Final = frozenset(("src",))
 _HREF: Final = frozenset(("href",))
@@ -53,7 +63,8 @@ _OF_TAG: Final = {
     "use": _HREF,
     "feimage": _HREF,
     "script": _HREF,
-    "param": frozenset(("name", "value")),
+    **dict.fromkeys(("lineargradient", "mpath", "pattern", "radialgradient", "textpath"), _HREF),
+    "param": frozenset(("name", "value", "valuetype")),
     "meta": frozenset(("content", "itemprop", "name", "property")),
     "isindex": frozenset(("action", "href")),
     "frame": _SOURCE,
@@ -61,9 +72,10 @@ _OF_TAG: Final = {
     "layer": _SOURCE,
     "ilayer": _SOURCE,
     "portal": _SOURCE,
-    "applet": frozenset(("code",)),
+    "fencedframe": _SOURCE,
+    "applet": frozenset(("code", "object")),
     "object": frozenset(("data",)),
-    "form": frozenset(("action", "method", "rel")),
+    "form": frozenset(("accept-charset", "action", "method", "rel")),
     "input": _CONTROLS,
     "button": _CONTROLS,
     "select": frozenset(("disabled", "multiple", "name")),
@@ -81,6 +93,9 @@ DATA_WORDS: Final = (
     *("full", "large", "zoom", "hires", "retina", "video", "audio", "href", "url", "link"),
     *("echo", "media"),
 )
+PATHS: Final = ("/", "./", "../", "http://", "https://")
+"""How a value begins with which any `data-` attribute counts; else its name must have a word."""
+
 META_WORDS: Final = (
     *("image", "url", "video", "audio", "player", "msapplication", "thumb", "logo", "see_also"),
 )
@@ -190,7 +205,11 @@ class _Reader:
                 named = (attributes.get(name) for name in ("property", "itemprop", "name"))
                 names = [name.lower() for name in named if name]
                 counts = counts or (
-                    "content" in kept and any(word in one for word in META_WORDS for one in names)
+                    "content" in kept
+                    and (
+                        "<" in kept["content"]
+                        or any(word in one for word in META_WORDS for one in names)
+                    )
                 )
             case "textarea":
                 return  # with its text
@@ -254,12 +273,12 @@ def _lower(name: str) -> str:
 
 def _kept(tag: str, attributes: Mapping[str, str | None]) -> tuple[dict[str, str], bool]:
     """Return the attributes of a tag that count, and whether they make the tag count."""
-    own = _OF_TAG.get(tag) or (_CUSTOM if "-" in tag else ())
+    own = _OF_TAG.get(tag) or (_CUSTOM if "-" in tag or ":" in tag else ())
     kept: dict[str, str] = {}
     counts = False
     left = MOST_ATTRIBUTES
     for name, value in attributes.items():
-        general = _is_general(name)
+        general = _is_general(name, value or "")
         if not (general or name in own):
             continue
         if not left:
@@ -271,10 +290,10 @@ def _kept(tag: str, attributes: Mapping[str, str | None]) -> tuple[dict[str, str
     return kept, counts
 
 
-def _is_general(name: str) -> bool:
+def _is_general(name: str, value: str) -> bool:
     if name[:5] == "data-":
-        return any(word in name[5:] for word in DATA_WORDS)
-    return name in _ANYWHERE or (name[:2] == "on" and len(name) > 2)
+        return value.startswith(PATHS) or any(word in name[5:] for word in DATA_WORDS)
+    return name in _ANYWHERE or name in PAINTED or (name[:2] == "on" and len(name) > 2)
 
 
 def _is_kept(name: str, value: str, general: bool) -> bool:
@@ -284,6 +303,8 @@ def _is_kept(name: str, value: str, general: bool) -> bool:
         return True
     if name == "style":
         return _LOADS.search(value) is not None
+    if name in PAINTED:
+        return _LOADS.search(value) is not None and "url(#" not in value.lower()
     if name[:2] == "on":
         return any(quote in value for quote in "'\"`&")
     return bool(value)

@@ -6,10 +6,13 @@
     form and its controls            `form_values.py`; formaction of a form that is sent by GET
     srcdoc, conditional comments,    markup within text: read as a page, at the same base
     noframes, noembed
-    meta og:image ...                images and pages that other programs show for this one
+    meta og:image ...                images and pages that other programs show for this one; markup
+                                     in any content
     script                           JSON-LD, modules, and strings that are clearly paths
     cite longdesc lowsrc dynsrc      as they stand; ping: each of its addresses
-    applet object param isindex      with their codebase
+    applet object param isindex      with their codebase, and that where it is a file
+    fill= mask= marker-end= ...      of drawings, where another file is named
+    file= original= lazysrc= ...     lazy images of forums that knew no `data-`
 
 Not links: where a policy wants reports to be sent (`report-uri`), what a form posts.
 """
@@ -21,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from agent.modules.page.form_values import FormReader
-from agent.modules.page.further_elements import Further
+from agent.modules.page.further_elements import DATA_WORDS, PAINTED, Further
 from agent.modules.page.json_addresses import data_addresses, parsed
 from agent.modules.page.references import resolved
 from agent.modules.page.script_strings import is_clear_path, modules_of, strings_of
@@ -51,15 +54,22 @@ _PLAIN: Final = {
     "longdesc": int(LinkKind.CITATION),
     "lowsrc": _IMAGE,
     "manifest": LinkKind.MANIFEST | EMBEDDED,
+    "implementation": LinkKind.SCRIPT | EMBEDDED,
 }
 _SOURCES: Final = {
     "frame": LinkKind.FRAME | EMBEDDED,
     "layer": LinkKind.FRAME | EMBEDDED,
     "ilayer": LinkKind.FRAME | EMBEDDED,
     "portal": LinkKind.FRAME | EMBEDDED,
+    "fencedframe": LinkKind.FRAME | EMBEDDED,
     "bgsound": _MEDIA,
 }
-_DRAWN: Final = frozenset(("image", "use", "feimage", "script"))
+_DRAWN: Final = frozenset(
+    (
+        *("image", "use", "feimage", "script", "textpath", "mpath"),
+        *("pattern", "lineargradient", "radialgradient"),
+    )
+)
 _CODE: Final = frozenset(("applet", "object"))
 _LAZY_SOURCES: Final = frozenset(
     (
@@ -67,6 +77,9 @@ _LAZY_SOURCES: Final = frozenset(
         *("data-background-image", "data-image", "data-img", "data-poster", "data-echo"),
         *("data-lazyload", "data-hi-res-src", "data-full-src", "data-thumb", "data-cfsrc"),
     )
+)
+_LAZY_WITHOUT_DATA: Final = frozenset(
+    ("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile")
 )
 _PARAMETERS: Final = frozenset(
     ("movie", "src", "url", "filename", "href", "data", "file", "source", "image", "picture")
@@ -80,8 +93,12 @@ _SCRIPTS: Final = frozenset(
 )
 _DATA: Final = frozenset(("application/json", "importmap", "speculationrules", "text/json"))
 _NOT_ADDRESSES: Final = (":type", ":width", ":height", ":alt", ":tag", ":duration", "color")
+_WHOLE: Final = ("http://", "https://", "/")
+"""Begin addresses that may hold spaces."""
+
 _SHOWN: Final = ("image", "thumb", "logo", "msapplication")
-_TASK: Final = re.compile(r"(?:action|icon)-uri\s*=\s*([^;\s]+)", re.IGNORECASE)
+_TASK: Final = re.compile(r"(?:action|icon|polling)-uri[0-9]?\s*=\s*([^;\s]+)", re.IGNORECASE)
+_PAIRS: Final = ("msapplication-task", "msapplication-notification", "msapplication-badge")
 _CONDITION: Final = re.compile(r"\s*\[if[^\]]{0,200}\]\s*>?(?:\s*<!\s*-*>)?", re.IGNORECASE)
 
 
@@ -95,7 +112,7 @@ def further_references(further: Iterable[Further], nested: Nested) -> Iterator[R
         if text is not None and tag not in ("option", "textarea"):
             yield from _of_text(tag, attributes, text, nested)
         else:
-            yield from _of_tag(tag, attributes, forms)
+            yield from _of_tag(tag, attributes, forms, nested)
             if "srcdoc" in attributes:
                 yield from nested(resolved(attributes["srcdoc"]), LinkKind.SRCDOC)
     for url in forms.end():
@@ -119,8 +136,12 @@ def _of_text(
 def _of_script(media_type: str, text: str) -> Iterator[Reference]:
     kind = media_type.partition(";")[0].strip().lower()
     if kind == "application/ld+json":
-        for reference, shown in data_addresses(parsed(text)):
+        value = parsed(text)
+        for reference, shown in data_addresses(value):
             yield reference, LinkKind.JSON_LD | (EMBEDDED if shown else 0)
+        if value is None:  # broken, as much of it is; its strings are there all the same
+            for reference in strings_of(text):
+                yield reference, LinkKind.JSON_LD
     elif kind in _SCRIPTS:
         for reference in modules_of(text):
             yield reference, LinkKind.SCRIPT | EMBEDDED
@@ -131,7 +152,9 @@ def _of_script(media_type: str, text: str) -> Iterator[Reference]:
             yield reference, LinkKind.STRING
 
 
-def _of_tag(tag: str, attributes: Mapping[str, str], forms: FormReader) -> Iterator[Reference]:
+def _of_tag(
+    tag: str, attributes: Mapping[str, str], forms: FormReader, nested: Nested
+) -> Iterator[Reference]:
     codebase = resolved(attributes.get("codebase", "")) if tag in _CODE else ""
     for name, raw in attributes.items():
         value = resolved(raw)
@@ -141,6 +164,14 @@ def _of_tag(tag: str, attributes: Mapping[str, str], forms: FormReader) -> Itera
         elif name == "style":
             for reference in style_references(value):
                 yield reference, _STYLE
+        elif name in PAINTED:
+            for reference in style_references(value):
+                yield reference, _SVG
+        elif name in _LAZY_WITHOUT_DATA:
+            if is_clear_path(value.strip()) or (tag == "img" and _is_one_word(value.strip())):
+                yield value, _LAZY
+        elif name == "codebase" and tag in _CODE and not codebase.endswith("/"):
+            yield codebase, _MEDIA  # a file, as that of a plug-in; a folder is no page
         elif name.startswith("data-"):
             yield from _lazy(name, value)
         elif name == "xlink:href" or (name == "href" and tag in _DRAWN):
@@ -157,17 +188,23 @@ def _of_tag(tag: str, attributes: Mapping[str, str], forms: FormReader) -> Itera
                 yield reference, LinkKind.STRING
         elif name == "src" and tag in _SOURCES:
             yield value, _SOURCES[tag]
-        elif name in ("code", "data", "archive") and tag in _CODE:
+        elif name in ("code", "data", "archive", "object") and tag in _CODE:
             if name != "data" or codebase:
                 for reference in re.split(r"[\s,]+", value) if name == "archive" else (value,):
                     yield _below(codebase, reference), _MEDIA
-        elif "-" in tag and name in ("src", "poster", "href", "srcset"):
+        elif ("-" in tag or ":" in tag) and name in ("src", "poster", "href", "srcset"):
             yield from _custom(name, value)
     if tag == "meta":
-        yield from _of_meta(attributes)
+        content = resolved(attributes.get("content", ""))
+        if "<" in content:
+            yield from nested(content, LinkKind.META)
+        else:
+            yield from _of_meta(attributes)
     elif tag == "param":
         value = resolved(attributes.get("value", "")).strip()
-        if attributes.get("name", "").strip().lower() in _PARAMETERS and _is_one_word(value):
+        is_address = attributes.get("valuetype", "").strip().lower() == "ref"
+        is_address = is_address or attributes.get("name", "").strip().lower() in _PARAMETERS
+        if is_address and _is_one_word(value):
             yield value, _MEDIA
     elif tag == "isindex":
         for name in ("action", "href"):
@@ -178,9 +215,10 @@ def _of_tag(tag: str, attributes: Mapping[str, str], forms: FormReader) -> Itera
 
 def _lazy(name: str, value: str) -> Iterator[Reference]:
     value = value.strip()
-    if name.endswith(("srcset", "bgset")):
-        for reference in srcset_urls(value):
-            yield reference, _LAZY
+    if name.endswith(("srcset", "bgset", "-set")):
+        for part in value.split("|") if name.endswith("bgset") else (value,):
+            for reference in srcset_urls(part):
+                yield reference, _LAZY
     elif "url(" in value:
         for reference in style_references(value):
             yield reference, _LAZY
@@ -188,7 +226,9 @@ def _lazy(name: str, value: str) -> Iterator[Reference]:
         for reference in strings_of(value):
             yield reference, _LAZY
     elif is_clear_path(value) or (name in _LAZY_SOURCES and _is_one_word(value)):
-        leads_on = name.endswith(("href", "url", "link"))
+        leads_on = name.endswith(("href", "url", "link")) or not any(
+            word in name for word in DATA_WORDS
+        )
         yield value, LinkKind.LAZY if leads_on else _LAZY
 
 
@@ -204,10 +244,10 @@ def _of_meta(attributes: Mapping[str, str]) -> Iterator[Reference]:
     value = resolved(attributes.get("content", "")).strip()
     names = [attributes.get(name, "").lower() for name in ("property", "itemprop", "name")]
     name = next(filter(None, names), "")
-    if name == "msapplication-task":
+    if name in _PAIRS:
         for match in _TASK.finditer(value):
             yield match[1], LinkKind.META
-    elif not name.endswith(_NOT_ADDRESSES) and _is_one_word(value):
+    elif not name.endswith(_NOT_ADDRESSES) and (_is_one_word(value) or value.startswith(_WHOLE)):
         shown = any(word in name for word in _SHOWN)
         yield value, LinkKind.META | (EMBEDDED if shown else 0)
 

@@ -9,6 +9,7 @@ Source: JSON-LD 1.1, 3.3; schema.org (url, contentUrl ...); W3C Web Application 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -23,18 +24,34 @@ _DATA_NAMES: Final = frozenset(
         *("item", "mainEntityOfPage", "installUrl", "downloadUrl", "discussionUrl", "archivedAt"),
     )
 )
+# Marks of comments and CDATA around it, for programs that know no scripts; then a comma too many.
+_WRAPPED: Final = re.compile(
+    r"\A(?:\s|//|/\*|\*/|<!--|<!\[CDATA\[)+|(?:\s|//|/\*|\*/|-->|\]\]>)+\Z"
+)
+_TRAILING: Final = re.compile(r",\s{0,200}([\]}])")
 _EMBEDDED: Final = frozenset(("contentUrl", "thumbnailUrl", "image", "logo", "thumbnail"))
 _SCHEMES: Final = ("http://", "https://", "/", "./", "../")
 
 
 def parsed(text: str) -> Any:
-    """Return what a text of JSON says; None: it is none, or a longer one than is read."""
+    """Return what a text of JSON says; None: it is none, or a longer one than is read.
+
+    Read as search engines read it: in a comment or CDATA, with line breaks in strings and commas
+    before brackets.
+    """
     if len(text) > MAX_JSON_CHARACTERS:
         return None
-    try:
-        return json.loads(text.strip().removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        return None
+    text = _WRAPPED.sub("", text.strip().removeprefix("\ufeff"))
+    for tried in (text, _TRAILING.sub(r"\1", text)):
+        try:
+            return json.loads(
+                tried, strict=False
+            )  # line breaks in strings are forbidden, and usual
+        except RecursionError:
+            return None
+        except ValueError:
+            continue
+    return None
 
 
 def data_addresses(value: Any) -> Iterator[tuple[str, bool]]:

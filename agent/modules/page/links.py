@@ -31,7 +31,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import Final, cast
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 from agent.modules.page.addresses import Addresses
 from agent.modules.page.fields import field_values, link_targets, lowered
@@ -222,8 +222,9 @@ class _Found:
             inner = _Found()
             inner.take(within)
             inner.take_further(within, agent_token, levels - 1)
+            base = inner.base or ""
             for reference, inner_kind in zip(inner.references, inner.kinds, strict=True):
-                yield reference, kind | (inner_kind & EMBEDDED)
+                yield _against(base, reference), kind | (inner_kind & EMBEDDED)
 
         for reference, kind in further_references(markup.further, nested):
             if reference:
@@ -286,6 +287,16 @@ def _link_kind(kind: LinkKind, relations: frozenset[str]) -> int:
     if relations.isdisjoint(_LOADED):
         return kind
     return (LinkKind.MANIFEST if "manifest" in relations else kind) | EMBEDDED
+
+
+def _against(base: str, reference: str) -> str:
+    """Return what a reference means against a `base` within a page's text; that may be relative."""
+    if not base:
+        return reference
+    try:
+        return urljoin(base.strip(), reference.strip())
+    except ValueError:
+        return reference
 
 
 def _base_url(href: str | None, url: str) -> str | None:

@@ -3,6 +3,7 @@
     @import "base.css" screen;        base.css
     @font-face { src: url(f.woff2) }  f.woff2
     background: image-set("a.png" 1x) a.png
+    filter: AlphaImageLoader(src="a") a, in old Internet Explorers
 
 Comments and strings are passed as a browser passes them; `@namespace` names no file. What is
 broken is read on behind. One pass: each alternative of the pattern takes what it looks at.
@@ -22,6 +23,7 @@ _TOKEN: Final = re.compile(
     r"""|(?P<url>(?:url|src)\(\s*+(?:"(?P<dq>(?:[^"\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)"?|'(?P<sq>(?:[^'\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)'?"""
     r"""|(?P<bare>(?:[^\s"'()\\]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)))"""
     r"""|(?P<at>@import\b|@namespace\b)"""
+    r"""|AlphaImageLoader\([^()'"]{0,200}\bsrc\s*=\s*(?:"(?P<adq>[^"\\\n]{1,2000})"|'(?P<asq>[^'\\\n]{1,2000})')"""
     r"""|(?P<set>(?:-webkit-)?image-set\()"""
     r"""|"(?P<dstring>(?:[^"\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)"?|'(?P<sstring>(?:[^'\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)'?"""
     r"""|(?P<end>[;{}()])""",
@@ -38,6 +40,9 @@ def style_references(text: str) -> Iterator[str]:
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup
         if kind is None:  # a comment
+            continue
+        if match["adq"] or match["asq"]:
+            yield match["adq"] or match["asq"]
             continue
         if match["at"]:
             rule = match["at"].lower()
