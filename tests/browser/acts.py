@@ -85,7 +85,9 @@ _OF_HOSTS: Final = (
         typed={"lines": "first.pressed.example\nsecond.pressed.example"}),
     Act("/host/exclude", "/console/host?host={host}", "host.exclude", "is excluded",
         typed={"reason": REASON}, asks=True),
-    Act("/host/include", "", "host.include", "takes part again", asks=True),
+    Act("/host/include", "", "host.include", "takes part again", "button.btn-primary", asks=True),
+    Act("/host/resolve", "/console/host?host={host}", "host.resolve", "is looked up again"),
+    Act("/hosts/resolve", "/console/hosts", "host.resolve", "looked up again"),
     Act("/host/move", "/console/host?host={other}", "unit.move", "{alive}",
         chosen={"agent": "{alive}"}, typed={"reason": "it is next door"}, asks=True),
     Act("/host/move", "/console/host?host={other}", "unit.pin", "is pinned to {alive}",
@@ -104,7 +106,7 @@ _OF_HOSTS: Final = (
 )  # fmt: skip
 
 _OF_ROUNDS: Final = (
-    Act("/plans", "/console/balance", "plan.make", "This is a preview",
+    Act("/plans", "/console/balance", "plan.make", "This is a preview", "select[name=method]",
         chosen={"method": "random"}, learns="plan"),
     Act("/plans/{number:int}/apply", "/console/plans/{plan}", "plan.apply", "is applied",
         asks=True),

@@ -30,6 +30,7 @@ WRITTEN = (
     "no page came within 60 s",
     "all agents",
     "long words that nobody types twice",
+    "no such thing",
 )
 """What people, sites and the audit of the stage and of the tests before wrote; long ones first."""
 

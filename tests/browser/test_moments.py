@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,6 +11,8 @@ import pytest
 from tests.e2e.manager_process import ManagerProcess
 from tests.manager.console.filled import PASSWORD
 from tools.browser.driven import DESK, Browser
+
+UTC_MOMENT = re.compile(r"[0-9:][ \u00a0]UTC\b")
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -58,7 +61,7 @@ def test_all_moments_of_a_page_are_in_one_zone(admin: Browser) -> None:
     for path in ("/console/", "/console/rounds", "/console/audit", "/console/agents"):
         admin.go(path)
         lines = admin.text("main").splitlines()
-        assert [line for line in lines if " UTC" in line] == [], path
+        assert [line for line in lines if UTC_MOMENT.search(line)] == [], path
     admin.go("/console/")
     marks = "[...document.querySelectorAll('svg.drawn text[data-at]')]"
     said = admin.script(f"{marks}.map((one) => [one.dataset.at, one.textContent])")
