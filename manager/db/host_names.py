@@ -38,6 +38,9 @@ BYTES_MOST: Final = 128 * 1024**2
 UNREAD_MOST: Final = 20_000
 """Hosts with an A-label that are not in memory yet and are decoded for one search."""
 
+SHARP_S: Final = "ss"
+"""The one text in ASCII that a letter of a Unicode name becomes without case: `straße`."""
+
 _NUMBER_BYTES: Final = 8
 _LETTER_BYTES: Final = 2  # of Unicode text below U+10000
 
@@ -88,7 +91,12 @@ class _Block:
 
     def find(self, text: str, most: int) -> list[int]:
         """Return the numbers of at most so many hosts whose address holds a text."""
-        return (self.addresses if text.isascii() else self.readable).find(text, most)
+        if not text.isascii():
+            return self.readable.find(text, most)
+        found = self.addresses.find(text, most)
+        if SHARP_S in text:
+            found = [*dict.fromkeys((*found, *self.readable.find(text, most)))][:most]
+        return found
 
 
 class HostNames:
@@ -115,11 +123,15 @@ class HostNames:
             if len(found) == most:
                 return found
             until = block.last
-        most -= len(found)
+        before = len(found)
+        most -= before
         if not text.isascii():
             return found + _find_readable(tx, until, text, most)
         newer = sa.select(hosts.c.id).where(hosts.c.id > until, holds(tx, text))
-        return found + tx.values(newer.limit(most))
+        found += tx.values(newer.limit(most))
+        if SHARP_S in text:
+            found += _find_readable(tx, until, text, most)
+        return [*dict.fromkeys(found)][: most + before]
 
     def count(self, tx: Transaction) -> int:
         """Return how many hosts there are; only those that came since are counted."""

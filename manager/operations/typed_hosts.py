@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from typing import Final
+from urllib.parse import unquote
 
 from shared.errors import UrlError
 from shared.frozen import frozen
@@ -17,6 +18,11 @@ from shared.urls import canonical, host_of, split_host
 __all__ = ["TypedHost", "reversed_domain", "storable", "typed_host"]
 
 _SCHEME: Final = re.compile(r"https?:[/\\]*", re.IGNORECASE)
+_OTHER_SCHEME: Final = re.compile(r"(?:[a-z][a-z0-9+.-]{0,20}:)?//+", re.IGNORECASE)
+_AROUND: Final = (
+    "\"'<>(){},;\u2018\u2019\u201c\u201d\u300a\u300b\u300c\u300d\u300e\u300f\u3001\u3002"
+)
+"""Marks that are copied with a name or URL from a text. Brackets stay: they are of addresses."""
 _NAME: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _NUMBERS: Final = re.compile(r"[0-9.]+")
 _PORT: Final = re.compile(r":[0-9]{1,5}$")
@@ -47,15 +53,26 @@ class TypedHost:
 
 def typed_host(text: str) -> TypedHost:
     """Return what a text says of hosts."""
-    text = narrow(storable(text).strip())
-    said = folded(text)
+    text = storable(text).strip()
+    said = folded(narrow(text))
+    text = narrow(text.strip(_AROUND)).removeprefix("view-source:").strip()
     address = _address(said)
     if address:
         name = f"[{address}]" if ":" in address else address
         return TypedHost((name,), name, address=address)
     scheme = _SCHEME.match(text)
-    bare = text[scheme.end() :] if scheme else text
+    other = None if scheme else _OTHER_SCHEME.match(text)
+    bare = text[scheme.end() :] if scheme else text[other.end() :] if other else text
     authority = _PATH.split(bare, maxsplit=1)[0]
+    rest = bare[len(authority) :]
+    if scheme or other:
+        authority = authority.rpartition("@")[2]  # a user name is none of the host's
+    if "%" in authority:
+        authority = narrow(unquote(authority))
+        if _PATH.search(authority):
+            return TypedHost((said,))
+    bare = authority + rest
+    text = (scheme[0] if scheme else "") + bare
     port = _PORT.search(folded(authority))
     name = _ascii_name(authority[: -len(port[0])] if port else authority)
     if not name:

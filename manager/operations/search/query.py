@@ -19,6 +19,8 @@ __all__ = ["NUMBERED", "Query", "read_query"]
 LARGEST: Final = 2**63 - 1
 _WORDS: Final[Mapping[str, tuple[Kind, ...]]] = {
     "": ("round", "plan", "round-schedule", "collection-schedule", "audit"),
+    "no": ("round", "plan", "round-schedule", "collection-schedule", "audit"),
+    "第": ("round", "plan", "round-schedule", "collection-schedule", "audit"),
     "round": ("round",),
     "rounds": ("round",),
     "ラウンド": ("round",),
@@ -51,7 +53,7 @@ class Query:
     def match(self, *names: str) -> Match | None:
         """Return how the text fits a thing of some names; None: not at all."""
         compared = [folded(name) for name in names]
-        if self.folded in compared:
+        if self.folded in compared or self.folded.rstrip(".") in compared:
             return "exact"
         return "part" if any(self.folded in name for name in compared) else None
 

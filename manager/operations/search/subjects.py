@@ -46,6 +46,9 @@ __all__ = [
 NEWEST_AUDIT: Final = 10_000
 """Rows of the audit in which a part is looked for, from the newest on."""
 
+LONGEST_IN_AUDIT: Final = 10_000
+"""Characters; no row holds a longer text, and SQLite compares none of 50,000 bytes."""
+
 _ORDER: Final[dict[Match, int]] = {
     "exact": 0, "site": 1, "front": 2, "address": 3, "domain": 4, "part": 5,
 }  # fmt: skip
@@ -224,6 +227,8 @@ def find_audit(tx: Transaction, query: Query, limit: int) -> list[Hit]:
             hit = Hit("audit", str(row.id), match, row.action, about, row.at_ms)
             found.setdefault(row.id, hit)
 
+    if len(query.text) > LONGEST_IN_AUDIT:
+        return []
     if _numbered(query, "audit"):
         take(audit.newest(tx, limit=1, only=query.number), "exact")
     else:
