@@ -158,6 +158,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.archive,
         search,
         manager.layout,
+        manager.signing,
     )
     app.state.console_door = pages
     app.mount("/console", console(pages))

@@ -44,6 +44,7 @@ PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
     ("probes", "/console/probes", lazy("Probes")),
     ("release", "/console/releases", lazy("Releases")),
     ("reports", "/console/reports", lazy("Reports")),
+    ("restore", "/console/audit?action=backup", lazy("Backups in the audit")),
     ("rounds", "/console/rounds", lazy("Rounds")),
     ("settings", "/console/settings", lazy("Settings")),
     ("status", "/console/", lazy("Overview")),

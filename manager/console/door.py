@@ -21,6 +21,7 @@ from manager.operations.scratch import Scratch
 from manager.operations.search import Search
 from manager.operations.strays import Swept, TrashDay, TrashFile
 from manager.settings import Settings
+from manager.signing import Signing
 from manager.store import Layout, UploadParts
 from shared.errors import PrsmError
 from shared.frozen import frozen
@@ -60,6 +61,7 @@ class ConsoleDoor:
     turns for looks at passwords; hold: delays answers to those who are refused often.
     archive_size: dear to count and looked at every few seconds by everybody. streams: which pages
     are told of changes; marks: what all of them look at. archive: kept files and their trash.
+    signing: the process that covers signed releases.
     """
 
     db: Database
@@ -77,6 +79,7 @@ class ConsoleDoor:
     archive: KeptArchive
     search: Search
     layout: Layout
+    signing: Signing
     archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(ARCHIVE_MS))
     streams: Streams = field(default_factory=Streams)
     marks: Kept[dict[str, str]] = field(default_factory=lambda: Kept(MARKS_MS))

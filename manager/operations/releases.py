@@ -23,7 +23,7 @@ from manager.operations.actor import CLOCK, Actor, note
 from manager.releases import Release, check_role, expires_ms, next_root, read, releases_of
 from manager.signing import Signed, Signing
 from manager.store import Bundles
-from shared.errors import FormatError
+from shared.errors import FormatError, about_field
 
 __all__ = ["begin_releases", "prune_bundles", "publish", "renew_timestamp", "revoke", "take_next"]
 
@@ -43,10 +43,14 @@ def begin_releases(
     """
     with db.read() as tx:
         _require_none(tx)
-    first = next_root(None, root, now_ms)
-    found = _checked_targets(first, targets, 1, now_ms)
-    if releases_of(found.signed):
-        raise FormatError("targets: the first ones name no release; publish releases afterwards")
+    with about_field("root"):
+        first = next_root(None, root, now_ms)
+    with about_field("targets"):
+        found = _checked_targets(first, targets, 1, now_ms)
+        if releases_of(found.signed):
+            raise FormatError(
+                "targets: the first ones name no release; publish releases afterwards"
+            )
     signed = signing.sign([root], targets)
     with db.write() as tx:
         _require_none(tx)
@@ -70,18 +74,20 @@ def take_next(
     """
     with db.read() as tx:
         roots, current, before = _standing(tx)
-    newest = current if root is None else next_root(current, root, now_ms)
+    with about_field("root"):
+        newest = current if root is None else next_root(current, root, now_ms)
     last = read(Targets, before.body.encode())
     if targets is None:
         targets, found = before.body.encode(), last
         check_role("targets", newest, found, now_ms)
     else:
-        found = _checked_targets(newest, targets, before.version + 1, now_ms)
-        if releases_of(found.signed) != releases_of(last.signed):
-            raise FormatError(
-                f"targets {found.signed.version}: must name the releases of {before.version}; "
-                "`prsm release publish` and `revoke` change them"
-            )
+        with about_field("targets"):
+            found = _checked_targets(newest, targets, before.version + 1, now_ms)
+            if releases_of(found.signed) != releases_of(last.signed):
+                raise FormatError(
+                    f"targets {found.signed.version}: must name the releases of {before.version}; "
+                    "`prsm release publish` and `revoke` change them"
+                )
     signed = signing.sign([*roots, root] if root is not None else roots, targets)
     with db.write() as tx:
         _require_same(tx, before, len(roots))
@@ -163,13 +169,14 @@ def revoke(
     if row is None or row.revoked_ms is not None:
         raise NotFoundError(f"release {version[:40]!r}: is not published", see="release")
     known = releases_of(read(Targets, before.body.encode()).signed)
-    found = _checked_targets(root, targets, before.version + 1, now_ms)
     known.pop(version, None)
-    if releases_of(found.signed) != known:
-        raise FormatError(
-            f"targets {found.signed.version}: must name what {before.version} name, but "
-            f"{version}; make them by `prsm release sign --revoke {version}`"
-        )
+    with about_field("targets"):
+        found = _checked_targets(root, targets, before.version + 1, now_ms)
+        if releases_of(found.signed) != known:
+            raise FormatError(
+                f"targets {found.signed.version}: must name what {before.version} name, but "
+                f"{version}; make them by `prsm release sign --revoke {version}`"
+            )
     signed = signing.sign(roots, targets)
     with db.write() as tx:
         _require_same(tx, before, len(roots))

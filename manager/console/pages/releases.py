@@ -1,7 +1,7 @@
 """Releases: which versions run, who is offered what, how long signatures last; halt and widen.
 
-What needs a key of a person (publish, revoke, renew) is shown as the command to run where the key
-is: the web process has none of them, and never signs.
+What needs a key of a person is shown as the command to run where the key is: the web process has
+none of them, and never signs. What takes the signed files is in `release_files`.
 """
 
 from __future__ import annotations

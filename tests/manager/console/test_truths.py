@@ -30,7 +30,11 @@ MARKED = re.compile(
 )
 ONE_OF_MANY = re.compile(rf"(?<![\w.,:/+%-])1 (?:{'|'.join(NOUNS)})\b")
 CODE = re.compile(r"<code>(prsm [^<]+)</code>(.{0,80})", re.DOTALL)
-OFFLINE = ("prsm release", "prsm settings", "prsm users add")
+OFFLINE = (
+    *(f"prsm release {act}" for act in ("key", "root", "sign", "cosign", "signer")),
+    "prsm settings",
+    "prsm users add",
+)
 """The console cannot do it: keys are elsewhere, the file is the manager's, nobody is there yet."""
 
 

@@ -1,6 +1,17 @@
+/* Read a signed file of this machine into the field of its form. Without this script it is pasted. */
+"use strict";
+
+(function () {
+  for (const picked of document.querySelectorAll("input[type=file][data-into]")) {
+    picked.parentElement.hidden = false;
+    picked.addEventListener("change", async function () {
+      if (picked.files[0]) picked.form.elements[picked.dataset.into].value = await picked.files[0].text();
+    });
+  }
+})();
+
 /* Publish a release whose targets were signed where the key is: the file is streamed to
    /api/v1/releases/bundles, then the targets name it. Without this script the commands do it. */
-"use strict";
 
 (function () {
   const form = document.getElementById("publish");
