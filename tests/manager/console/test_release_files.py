@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import httpx
 import pytest
 
 from manager.operations.audit import audit_page
 from manager.releases import signed_anew
 from manager.signing import SigningClient
 from tests.ceremony import Ceremony
+from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.markup import read
 from tests.manager.running import Running
@@ -43,6 +45,11 @@ def publish(keys: Ceremony, prsm: Running, version: str) -> None:
     assert prsm.local.post("/api/v1/releases/bundles", content=BODY).status_code == 201
     body = {"targets": keys.with_release(version, BODY).decode()}
     assert prsm.local.post("/api/v1/releases/publish", json=body).status_code == 201
+
+
+def rotate(browser: Browser, fields: dict[str, str]) -> httpx.Response:
+    """Send the form of new signatures."""
+    return browser.act("/console/releases", "/console/releases/rotate", fields)
 
 
 def acts(prsm: Running) -> list[str]:
@@ -106,7 +113,7 @@ def test_signatures_are_renewed_by_a_form(prsm: Running, keys: Ceremony, person:
     served = browser.get("/api/v1/releases/metadata/targets.json")
     assert served.text == anew
     assert "/api/v1/releases/metadata/targets.json" in browser.page("/console/releases").links()
-    long = browser.act("/console/releases", "/console/releases/rotate", {"root": "x" * 500_001})
+    long = rotate(browser, {"root": "x" * 500_001})
     assert "500,001 characters" in read(long.text).text
 
 
