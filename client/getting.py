@@ -38,6 +38,7 @@ from client.selecting import (
 from client.server import Server
 from client.unpacking import unpack
 from shared.frozen import frozen
+from shared.plurals import agreeing
 
 __all__ = [
     "Report",
@@ -179,7 +180,9 @@ def matching_selections(
         if hosts and captures:
             matching.append(selection)
         else:
-            report.add(Taken(selection.label, "unmatched", 0, f"{hosts} hosts, 0 captures"))
+            report.add(
+                Taken(selection.label, "unmatched", 0, agreeing(f"{hosts} hosts, 0 captures"))
+            )
     return matching
 
 

@@ -29,6 +29,7 @@ from launcher.state import State, read_state
 from launcher.switching import Outcome, Switching, higher
 from launcher.telling import Telling
 from launcher.trusted import Release, Trusted
+from shared.plurals import agreeing
 from shared.versions import is_version, version_key
 
 __all__ = ["tell", "update"]
@@ -133,7 +134,7 @@ class _Run:
         version = release.version
         archive = None
         if not self._place.is_complete(version):
-            self._begin("download", f"{release.target.length} bytes of {version}")
+            self._begin("download", agreeing(f"{release.target.length} bytes of {version}"))
             archive = trusted.download(release, self._place)
         try:
             if archive is not None:

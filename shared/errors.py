@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Self
 
+from shared.plurals import agreeing
+
 __all__ = [
     "ConflictError",
     "Fault",
@@ -83,6 +85,10 @@ class PrsmError(Exception):
 
     code: str = "refused"
     field: str = ""
+
+    def __str__(self) -> str:
+        """Return the message, in which nouns agree with their numbers."""
+        return agreeing(super().__str__())
 
     def about(self, field: str) -> Self:
         """Return this error, which is about a field."""

@@ -1,8 +1,9 @@
 """Agreement of English sentences with the number 1: `1 unit changes hands`.
 
-Operations write the plural, as for most numbers: f"{moves} units change hands", and the console
-says it right, also of rows of years ago. `agreeing` puts the noun behind a 1, and the verb behind
-that, into the singular; any other text stays as it is.
+Programs write the plural, as for most numbers: f"{moves} units change hands". Each outlet puts it
+right: refusals (`PrsmError`), what commands print, logs, alerts, the console, which shows rows of
+years ago, too. `agreeing` puts the noun behind a 1, and the verb behind that, into the singular;
+any other text stays as it is. `tests/test_plurals.py` holds each sentence to that.
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["NOUNS", "VERBS", "agreeing"]
+__all__ = ["ADJECTIVES", "NOUNS", "VERBS", "agreeing"]
 
 NOUNS: Final = {
     **{
         f"{noun}s": noun
         for noun in (
-            "agent", "backup", "byte", "capture", "character", "client", "connection", "day",
-            "download", "edge", "exchange", "field", "file", "group", "host", "hour", "iteration",
-            "job", "line", "log", "login", "manager", "minute", "month", "move", "name",
-            "neighbour", "neighbor", "number", "object", "order", "page", "pair", "part", "piece",
-            "pin", "plan", "probe", "process", "release", "report", "request", "round", "row",
-            "rule", "schedule", "second", "segment", "session", "silence", "step", "sweep", "table",
-            "time", "token", "transfer", "unit", "upload", "URL", "user", "week", "word", "year",
+            "agent", "backup", "block", "byte", "capture", "character", "client", "connection",
+            "cost", "date", "day", "digit", "distance", "download", "edge", "encoding", "error",
+            "exchange", "field", "file", "group", "host", "hour", "inode", "item", "iteration",
+            "job", "line", "link", "list", "log", "login", "manager", "minute", "month", "move",
+            "name", "neighbour", "neighbor", "number", "object", "order", "page", "pair", "part",
+            "password", "pattern", "piece", "pin", "plan", "probe", "process", "release", "report",
+            "request", "result", "round", "row", "rule", "schedule", "second", "segment",
+            "selection", "session", "signature", "silence", "step", "strike", "sweep", "table",
+            "time", "token", "transfer", "unit", "upload", "URL", "user", "value", "week", "window",
+            "word", "worker", "year",
         )
     },
     "addresses": "address",
@@ -50,9 +54,18 @@ VERBS: Final = {
 }  # fmt: skip
 """Each verb that stands behind such a noun, with its form behind a singular."""
 
+ADJECTIVES: Final = (
+    "block", "committed", "control", "crawl", "decoded", "further", "kept", "more", "new", "open",
+    "page", "sealed", "start", "wrong",
+)  # fmt: skip
+"""Words that stand between a number and its noun."""
+
+_ADJECTIVE: Final = "|".join(ADJECTIVES)
 _NOUN: Final = "|".join(sorted(NOUNS, key=len, reverse=True))
 _VERB: Final = "|".join(VERBS)
-_ONE: Final = re.compile(rf"(?<![\w.,:/+-])1 ({_NOUN})\b(?: ({_VERB})\b)?")
+_ONE: Final = re.compile(
+    rf"(?<![\w.,:/+-])1 ((?:(?:{_ADJECTIVE}) ){{0,2}})({_NOUN})\b(?: ({_VERB})\b)?"
+)
 _ONE_OF: Final = re.compile(rf"(?<![\w.,:/+-])(1 of [0-9][0-9,]* (?:{_NOUN})) ({_VERB})\b")
 
 
@@ -65,5 +78,5 @@ def agreeing(text: str) -> str:
 
 
 def _singular(found: re.Match[str]) -> str:
-    verb = f" {VERBS[found[2]]}" if found[2] else ""
-    return f"1 {NOUNS[found[1]]}{verb}"
+    verb = f" {VERBS[found[3]]}" if found[3] else ""
+    return f"1 {found[1]}{NOUNS[found[2]]}{verb}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from shared.plurals import agreeing
+
 __all__ = ["MOST_TIMES", "PERCENTS_END", "change_of", "spoken_change", "spoken_times"]
 
 MOST_TIMES: Final = 10_000.0
@@ -38,4 +40,4 @@ def spoken_change(ratio: float | None) -> str | None:
         return None
     if ratio < PERCENTS_END:
         return f"{100 * (ratio - 1):+.1f}%"
-    return f"{spoken_times(ratio)} times"
+    return agreeing(f"{spoken_times(ratio)} times")

@@ -18,6 +18,7 @@ from agent.app.collecting import Collecting
 from agent.app.conversation import Conversation
 from agent.app.parts import Parts
 from agent.errors import LinkError, RefusedError
+from shared.plurals import agreeing
 
 __all__ = ["SingleRun"]
 
@@ -85,7 +86,9 @@ class SingleRun:
         if not failed:
             return "all units are finished, and all is reported"
         done = len(session.scope.finished) + len(session.scope.resting)
-        return f"{failed} of {done} units failed, the others are finished, and all is reported"
+        return agreeing(
+            f"{failed} of {done} units failed, the others are finished, and all is reported"
+        )
 
     def _opens_in_s(self) -> float:
         change_ms = self._parts.permission.window_change_ms

@@ -13,6 +13,7 @@ import click
 
 from agent.app.starting import STARTERS, Starter
 from agent.cli.join_token import given_token
+from agent.cli.options import say
 from agent.settings import RobotSettings, Settings, WindowSettings, check_manager_url
 from agent.settings.texts import check_texts
 from shared.errors import PrsmError
@@ -102,13 +103,13 @@ def ask(known: Answers, settings: Settings) -> Answers:
     )
     weekday, weekend, hours = known.weekday, known.weekend, settings.windows
     if weekday is None:
-        click.echo(f"Hours by this machine's clock: {ALWAYS}, never, or 02:00-08:00", err=True)
+        say(f"Hours by this machine's clock: {ALWAYS}, never, or 02:00-08:00", err=True)
         weekday = _asked("  Monday to Friday", hours_of, default=_words(hours.weekday))
     if weekend is None:
         weekend = _asked("  Saturday and Sunday", hours_of, default=_words(hours.weekend))
     position = known.position
     if position is None:
-        click.echo("For the map of the crawl, degrees north and east: 35.03 135.78", err=True)
+        say("For the map of the crawl, degrees north and east: 35.03 135.78", err=True)
         position = _asked("  Where it stands (empty: not said)", position_of_text, default="")
     starter = known.starter
     if starter == "none":

@@ -11,7 +11,7 @@ import click
 
 from agent.app.collecting_at_rest import collect_at_rest
 from agent.app.running import identity_of
-from agent.cli.options import Place, in_words, pass_place, plain
+from agent.cli.options import Place, in_words, pass_place, plain, say
 from agent.collection.allowance import read_limits
 from agent.collection.holdings import Holdings
 from agent.collection.orders import ask_now, read_orders, read_progress
@@ -37,7 +37,7 @@ def collect(context: click.Context, as_json: bool) -> None:
         click.echo(json.dumps(found))
         return
     for line in _lines(found):
-        click.echo(plain(line))
+        say(plain(line))
 
 
 @collect.command()
@@ -52,10 +52,10 @@ def now(place: Place) -> None:
         home = Home(place.path)
         identity = identity_of(settings)
         if holder_of(home.lock) is None:
-            click.echo(collect_at_rest(settings, identity, click.echo))
+            say(collect_at_rest(settings, identity, say))
             return
         ask_now(home.collection, round(datetime.now(UTC).timestamp() * 1000))
-    click.echo("the agent that runs sees it within a second; `prs collect` shows how far it is")
+    say("the agent that runs sees it within a second; `prs collect` shows how far it is")
 
 
 def _found(home: Home) -> dict[str, Any]:

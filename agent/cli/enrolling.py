@@ -15,7 +15,7 @@ from agent.app.life import client_of
 from agent.app.starting import STARTERS, Starter, arrange, start_lines
 from agent.cli.asking import Answers, ask, check_contact, hours_of, own_name
 from agent.cli.join_token import VARIABLE, given_token, refuse_argument
-from agent.cli.options import Place, in_words, pass_place
+from agent.cli.options import Place, in_words, pass_place, say
 from agent.cli.showing import check_lines
 from agent.link.client import tls_context
 from agent.link.keys import Identity
@@ -105,21 +105,21 @@ def enrol(
         home.make()
         settings = _write(settings, answers)
         identity = asyncio.run(_enrol(settings, home, answers))
-        click.echo(f"enrolled as {identity.name} at {identity.manager}")
+        say(f"enrolled as {identity.name} at {identity.manager}")
         if answers.starter == "none":
             for line in start_lines(settings):
-                click.echo(f"for cron: {line}")
+                say(f"for cron: {line}")
         if not settings.robot.contact:
-            click.echo(
+            say(
                 f'next: write your mail address as contact = "..." under [robot] in '
                 f"{home.settings}",
                 err=True,
             )
         if asks or answers.starter != "none":
             for line in check_lines(asyncio.run(diagnose(settings))):
-                click.echo(line)
+                say(line)
             for line in arrange(settings, answers.starter):
-                click.echo(line)
+                say(line)
 
 
 def _write(before: Settings, answers: Answers) -> Settings:
@@ -135,7 +135,7 @@ def _write(before: Settings, answers: Answers) -> Settings:
         if getattr(getattr(before, group), name) != getattr(getattr(settings, group), name)
     ]
     if had_one and changed:
-        click.echo(f"changed in {path}: {', '.join(changed)}")
+        say(f"changed in {path}: {', '.join(changed)}")
     return settings
 
 

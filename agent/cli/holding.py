@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from agent.cli.options import Place, in_words, pass_place
+from agent.cli.options import Place, in_words, pass_place, say
 from agent.control.drain import Holds, change_holds
 from agent.control.lock import PATIENCE_S, end, holder_of
 from agent.errors import HomeError
@@ -24,7 +24,7 @@ def stop(place: Place, force: bool) -> None:
     with in_words():
         holder = holder_of(home.lock)
         if holder is None:
-            click.echo("no agent runs here")
+            say("no agent runs here")
             return
         if not end(home.lock, by_force=force):
             raise HomeError(
@@ -33,9 +33,7 @@ def stop(place: Place, force: bool) -> None:
             )
         from agent.app.starting import who_starts_again  # noqa: PLC0415  # only here
 
-        click.echo(
-            f"process {holder.pid} has stopped; {who_starts_again(place.path, by_force=force)}"
-        )
+        say(f"process {holder.pid} has stopped; {who_starts_again(place.path, by_force=force)}")
 
 
 @click.command()
@@ -44,7 +42,7 @@ def drain(place: Place) -> None:
     """Begin nothing new, hand the work back to the manager, and stay so until `prs resume`."""
     with in_words():
         _change(place, lambda holds: holds.drain("site"))
-    click.echo(_what_now(place, "draining: what is not done goes to other agents"))
+    say(_what_now(place, "draining: what is not done goes to other agents"))
 
 
 @click.command()
@@ -53,7 +51,7 @@ def pause(place: Place) -> None:
     """Fetch nothing until `prs resume`; the work stays here while the agent calls the manager."""
     with in_words():
         _change(place, lambda holds: holds.pause("site"))
-    click.echo(_what_now(place, "paused"))
+    say(_what_now(place, "paused"))
 
 
 @click.command()
@@ -63,7 +61,7 @@ def resume(place: Place) -> None:
     with in_words():
         holds = _change(place, lambda holds: holds.resume("site"))
     held = f", but {holds.reason}" if holds.paused else ""
-    click.echo(_what_now(place, f"resumed{held}"))
+    say(_what_now(place, f"resumed{held}"))
 
 
 def _change(place: Place, change: Callable[[Holds], Holds]) -> Holds:

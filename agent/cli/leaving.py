@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from agent.app.leaving import hand_back, remove_data, stop_and_unschedule, unsent
-from agent.cli.options import Place, in_words, pass_place
+from agent.cli.options import Place, in_words, pass_place, say
 from agent.errors import HomeError
 from agent.settings import Home
 
@@ -32,11 +32,11 @@ def uninstall(place: Place, delete_data: bool, even_unsent: bool, without_manage
                 "now` sends them; --unsent deletes them all the same"
             )
         if not without_manager:
-            click.echo(hand_back(settings))
+            say(hand_back(settings))
         for line in stop_and_unschedule(settings):
-            click.echo(line)
+            say(line)
         if delete_data:
             remove_data(place.path)
-            click.echo(f"{place.path} was deleted")
+            say(f"{place.path} was deleted")
         else:
-            click.echo(f"{place.path} keeps settings, key and pages; --delete-data deletes them")
+            say(f"{place.path} keeps settings, key and pages; --delete-data deletes them")

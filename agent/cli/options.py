@@ -15,6 +15,7 @@ from shared.frozen import frozen
 
 if TYPE_CHECKING:
     from agent.settings import Settings
+from shared.plurals import agreeing
 
 __all__ = [
     "DEFAULT_HOME",
@@ -78,6 +79,11 @@ def in_words() -> Iterator[None]:
         raise click.ClickException(f"{error.filename or 'this machine'}: {error.strerror}") from (
             error
         )
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print sentences, in which nouns agree with their numbers."""
+    click.echo(agreeing(text), err=err)
 
 
 def plain(text: str) -> str:

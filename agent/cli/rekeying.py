@@ -6,7 +6,7 @@ import click
 
 from agent.app.rekeying import renew_key
 from agent.app.running import identity_of
-from agent.cli.options import Place, in_words, pass_place
+from agent.cli.options import Place, in_words, pass_place, say
 from agent.control.lock import HomeLock
 from agent.settings import Home
 
@@ -29,4 +29,4 @@ def rekey(place: Place) -> None:
             renewed = renew_key(settings, identity_of(settings))
         finally:
             lock.release()
-    click.echo(f"{renewed.name} has a new key, and {renewed.manager} knows no other")
+    say(f"{renewed.name} has a new key, and {renewed.manager} knows no other")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agent.cli.options import REFUSED, UNREACHABLE, Place, in_words, pass_place, set_option
+from agent.cli.options import REFUSED, UNREACHABLE, Place, in_words, pass_place, say, set_option
 from agent.cli.terminal import Terminal
 from agent.control.group import lead_a_group
 from agent.control.lock import well
@@ -68,5 +68,5 @@ def run(
 
 
 def _failed(text: str, code: int) -> int:
-    click.echo(f"Error: {text}", err=True)
+    say(f"Error: {text}", err=True)
     return code

@@ -8,7 +8,7 @@ import threading
 import click
 
 from agent.app.running import identity_of
-from agent.cli.options import Place, in_words, pass_place, set_option
+from agent.cli.options import Place, in_words, pass_place, say, set_option
 from agent.collection.allowance import Allowance
 from agent.collection.announcing import forget_serving, keep_serving
 from agent.collection.serving import SegmentServer, Tokens, certificate_of
@@ -46,7 +46,7 @@ def serve(place: Place, overrides: tuple[str, ...]) -> None:
             ) from error
         url = settings.collection.serve_url or f"https://{identity.name}:{server.port}"
         keep_serving(home.collection, Serving(url=url, fingerprint=certificate.fingerprint))
-        click.echo(f"serving {url}, certificate {certificate.fingerprint}")
+        say(f"serving {url}, certificate {certificate.fingerprint}")
         _until_stopped(server)
         forget_serving(home.collection)
 

@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from agent.app.diagnosis import diagnose
-from agent.cli.options import REFUSED, Place, in_words, pass_place, plain, set_option
+from agent.cli.options import REFUSED, Place, in_words, pass_place, plain, say, set_option
 from agent.control.doctor import Check
 from agent.control.drain import read_holds
 from agent.control.lock import holder_of
@@ -58,14 +58,14 @@ def status(place: Place, as_json: bool, waits: int) -> None:
         click.echo(json.dumps(said))
         return
     if holder is None:
-        click.echo("no agent runs here" + (f"; {held}" if held else ""))
+        say("no agent runs here" + (f"; {held}" if held else ""))
     for release in left_alone():
-        click.echo(plain(f"update: {release}"))
+        say(plain(f"update: {release}"))
     if last is None:
-        click.echo("none has run yet: prs start, or prs run in this terminal")
+        say("none has run yet: prs start, or prs run in this terminal")
         return
     for line in status_lines(last, running=holder is not None, waits=waits):
-        click.echo(plain(line))
+        say(plain(line))
 
 
 @click.command()
@@ -77,7 +77,7 @@ def doctor(place: Place, page: str, overrides: tuple[str, ...]) -> None:
     with in_words():
         checks = asyncio.run(diagnose(place.settings(overrides), page))
     for line in check_lines(checks):
-        click.echo(line)
+        say(line)
     if not all(check.good for check in checks):
         raise SystemExit(REFUSED)
 

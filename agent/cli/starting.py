@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from agent.app.starting import STARTERS, Starter, arrange, arranged, start_now
-from agent.cli.options import Place, in_words, pass_place
+from agent.cli.options import Place, in_words, pass_place, say
 from agent.control.lock import holder_of
 from agent.settings import Home
 
@@ -28,7 +28,7 @@ def schedule(place: Place, starter: Starter | None) -> None:
             Home(place.path).make()
             said = arrange(settings, starter) or ["nobody starts it"]
     for line in said:
-        click.echo(line)
+        say(line)
 
 
 @click.command()
@@ -42,4 +42,4 @@ def start(place: Place) -> None:
         else:
             said = start_now(place.settings())
     for line in said:
-        click.echo(line)
+        say(line)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from agent.app.greeting import sync_once
-from agent.cli.options import Place, in_words, pass_place
+from agent.cli.options import Place, in_words, pass_place, say
 from agent.control.launching import launcher_words
 
 __all__ = ["sync", "update"]
@@ -41,4 +41,4 @@ def sync(place: Place) -> None:
     """Call the manager once, and say what it answered; exit code 0 means that it did."""
     with in_words():
         answer = sync_once(place.settings())
-    click.echo(f"answered: round {answer.round}, list {answer.generation}")
+    say(f"answered: round {answer.round}, list {answer.generation}")

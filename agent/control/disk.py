@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from shared.plurals import agreeing
+
 __all__ = ["DiskGuard", "free_bytes"]
 
 SLACK: Final = 0.05
@@ -44,7 +46,7 @@ class DiskGuard:
         self._paused = self.free_bytes < least
         if not self._paused:
             return ""
-        return (
+        return agreeing(
             f"{self.free_bytes} bytes are free on the disk of {self._folder}, and "
             f"disk.reserve_bytes = {self._reserve_bytes} are left to others; the crawl goes on "
             "when there is room"

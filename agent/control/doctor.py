@@ -10,6 +10,7 @@ from typing import Final
 
 from shared.frozen import frozen
 from shared.naming import HostAnswer, HostFailure, failure_words
+from shared.plurals import agreeing
 from shared.windows import Windows
 
 __all__ = [
@@ -53,7 +54,9 @@ def check_disk(free_bytes: int, reserve_bytes: int, segment_bytes: int) -> Check
 
 def check_files(hard_limit: int, wanted: int, parallel_hosts: int) -> Check:
     """Judge how many files this user may have open."""
-    said = f"{hard_limit} open files allowed, {wanted} wanted for {parallel_hosts} hosts at a time"
+    said = agreeing(
+        f"{hard_limit} open files allowed, {wanted} wanted for {parallel_hosts} hosts at a time"
+    )
     if hard_limit < wanted:
         return Check("files", said, "raise it (ulimit -n), or lower network.parallel_hosts")
     return Check("files", said)

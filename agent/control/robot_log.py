@@ -12,6 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from shared.plurals import agreeing
+
 __all__ = ["LOG_BYTES", "RobotLog"]
 
 LOG_BYTES: Final = 10_000_000  # of both files; months of an agent that has nothing unusual to say
@@ -27,7 +29,7 @@ class RobotLog:
 
     def say(self, text: str) -> None:
         """Append a sentence with its time: one line, nothing in it a command to a terminal."""
-        plain = "".join(one if one.isprintable() else " " for one in text[:_LINE_CHARS])
+        plain = "".join(one if one.isprintable() else " " for one in agreeing(text[:_LINE_CHARS]))
         now = datetime.now().astimezone().isoformat(" ", "seconds")
         line = f"{now} [{os.getpid()}] {plain}\n".encode()
         with contextlib.suppress(OSError):

@@ -40,6 +40,7 @@ from agent.pipeline.ports import Clock
 from agent.pipeline.spec import Output
 from shared.errors import UrlError
 from shared.frozen import frozen
+from shared.plurals import agreeing
 from shared.urls import canonical, crawlable
 from shared.well_known import SITEMAP_PATHS, WELL_KNOWN_FOLDER
 
@@ -200,7 +201,7 @@ class Robots:
         now = self._clock.monotonic_s()
         limits = self._limits
         if not self._known.put(fetched.host, rules, now):
-            reason = (
+            reason = agreeing(
                 f"its robots.txt takes the room of {rules.size} rules, of {limits.long_rules} for "
                 "all long ones, and hosts in work need the rest; it is asked again later"
             )

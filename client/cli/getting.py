@@ -15,6 +15,7 @@ from client.cli.options import (
     in_words,
     json_option,
     logged_in,
+    say,
     say_json,
     selected_hosts,
     stoppable,
@@ -203,7 +204,7 @@ def _dry(server: Server, folder: Folder, selections: list[Selection], as_json: b
                 }
             )
         for host, hosts, captures in () if as_json else sizes:
-            click.echo(f"{host}: {hosts} hosts, {captures} captures at most")
+            say(f"{host}: {hosts} hosts, {captures} captures at most")
         return
     report = Report()
     files = missing_segments(server, folder, report)
@@ -214,6 +215,4 @@ def _dry(server: Server, folder: Folder, selections: list[Selection], as_json: b
         return
     for listed, place in files:
         click.echo(f"{place}\t{listed.size_bytes}")
-    click.echo(
-        f"{len(files)} files, {in_units(size_bytes)}; {report.count('had')} are here", err=True
-    )
+    say(f"{len(files)} files, {in_units(size_bytes)}; {report.count('had')} are here", err=True)

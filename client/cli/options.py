@@ -17,6 +17,7 @@ from client.names import plain
 from client.retrying import Patience
 from client.selecting import domain_expression
 from shared.errors import SettingError
+from shared.plurals import agreeing
 from shared.settings import refuse_password
 
 __all__ = [
@@ -96,6 +97,11 @@ def refuse_proxy_password(proxy: str) -> None:
         refuse_password(proxy, "--proxy", "HTTPS_PROXY in the environment")
     except SettingError as error:
         raise click.UsageError(str(error)) from error
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print sentences, in which nouns agree with their numbers."""
+    click.echo(agreeing(text), err=err)
 
 
 def say_json(value: object) -> None:

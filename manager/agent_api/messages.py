@@ -22,6 +22,7 @@ from manager.operations.discovered import Recorded
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.lists import current_list
 from shared.errors import FormatError
+from shared.plurals import agreeing
 
 __all__ = ["router"]
 
@@ -101,7 +102,7 @@ async def record(request: Request, door: Door, agent: Agent) -> str:
 
 
 def _told(recorded: Recorded) -> str:
-    told = (
+    told = agreeing(
         f"taken: {recorded.new} new hosts, {recorded.start_pages} new start pages, "
         f"{recorded.known} known; {recorded.refused_count} lines refused\n"
     )
@@ -118,7 +119,7 @@ async def submit_log(request: Request, door: Door, agent: Agent) -> str:
         receipt = await while_connected(request, door.logs.enter(agent, body))
     if receipt.repeated:
         return f"{receipt.name}: was taken before; throw it away\n"
-    told = f"{receipt.name}: taken, {receipt.lines} lines"
+    told = agreeing(f"{receipt.name}: taken, {receipt.lines} lines")
     if receipt.quarantined:
         told += f", {receipt.quarantined} of them of hosts that were not yours then"
     return told + "\n"

@@ -14,6 +14,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Final
 
+from shared.plurals import agreeing
+
 __all__ = ["REQUEST_ID", "log_to_stderr"]
 
 REQUEST_ID: Final = contextvars.ContextVar("request_id", default="")
@@ -27,7 +29,7 @@ class _Lines(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        said = super().format(record)
+        said = agreeing(super().format(record))
         request_id = REQUEST_ID.get()
         return f"{said} [{request_id}]" if request_id else said
 
@@ -41,7 +43,7 @@ class _Json(logging.Formatter):
             "time": at,
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": agreeing(record.getMessage()),
         }
         if request_id := REQUEST_ID.get():
             told["request_id"] = request_id

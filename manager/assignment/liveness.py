@@ -221,7 +221,7 @@ def _idle_words(facts: AgentFacts, now_ms: int) -> str:
     says, worked_ms = _own_words(facts), facts.last_work_ms
     if not facts.units_held:
         if facts.probes_waiting:
-            waiting = f"{facts.probes_waiting:,} probes wait for their turn"
+            waiting = agreeing(f"{facts.probes_waiting:,} probes wait for their turn")
             return agreeing(f"it has nothing to crawl, and {waiting}{says}")
         return f"it has no unit to fetch{says}"
     fetched = (
@@ -232,9 +232,11 @@ def _idle_words(facts: AgentFacts, now_ms: int) -> str:
     if facts.queue == 0:
         return f"its queue is empty and it {fetched}{says}"
     held = (
-        f"holds {facts.units_held:,} units" if facts.queue is None else f"has {facts.queue:,} URLs"
+        agreeing(f"holds {facts.units_held:,} units")
+        if facts.queue is None
+        else agreeing(f"has {facts.queue:,} URLs")
     )
-    return f"it calls, {agreeing(held)}, but {fetched}{says}"
+    return f"it calls, {held}, but {fetched}{says}"
 
 
 def _own_words(facts: AgentFacts) -> str:

@@ -27,6 +27,7 @@ from manager.balancing.problem import Atoms, Problem, collapse
 from manager.balancing.random_assignment import deal_at_random
 from manager.balancing.steady import Churn, pairs_of, settle
 from manager.balancing.tree import TreeOptions, TreeStep, equalise
+from shared.plurals import agreeing
 
 __all__ = [
     "BALANCERS",
@@ -162,7 +163,9 @@ def _tree(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     tried = len(result.steps) - result.best_step
     if tried:
         said.append(
-            f"{tried} further steps brought nothing better; step {result.best_step} counts."
+            agreeing(
+                f"{tried} further steps brought nothing better; step {result.best_step} counts."
+            )
         )
     return Outcome(result.owner, tuple(said), result.steps)
 
@@ -175,7 +178,10 @@ def _exchange(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     if not len(pairs) and atoms.agents > 1:
         said.append(_NO_NEIGHBOURS)
     said.append(
-        f"{len(pairs)} pairs of neighbours made {done.exchanges} exchanges in {done.sweeps} sweeps."
+        agreeing(
+            f"{len(pairs)} pairs of neighbours made {done.exchanges} exchanges in {done.sweeps} "
+            "sweeps."
+        )
     )
     return Outcome(done.owner, tuple(said))
 
@@ -189,7 +195,7 @@ def _prices(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     return Outcome(
         filled.owner,
         (
-            f"Prices after {bound.iterations} iterations: {prices}.",
+            agreeing(f"Prices after {bound.iterations} iterations: {prices}."),
             f"Filled up to {100 * (filled.target - 1):g}% above the bound.",
         ),
     )
@@ -222,7 +228,9 @@ def _default(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
 def _placed(atoms: Atoms) -> tuple[str, ...]:
     waiting = int(atoms.sizes[atoms.start == NOBODY].sum())
     return (
-        (f"{waiting} units had no owner that may have them, and were placed.",) if waiting else ()
+        (agreeing(f"{waiting} units had no owner that may have them, and were placed."),)
+        if waiting
+        else ()
     )
 
 
@@ -233,7 +241,9 @@ def _step_in_words(names: tuple[str, ...], step: TreeStep) -> str:
         if units:
             giver, taker = (first, second) if units > 0 else (second, first)
             gifts.append(
-                f"{names[giver]} gives {names[taker]} {abs(units)} units ({spoken(abs(moved))})"
+                agreeing(
+                    f"{names[giver]} gives {names[taker]} {abs(units)} units ({spoken(abs(moved))})"
+                )
             )
     return (
         f"Step {step.number}: {', '.join(gifts)}."

@@ -73,27 +73,27 @@ def _adopted_here(place: Place, asked: dict[str, Any]) -> dict[str, Any]:
 
 def _show(done: dict[str, Any]) -> None:
     would = "would be " if done["dry_run"] else ""
-    click.echo(f"installation {done['installation']}{_ID_FROM[done['id_from']]}")
-    click.echo(
+    showing.say(f"installation {done['installation']}{_ID_FROM[done['id_from']]}")
+    showing.say(
         f"{done['segments']} segments with {done['captures']} captures {would}entered, of these "
         f"{done['quarantined']} captures quarantined"
     )
     if done["given_back"]:
-        click.echo(f"{done['given_back']} files that rows name {would}taken out of the trash")
+        showing.say(f"{done['given_back']} files that rows name {would}taken out of the trash")
     if done["new_agents"] or done["new_hosts"]:
-        click.echo(
+        showing.say(
             f"{done['new_agents']} agents and {done['new_hosts']} hosts were unknown, and {would}"
             "entered: agents as retired until they join again, hosts for the next round. Exclude "
             "again what was excluded"
         )
     for one in done["not_entered"]:
-        click.echo(f"not entered: {one['key']}: {one['reason']}")
+        showing.say(f"not entered: {one['key']}: {one['reason']}")
     for name in done["missing"]:
-        click.echo(f"missing: {name}")
+        showing.say(f"missing: {name}")
     for kind in ("not_entered", "missing"):
         more = done[f"{kind}_count"] - len(done[kind])
         if more > 0:
-            click.echo(f"{kind.replace('_', ' ')}: {more} more")
+            showing.say(f"{kind.replace('_', ' ')}: {more} more")
 
 
 _ID_FROM = {

@@ -129,9 +129,9 @@ def token(place: Place, name: str, as_json: bool) -> None:
     if as_json:
         showing.as_json(made)
         return
-    click.echo(made["token"])
+    showing.say(made["token"])
     until = showing.time_text(made["expires_ms"])
-    click.echo(f"For {name} only, once, until {until}. It is not kept here.", err=True)
+    showing.say(f"For {name} only, once, until {until}. It is not kept here.", err=True)
 
 
 @agents.command()
@@ -156,7 +156,7 @@ def tokens(place: Place, as_json: bool) -> None:
 def revoke_token(place: Place, name: str) -> None:
     """End the join token of NAME that nobody has used yet."""
     place.calls.post(f"/agents/{name}/token/revoke")
-    click.echo(f"the join token of {name} lets nobody in any more")
+    showing.say(f"the join token of {name} lets nobody in any more")
 
 
 @agents.command()
@@ -168,7 +168,7 @@ def retire(place: Place, name: str, yes: bool) -> None:
     if not yes:
         click.confirm(f"Retire {name}? Its units go to other agents", abort=True)
     place.calls.post(f"/agents/{name}/retire")
-    click.echo(f"{name} is retired; a new join token would bring it back")
+    showing.say(f"{name} is retired; a new join token would bring it back")
 
 
 @agents.command()
@@ -180,7 +180,7 @@ def believe(place: Place, name: str, yes: bool) -> None:
     if not yes:
         click.confirm(f"Believe {name}? Plans go by its times and bytes", abort=True)
     place.calls.post(f"/agents/{name}/believe")
-    click.echo(f"{name} is believed; later claims are judged by those of today")
+    showing.say(f"{name} is believed; later claims are judged by those of today")
 
 
 @agents.command()
@@ -212,7 +212,7 @@ def compare(place: Place, name: str, share: float, as_json: bool) -> None:
             ),
             "Nobody contradicts it.",
         )
-        click.echo(
+        showing.say(
             f"{found['compared']} of its pages were fetched by others too; "
             f"{found['contradicted']} are contradicted"
         )
@@ -249,7 +249,7 @@ def refetches(place: Place, name: str, as_json: bool) -> None:
             ),
             "Nothing of it was fetched again yet.",
         )
-        click.echo(
+        showing.say(
             f"round {found['round']}: {found['tally']['compared']} pages compared, "
             f"{found['tally']['contradicted']} contradicted, {found['waiting']} still to be fetched"
             f"{': too many to be believed' if found['suspect'] else ''}"
@@ -270,7 +270,7 @@ def _said(status: int | None, size_bytes: int) -> str:
 def list_limit(place: Place, name: str, pages: int) -> None:
     """Set how many PAGES of each unit the next list of NAME allows; 0: all."""
     place.calls.post(f"/agents/{name}/list-limit", {"pages": pages or None})
-    click.echo(f"{name}: next list allows {_limit_text(pages)}")
+    showing.say(f"{name}: next list allows {_limit_text(pages)}")
 
 
 @agents.command("place")
@@ -309,7 +309,7 @@ def _ordered(place: Place, name: str, body: dict[str, Any], *, as_json: bool) ->
     if as_json:
         showing.as_json(ordered)
     else:
-        click.echo(f"{name}: {body['command']} is ordered; the agent hears it when it next calls")
+        showing.say(f"{name}: {body['command']} is ordered; the agent hears it when it next calls")
 
 
 def _order(command: str, told: str) -> click.Command:

@@ -44,9 +44,9 @@ def alerts(context: click.Context, place: Place, as_json: bool) -> None:
         "Nothing is wrong.",
     )
     if seen["quiet_until_ms"]:
-        click.echo(f"quiet until {showing.time_text(seen['quiet_until_ms'])}")
+        showing.say(f"quiet until {showing.time_text(seen['quiet_until_ms'])}")
     if not seen["told_to"]:
-        click.echo("nobody is told: alerts.mail_to and alerts.webhook_url are empty in prsm.toml")
+        showing.say("nobody is told: alerts.mail_to and alerts.webhook_url are empty in prsm.toml")
 
 
 @alerts.command()
@@ -57,7 +57,7 @@ def quiet(place: Place, hours: float, reason: str) -> None:
     """Tell nobody of troubles for some hours, for maintenance. A cron line makes it regular."""
     seen = place.calls.post("/alerts/quiet", {"seconds": hours * 3600, "reason": reason})
     until = seen["quiet_until_ms"]
-    click.echo(f"quiet until {showing.time_text(until)}" if until else "troubles are told")
+    showing.say(f"quiet until {showing.time_text(until)}" if until else "troubles are told")
 
 
 @alerts.command()
@@ -128,7 +128,7 @@ def test(place: Place) -> None:
         )
     for one in results:
         said = showing.printable(one["error"] or "taken")
-        click.echo(f"{one['way']} to {showing.printable(one['to'])}: {said}")
+        showing.say(f"{one['way']} to {showing.printable(one['to'])}: {said}")
     if any(one["error"] for one in results):
         raise RefusedError("a test message was not taken; see above")
 

@@ -31,7 +31,7 @@ def archive(context: click.Context, as_json: bool) -> None:
     names = ("kind", "state", "segments", "captures", "bytes", "index_bytes")
     rows = (tuple(row[name] for name in names) for row in found["files"])
     showing.table(("kind", "state", "segments", "captures", "bytes", "index bytes"), rows, NOTHING)
-    click.echo(f"results of jobs: {found['results']['files']}, {found['results']['bytes']} bytes")
+    showing.say(f"results of jobs: {found['results']['files']}, {found['results']['bytes']} bytes")
 
 
 archive.add_command(adopt)
@@ -66,7 +66,7 @@ def captures(place: Place, url: str, limit: int, as_json: bool) -> None:
         "The archive holds no capture of this URL.",
     )
     if found["has_older"]:
-        click.echo("its host also lies in older segments, which were not looked at")
+        showing.say("its host also lies in older segments, which were not looked at")
 
 
 @archive.command()
@@ -150,7 +150,7 @@ def scrub(place: Place, now: bool, as_json: bool) -> None:
         )
     )
     if found["too_slow"]:
-        click.echo("too slow for archive.scrub_days: raise archive.scrub_bytes_per_s")
+        showing.say("too slow for archive.scrub_days: raise archive.scrub_bytes_per_s")
 
 
 @archive.command()
@@ -188,7 +188,7 @@ def problems(place: Place, before: int | None, limit: int, as_json: bool) -> Non
 def remove_job(place: Place, number: int) -> None:
     """Make job NUMBER no more, and give its result to nobody."""
     place.calls.post(f"/archive/jobs/{number}/remove")
-    click.echo(f"job {number} is removed")
+    showing.say(f"job {number} is removed")
 
 
 @archive.command()
@@ -212,7 +212,7 @@ def withdrawn(place: Place, text: str, before: int | None, limit: int, as_json: 
         "No such host is withdrawn." if text or before else "No host is withdrawn.",
     )
     if len(found) == limit:
-        click.echo(f"Those after these: --before {found[-1]['id']}")
+        showing.say(f"Those after these: --before {found[-1]['id']}")
 
 
 @click.command()
@@ -231,7 +231,7 @@ def withdraw(place: Place, hosts: tuple[str, ...], reason: str, at_once: bool, y
         click.confirm(f"Captures of {', '.join(hosts)} will be deleted. Go on?", abort=True)
     for host in hosts:
         place.calls.post("/hosts/exclude", {"host": host, "reason": reason})
-        click.echo(f"{host} is withdrawn")
+        showing.say(f"{host} is withdrawn")
     if at_once:
         _compact(place)
 
@@ -249,7 +249,7 @@ def compact(place: Place, as_json: bool) -> None:
 
 def _compact(place: Place) -> None:
     done = place.calls.post("/archive/compact")
-    click.echo(f"{done['rewritten']} segments rewritten, {done['deleted']} deleted")
+    showing.say(f"{done['rewritten']} segments rewritten, {done['deleted']} deleted")
 
 
 @click.command()

@@ -63,14 +63,14 @@ def backup(
         )
     else:
         rows = sum(made.tables.values())
-        click.echo(
+        showing.say(
             f"{target}: {rows} rows of {len(made.tables)} tables, {len(made.files)} files, "
             f"{showing.bytes_text(size_bytes)}"
         )
         for name in made.left_out:
-            click.echo(f"left out: {name}")
+            showing.say(f"left out: {name}")
         for path in removed:
-            click.echo(f"removed: {path}")
+            showing.say(f"removed: {path}")
     if made.missing:
         some = ", ".join(made.missing[:5])
         raise RefusedError(f"{len(made.missing)} files that tables name are missing: {some}")
@@ -106,7 +106,7 @@ def restore(
             if only_check:
                 size_bytes = opened.verify()
                 made = showing.time_text(opened.manifest.made_ms)
-                click.echo(f"{source}: whole, made {made}, {showing.bytes_text(size_bytes)}")
+                showing.say(f"{source}: whole, made {made}, {showing.bytes_text(size_bytes)}")
                 return
             actor = Actor("local", "local")
             done = run(opened, place.data, place.config, actor, wall_clock_ms, since_ms)
@@ -120,10 +120,10 @@ def restore(
     else:
         made = showing.time_text(done.manifest.made_ms)
         held = showing.time_text(done.held_until_ms)
-        click.echo(f"{place.data}: restored as it was at {made}")
-        click.echo(f"agents are given nothing to fetch until {held}: they may hold permits")
-        click.echo("people log in again; agents that joined since need new tokens")
-        click.echo("hosts that were excluded since must be excluded again")
+        showing.say(f"{place.data}: restored as it was at {made}")
+        showing.say(f"agents are given nothing to fetch until {held}: they may hold permits")
+        showing.say("people log in again; agents that joined since need new tokens")
+        showing.say("hosts that were excluded since must be excluded again")
     if done.findings:
         raise RefusedError("`prsm check` finds: " + "; ".join(done.findings[:5]))
 

@@ -55,7 +55,7 @@ def _line(one: dict[str, Any]) -> tuple[object, ...]:
 def add(place: Place, name: str, contact: str, purpose: str) -> None:
     """Register the third party NAME; `prsm clients token NAME` then issues its token."""
     place.calls.post("/clients", {"name": name, "contact": contact, "purpose": purpose})
-    click.echo(f"{name} is registered")
+    showing.say(f"{name} is registered")
 
 
 @clients.command()
@@ -86,8 +86,8 @@ def token(
     if as_json:
         showing.as_json(made)
         return
-    click.echo(f"token {made['id']} until {showing.time_text(made['expires_ms'])}:", err=True)
-    click.echo(made["token"])
+    showing.say(f"token {made['id']} until {showing.time_text(made['expires_ms'])}:", err=True)
+    showing.say(made["token"])
 
 
 @clients.command()
@@ -97,7 +97,7 @@ def token(
 def revoke(place: Place, name: str, number: int) -> None:
     """End token NUMBER of NAME; downloads by it end too."""
     place.calls.post(f"/clients/{name}/tokens/{number}/revoke")
-    click.echo(f"token {number} of {name} is revoked")
+    showing.say(f"token {number} of {name} is revoked")
 
 
 @clients.command()
@@ -107,4 +107,4 @@ def revoke(place: Place, name: str, number: int) -> None:
 def disable(place: Place, name: str, again: bool) -> None:
     """Keep NAME out, whatever token it has."""
     place.calls.post(f"/clients/{name}/disable", {"disabled": not again})
-    click.echo(f"{name} is {'let in again' if again else 'disabled'}")
+    showing.say(f"{name} is {'let in again' if again else 'disabled'}")

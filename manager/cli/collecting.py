@@ -99,11 +99,11 @@ def now(
     if as_json:
         showing.as_json(made)
     elif everybody:
-        click.echo(f"{made['asked']} agents are asked to send ({condition})")
+        showing.say(f"{made['asked']} agents are asked to send ({condition})")
         if made["skipped"]:
-            click.echo(f"{made['skipped']} agents are not: they have too many open orders")
+            showing.say(f"{made['skipped']} agents are not: they have too many open orders")
     else:
-        click.echo(f"order {made['id']}: {agent} is asked to send ({condition})")
+        showing.say(f"order {made['id']}: {agent} is asked to send ({condition})")
 
 
 def _facts(about: dict[str, Any]) -> Iterator[tuple[str, object]]:
@@ -182,7 +182,7 @@ def change_schedule(place: Place, /, number: int, as_json: bool, **said: Any) ->
 def run_schedule(place: Place, number: int) -> None:
     """Ask the agents of schedule NUMBER now, before its time, which stays."""
     made = place.calls.post(f"{SCHEDULES}/{number}/run")
-    click.echo(f"{made['asked']} agents are asked to send by schedule {number}")
+    showing.say(f"{made['asked']} agents are asked to send by schedule {number}")
 
 
 @collect.command()
@@ -212,7 +212,7 @@ def limit(
     body |= {"weekday": list(weekday)} if weekday else {}
     body |= {"weekend": list(weekend)} if weekend else {}
     place.calls.post(f"/collection/agents/{agent}/limits", body)
-    click.echo(f"{agent} hears of it with its next sync; `prsm agents show {agent}` says it")
+    showing.say(f"{agent} hears of it with its next sync; `prsm agents show {agent}` says it")
 
 
 @collect.command()
@@ -256,7 +256,7 @@ def orders(
 def cancel(place: Place, number: int) -> None:
     """Ask no more for what order NUMBER has not brought."""
     place.calls.post(f"/collection/orders/{number}/cancel")
-    click.echo(f"order {number} is cancelled")
+    showing.say(f"order {number} is cancelled")
 
 
 @collect.command()
@@ -291,4 +291,4 @@ def transfers(place: Place, agent: str, state: str, limit: int, as_json: bool) -
 def give_up(place: Place, number: int) -> None:
     """Give up transfer NUMBER, which is coming; its agent begins it anew with its next order."""
     place.calls.post(f"/collection/transfers/{number}/cancel")
-    click.echo(f"transfer {number} is given up")
+    showing.say(f"transfer {number} is given up")

@@ -58,8 +58,8 @@ def explain_tree(file: BinaryIO, as_json: bool) -> None:
         showing.as_json(_as_values(step))
         return
     for line in _figure(step):
-        click.echo(line)
-    click.echo()
+        showing.say(line)
+    showing.say()
     pairs = [(step.names[a], step.names[b]) for a, b in step.edges.tolist()]
     showing.table(
         ("A", "B", "Give(A,B)", "Give(B,A)", "Move(A,B)"),
@@ -71,7 +71,7 @@ def explain_tree(file: BinaryIO, as_json: bool) -> None:
         ),
         "One agent has no neighbour: nothing moves.",
     )
-    click.echo(
+    showing.say(
         f"\nThe greatest cost is {step.costs.max():g} before and {step.after.max():g} after the"
         " step; what moves is counted at its giver."
     )

@@ -44,7 +44,7 @@ def export(place: Place, kind: str, folder: Path, replace: bool, as_json: bool) 
         )
         return
     for line in unpacked.said:
-        click.echo(line)
-    click.echo(f"{len(unpacked.written)} files written into {folder}", err=True)
+        showing.say(line)
+    showing.say(f"{len(unpacked.written)} files written into {folder}", err=True)
     for name in unpacked.others:
-        click.echo(f"{folder / name} is of none of these agents and was left as it is", err=True)
+        showing.say(f"{folder / name} is of none of these agents and was left as it is", err=True)

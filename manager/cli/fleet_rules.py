@@ -40,11 +40,11 @@ def fleet(context: click.Context, place: Place, as_json: bool) -> None:
     )
     limits = found["limits"]
     if limits["interval_s"] is not None:
-        click.echo(f"interval at least {limits['interval_s']:g} s")
+        showing.say(f"interval at least {limits['interval_s']:g} s")
     if limits["parallel_hosts"] is not None:
-        click.echo(f"at most {limits['parallel_hosts']} hosts at a time")
+        showing.say(f"at most {limits['parallel_hosts']} hosts at a time")
     if limits["bytes_per_s"] is not None:
-        click.echo(f"at most {limits['bytes_per_s']} bytes/s")
+        showing.say(f"at most {limits['bytes_per_s']} bytes/s")
 
 
 @fleet.command()
@@ -56,7 +56,7 @@ def block(place: Place, patterns: tuple[str, ...], file: TextIO | None, reason: 
     """Block URLs in which one of the RE2 expressions PATTERNS is found."""
     text = "\n".join(patterns) + ("\n" + file.read() if file is not None else "")
     done = place.calls.post("/fleet-rules/blocked", {"text": text, "reason": reason})
-    click.echo(f"{done['added']} lines are new")
+    showing.say(f"{done['added']} lines are new")
 
 
 @fleet.command()
@@ -76,9 +76,9 @@ def try_(place: Place, url: str, pattern: str) -> None:
     found = place.calls.get("/fleet-rules/try", url=url, pattern=pattern)
     for one in found["blocked_by"]:
         line = f"line {one['id']}: " if one["id"] else ""
-        click.echo(showing.printable(f"{found['url']} is blocked by {line}{one['pattern']}"))
+        showing.say(showing.printable(f"{found['url']} is blocked by {line}{one['pattern']}"))
     if not found["blocked_by"]:
-        click.echo(showing.printable(f"{found['url']} is not blocked"))
+        showing.say(showing.printable(f"{found['url']} is not blocked"))
 
 
 @fleet.command()

@@ -54,14 +54,14 @@ def import_(place: Place, file: BinaryIO, wait: bool | None, as_json: bool) -> N
     if as_json:
         showing.as_json(answer)
     else:
-        click.echo(
+        showing.say(
             f"{answer['new']} new hosts, {answer['start_pages']} new start pages, "
             f"{answer['known']} known; {answer['refused_count']} lines refused"
         )
         for one in answer["refused_lines"][:REFUSALS_SHOWN]:
-            click.echo(f"line {one['line']}: {one['reason']} [{one['code']}]", err=True)
+            showing.say(f"line {one['line']}: {one['reason']} [{one['code']}]", err=True)
         if answer["refused_count"] > REFUSALS_SHOWN:
-            click.echo(f"... and {answer['refused_count'] - REFUSALS_SHOWN} more", err=True)
+            showing.say(f"... and {answer['refused_count'] - REFUSALS_SHOWN} more", err=True)
         if taken:
             names.show_names(answer["names"])
     if answer["refused_count"] and not taken:
@@ -115,12 +115,12 @@ def list_(
         "No host matches. `prsm hosts import FILE` adds hosts.",
     )
     if search and page["found_by"] == "part" and page["hosts"]:
-        click.echo("No host of that name or below it; these hold it in their address.", err=True)
+        showing.say("No host of that name or below it; these hold it in their address.", err=True)
     end = offset + len(page["hosts"])
     if page["matching"] < COUNTED_MOST:
         showing.more(page["matching"], end)
     elif len(page["hosts"]) == limit:
-        click.echo(f"... of {COUNTED_MOST} or more; --offset {end} goes on")
+        showing.say(f"... of {COUNTED_MOST} or more; --offset {end} goes on")
 
 
 @hosts.command()
@@ -148,7 +148,7 @@ def show(place: Place, host: str, as_json: bool) -> None:
             ("shares with", _beside(detail)),
         )
     )
-    click.echo()
+    showing.say()
     showing.table(
         ("unit", "state", "volume", "pages"),
         (
@@ -162,7 +162,7 @@ def show(place: Place, host: str, as_json: bool) -> None:
         ),
         "It has no unit.",
     )
-    click.echo()
+    showing.say()
     showing.table(
         ("agent", "ms/KB", "quartiles", "measured", "by", "evidence"),
         (
@@ -187,7 +187,7 @@ def show(place: Place, host: str, as_json: bool) -> None:
 def exclude(place: Place, host: str, reason: str) -> None:
     """Take HOST out of the crawl."""
     place.calls.post("/hosts/exclude", {"host": host, "reason": reason})
-    click.echo(f"{host} is excluded; who fetches it now stops with the next list")
+    showing.say(f"{host} is excluded; who fetches it now stops with the next list")
 
 
 @hosts.command()
@@ -196,7 +196,7 @@ def exclude(place: Place, host: str, reason: str) -> None:
 def include(place: Place, host: str) -> None:
     """Let HOST into the crawl again."""
     place.calls.post("/hosts/include", {"host": host})
-    click.echo(f"{host} may be crawled again")
+    showing.say(f"{host} may be crawled again")
 
 
 def _number(distance: dict[str, Any]) -> str:

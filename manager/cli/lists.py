@@ -64,8 +64,8 @@ def import_(
         showing.as_json(done)
         return
     for name, count in done["agents"].items():
-        click.echo(f"{name}: {count} units pinned")
-    click.echo(f"{done['moved']} units changed hands; {done['new_hosts']} new hosts")
+        showing.say(f"{name}: {count} units pinned")
+    showing.say(f"{done['moved']} units changed hands; {done['new_hosts']} new hosts")
 
 
 def _owner(file: str, agent: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from manager.cli import showing
 from manager.cli.calling import RefusedError, settings_of
 from manager.cli.options import Place, pass_place
 from shared.errors import PrsmError
@@ -26,7 +27,7 @@ def status(place: Place) -> None:
         schema = schema_of(settings_of(place.data, place.config))
     except PrsmError as error:
         raise RefusedError(str(error)) from error
-    click.echo(f"database {schema.version or 'empty'}, this version {schema.newest}")
+    showing.say(f"database {schema.version or 'empty'}, this version {schema.newest}")
 
 
 @migrate.command()
@@ -56,4 +57,4 @@ def _change(place: Place, target: str) -> None:
         schema = change_schema(settings, target, wall_clock_ms())
     except (PrsmError, RuntimeError) as error:
         raise RefusedError(str(error)) from error
-    click.echo(f"database {schema.version}, this version {schema.newest}")
+    showing.say(f"database {schema.version}, this version {schema.newest}")

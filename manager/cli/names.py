@@ -69,10 +69,10 @@ def show_names(found: dict[str, Any]) -> None:
     """Print the results of look-ups; to standard error where there are none yet."""
     if found["waiting"] and not (found["resolved"] or found["unresolved"]):
         said = "names are to be looked up by the manager that serves; see `prsm hosts names`"
-        click.echo(f"{found['waiting']:,} {said}", err=True)
+        showing.say(f"{found['waiting']:,} {said}", err=True)
         return
     for line in names_text(found):
-        click.echo(line)
+        showing.say(line)
 
 
 def keep(chunks: Iterator[bytes], kept: IO[bytes]) -> Iterator[bytes]:
@@ -119,9 +119,9 @@ def resolve(place: Place, host: str, wait: bool, as_json: bool) -> None:
         showing.as_json(found)
         return
     number = found["hosts"]
-    click.echo(f"{number:,} name{'s are' if number != 1 else ' is'} looked up again")
+    showing.say(f"{number:,} name{'s are' if number != 1 else ' is'} looked up again")
     for line in names_text(found["names"]) if wait else ():
-        click.echo(line)
+        showing.say(line)
 
 
 @click.command()
@@ -138,9 +138,9 @@ def names(place: Place, file: IO[bytes] | None, as_json: bool) -> None:
         showing.as_json(found)
         return
     for line in names_text(found):
-        click.echo(line)
+        showing.say(line)
     if found["unknown"]:
-        click.echo(f"  {found['unknown']:,} lines name no host that is known")
+        showing.say(f"  {found['unknown']:,} lines name no host that is known")
 
 
 COMMANDS: Final = (resolve, names)

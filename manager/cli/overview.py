@@ -41,14 +41,14 @@ def status(place: Place, as_json: bool) -> None:
     )
     if seen["held_until_ms"]:
         until = showing.time_text(seen["held_until_ms"])
-        click.echo(f"! nothing is given out until {until}: restored from a backup")
+        showing.say(f"! nothing is given out until {until}: restored from a backup")
     for one in seen["attention"]:
-        click.echo(f"! {one['agent']} is {one['state']}: {one['reason']}")
+        showing.say(f"! {one['agent']} is {one['state']}: {one['reason']}")
     for trouble in seen["troubles"]:
-        click.echo(f"! {trouble}")
+        showing.say(f"! {trouble}")
     for row in seen["alerts"]:
         when = showing.time_text(row["at_ms"])
-        click.echo(f"! {when} {row['actor_name']}: {row['action']} {row['subject']}")
+        showing.say(f"! {when} {row['actor_name']}: {row['action']} {row['subject']}")
 
 
 @click.command()

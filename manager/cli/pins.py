@@ -37,7 +37,7 @@ def _tell(done: object, said: str, as_json: bool) -> None:
     if as_json:
         showing.as_json(done)
     else:
-        click.echo(said)
+        showing.say(said)
 
 
 @click.command()
@@ -71,7 +71,7 @@ def pin(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None
     done = place.calls.post("/hosts/pin", {"unit": unit, "agent": agent, "reason": reason})
     _tell(done, f"{unit} is pinned to {agent}; {done['moved']} units changed hands", as_json)
     if done["warning"] and not as_json:
-        click.echo(f"the pin does not hold yet: {done['warning']}", err=True)
+        showing.say(f"the pin does not hold yet: {done['warning']}", err=True)
 
 
 @click.command()

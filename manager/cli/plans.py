@@ -47,9 +47,9 @@ def plan(
         return
     _show_plan(made)
     if apply:
-        click.echo(f"\nplan {number} is applied: {made['applied']['moved']} units changed hands")
+        showing.say(f"\nplan {number} is applied: {made['applied']['moved']} units changed hands")
     else:
-        click.echo(f"\n`prsm plans apply {number}` carries it out")
+        showing.say(f"\n`prsm plans apply {number}` carries it out")
 
 
 @click.group(invoke_without_command=True)
@@ -127,7 +127,7 @@ def apply(place: Place, number: int, as_json: bool) -> None:
     if as_json:
         showing.as_json(done)
     else:
-        click.echo(f"{done['moved']} units changed hands")
+        showing.say(f"{done['moved']} units changed hands")
 
 
 @plans.command()
@@ -140,7 +140,7 @@ def tree(place: Place, number: int, as_json: bool) -> None:
     if as_json:
         showing.as_json(seen)
         return
-    click.echo(f"from the costs {seen['basis']} the plan:\n")
+    showing.say(f"from the costs {seen['basis']} the plan:\n")
     showing.table(
         ("A", "B", "ms/KB", "Give(A,B)", "Give(B,A)", "Move(A,B)", "units A to B", "B to A"),
         (
@@ -160,7 +160,7 @@ def tree(place: Place, number: int, as_json: bool) -> None:
     )
     apart = [flow for flow in seen["flows"] if not flow["neighbours"]]
     if apart:
-        click.echo("\nbetween agents that are no neighbours:")
+        showing.say("\nbetween agents that are no neighbours:")
         showing.table(
             ("from", "to", "units", "saves", "costs"),
             (
@@ -191,7 +191,7 @@ def undo(place: Place, number: int | None, as_json: bool) -> None:
         showing.as_json(made)
         return
     about = made["plan"]
-    click.echo(
+    showing.say(
         f"plan {about['undoes']} is taken back by plan {about['id']}: {about['moves']} units"
     )
 
@@ -211,7 +211,7 @@ def _show_plan(detail: dict[str, Any], moves: int = MOVES_SHOWN, offset: int = 0
             ("moves", f"{about['moves']} of {about['units']} units"),
         )
     )
-    click.echo()
+    showing.say()
     showing.table(
         ("agent", "capacity", "cost now", "cost then", "units now", "units then", "takes"),
         (
@@ -229,12 +229,12 @@ def _show_plan(detail: dict[str, Any], moves: int = MOVES_SHOWN, offset: int = 0
         "No agent takes part.",
     )
     for sentence in detail["explanation"]:
-        click.echo(sentence)
+        showing.say(sentence)
     if detail["moves"]:
-        click.echo()
+        showing.say()
         _show_moves(detail["moves"][:moves], detail["moving"] - offset)
     if detail["compared"]:
-        click.echo("\nother methods would give:")
+        showing.say("\nother methods would give:")
         _show_compared(detail["compared"])
 
 
@@ -255,7 +255,7 @@ def _show_moves(moves: list[dict[str, Any]], left: int) -> None:
         "Nothing moves.",
     )
     if left > len(moves):
-        click.echo(f"... and {left - len(moves)} more moves")
+        showing.say(f"... and {left - len(moves)} more moves")
 
 
 def _signed(length_ms: float) -> str:

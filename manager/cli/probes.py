@@ -25,7 +25,7 @@ def probes(context: click.Context, as_json: bool) -> None:
     if as_json:
         showing.as_json(seen)
         return
-    click.echo(
+    showing.say(
         f"{seen['hosts_fresh']} of {seen['hosts']} hosts were measured within"
         f" {seen['fresh_days']:g} days\n"
     )
@@ -113,10 +113,10 @@ def order(place: Place, host: str, agent: str, older: float | None, as_json: boo
         showing.as_json(done)
         return
     when = "when it begins" if done["waits"] else "now"
-    click.echo(f"{done['orders']} probes are ordered in round {done['round']}, {when}")
+    showing.say(f"{done['orders']} probes are ordered in round {done['round']}, {when}")
     if done["known"]:
-        click.echo(f"{done['known']} were ordered in it already")
+        showing.say(f"{done['known']} were ordered in it already")
     if done["left_out"]:
-        click.echo(f"{done['left_out']} are left out: their agent or host has no room today")
+        showing.say(f"{done['left_out']} are left out: their agent or host has no room today")
     if done["is_cut"]:
-        click.echo("there are more: only the oldest were looked at; order again when they are done")
+        showing.say("there are more: only the oldest were looked at; order again after them")

@@ -109,11 +109,11 @@ def check(place: Place, deep: bool, as_json: bool) -> None:
         showing.as_json({"findings": findings})
     for finding in [] if as_json else findings:
         more = f" ({finding['detail']})" if finding["detail"] else ""
-        click.echo(f"{finding['subject']}: {finding['problem']}{more}", err=True)
+        showing.say(f"{finding['subject']}: {finding['problem']}{more}", err=True)
     if findings:
         raise RefusedError(f"{len(findings)} things are not as they must be")
     if not as_json:
-        click.echo("all is as it should be")
+        showing.say("all is as it should be")
 
 
 def _read_all(place: Place, known: set[tuple[str, str]], *, quiet: bool) -> list[dict[str, Any]]:
@@ -127,7 +127,7 @@ def _read_all(place: Place, known: set[tuple[str, str]], *, quiet: bool) -> list
         files, size_bytes = files + page["files"], size_bytes + page["bytes"]
         cursor = page["cursor"]
         if not quiet and sys.stderr.isatty():
-            click.echo(
+            showing.say(
                 f"\r{files} files, {showing.bytes_text(size_bytes)}", nl=not cursor, err=True
             )
         if not cursor:

@@ -17,6 +17,7 @@ from typing import Final
 
 import click
 
+from manager.cli import showing
 from shared.errors import PrsmError
 
 __all__ = ["cosign", "key", "root", "sign", "signer", "signer_keys"]
@@ -43,7 +44,7 @@ def key(path: Path) -> None:
         "Passphrase", hide_input=True, confirmation_prompt=True
     )
     with _in_words() as files:
-        click.echo(files.make_key(path, words))
+        showing.say(files.make_key(path, words))
 
 
 @click.command()
@@ -80,7 +81,7 @@ def root(
     asked = {"root": root_threshold, "targets": targets_threshold}
     thresholds = {role: number for role, number in asked.items() if number}
     with _in_words() as files:
-        click.echo(files.make_root(previous, given, thresholds, days, output))
+        showing.say(files.make_root(previous, given, thresholds, days, output))
 
 
 @click.command()
@@ -111,7 +112,7 @@ def sign(
         raise click.UsageError("--targets: name the newest (`prsm release metadata targets.json`)")
     with _in_words() as files:
         made = files.make_targets(before, bundle, version, revoke, days)
-        click.echo(files.sign(made, _words(keys), output))
+        showing.say(files.sign(made, _words(keys), output))
 
 
 @click.command()
@@ -120,7 +121,7 @@ def sign(
 def cosign(path: Path, keys: tuple[Path, ...]) -> None:
     """Add signatures to root or targets in PATH."""
     with _in_words() as files:
-        click.echo(files.sign(files.read_either(path), _words(keys), path))
+        showing.say(files.sign(files.read_either(path), _words(keys), path))
 
 
 @click.command("signer-keys")
@@ -129,7 +130,7 @@ def signer_keys(folder: Path) -> None:
     """Make the signing process's own keys in FOLDER, where there are none; show the public ones."""
     with _in_words() as files:
         for line in files.make_signer_keys(folder):
-            click.echo(line)
+            showing.say(line)
 
 
 @click.command()

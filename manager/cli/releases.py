@@ -40,14 +40,14 @@ def release(context: click.Context, as_json: bool) -> None:
     )
     for one in found["metadata"]:
         until = showing.time_text(one["expires_ms"])
-        click.echo(f"{one['role']} {one['version']}: signed until {until}")
+        showing.say(f"{one['role']} {one['version']}: signed until {until}")
     if found["minimum"]:
-        click.echo(f"agents below {found['minimum']} get no work")
+        showing.say(f"agents below {found['minimum']} get no work")
     others = {v: n for v, n in found["in_use"].items() if not _is_listed(v, found)}
     for version, number in sorted(others.items()):
-        click.echo(f"{number} agents run {showing.printable(version)}, which is no release here")
+        showing.say(f"{number} agents run {showing.printable(version)}, which is no release here")
     for one in found["agents"]:
-        click.echo(_agent_line(one))
+        showing.say(_agent_line(one))
 
 
 def _line(one: dict[str, Any], in_use: dict[str, int]) -> tuple[object, ...]:
@@ -84,7 +84,7 @@ def init(place: Place, root_file: Path, targets_file: Path) -> None:
     """Begin to serve releases with the first signed root and targets that name no release."""
     body = {"root": root_file.read_text(), "targets": targets_file.read_text()}
     place.calls.post("/releases/init", body)
-    click.echo("releases are served; install 1.root.json at the sites, with the first release")
+    showing.say("releases are served; install 1.root.json at the sites, with the first release")
 
 
 @release.command()
@@ -109,7 +109,9 @@ def publish(place: Place, bundle: Path, targets_file: Path) -> None:
     place.calls.upload("/releases/bundles", _chunks(bundle))
     done = place.calls.post("/releases/publish", {"targets": targets_file.read_text()})
     for version in done["versions"]:
-        click.echo(f"{version} is served; `prsm release rollout {version} --ring canary` offers it")
+        showing.say(
+            f"{version} is served; `prsm release rollout {version} --ring canary` offers it"
+        )
 
 
 @release.command()

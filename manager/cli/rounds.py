@@ -121,11 +121,11 @@ def show(place: Place, number: int | None, limit: int, as_json: bool) -> None:
         return
     _show(detail, as_json)
     if holders["total"]:
-        click.echo(f"\nwaits for {holders['total']}:")
+        showing.say(f"\nwaits for {holders['total']}:")
         showing.table(("unit", "agent", "reason", "since", "until"), _held(holders), "")
         more = holders["total"] - len(holders["holders"])
         if more > 0:
-            click.echo(f"... {more} more; --limit shows more of them")
+            showing.say(f"... {more} more; --limit shows more of them")
 
 
 @rounds.command()
@@ -157,7 +157,7 @@ def history(place: Place, limit: int, before: int | None, as_json: bool) -> None
         NONE_YET if before is None else f"No round before {before}.",
     )
     if len(found) == limit:
-        click.echo(f"Rounds before these: --before {found[0]['number']}")
+        showing.say(f"Rounds before these: --before {found[0]['number']}")
 
 
 @rounds.command()
@@ -195,7 +195,7 @@ def report(place: Place, number: int | None, as_json: bool) -> None:
             ("crawl took", showing.ms_text(found["elapsed_ms"])),
         )
     )
-    click.echo()
+    showing.say()
     showing.table(
         ("agent", "units", "failed", "pages", "received", "planned", "measured", "error"),
         (
@@ -249,7 +249,7 @@ def _when_over(place: Place, number: int) -> dict[str, Any]:
         counts = _counts(detail["orders" if state == "probing" else "units"])
         line = f"round {number}: {state}, {kind}: {counts or 'none yet'}"
         if line != shown:
-            click.echo(line, err=True)
+            showing.say(line, err=True)
         shown = line
         time.sleep(LOOK_EVERY_S)
 

@@ -35,7 +35,7 @@ def schedule_group(path: str, words: str, empty: str, ends: str, facts: Facts) -
             showing.as_json(found)
             return
         if not found:
-            click.echo(empty)
+            showing.say(empty)
         for one in found:
             shown(one, facts, as_json=False)
 
@@ -44,7 +44,7 @@ def schedule_group(path: str, words: str, empty: str, ends: str, facts: Facts) -
     @pass_place
     def remove(place: Place, number: int) -> None:
         place.calls.post(f"{path}/{number}/remove")
-        click.echo(f"schedule {number} is removed")
+        showing.say(f"schedule {number} is removed")
 
     return schedule
 
@@ -66,4 +66,4 @@ def shown(one: dict[str, Any], facts: Facts, *, as_json: bool) -> None:
             *(("next" if not number else "", run) for number, run in enumerate(one["next_runs"])),
         )
     )
-    click.echo()
+    showing.say()

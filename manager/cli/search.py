@@ -41,4 +41,4 @@ def search(place: Place, text: str, kinds: tuple[str, ...], limit: int, as_json:
     )
     more = [group["kind"] for group in found["groups"] if group["has_more"]]
     if more:
-        click.echo(f"... and more of: {', '.join(more)}; --kind KIND --limit 100 shows them")
+        showing.say(f"... and more of: {', '.join(more)}; --kind KIND --limit 100 shows them")

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from shared.plurals import agreeing
+
 __all__ = [
     "as_json",
     "bytes_text",
@@ -20,9 +22,15 @@ __all__ = [
     "more",
     "ms_text",
     "printable",
+    "say",
     "table",
     "time_text",
 ]
+
+
+def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print sentences, in which nouns agree with their numbers."""
+    click.echo(agreeing(text), err=err, nl=nl)
 
 
 def as_json(value: Any) -> None:
@@ -40,9 +48,9 @@ def link_kinds(kinds: Iterable[dict[str, Any]]) -> None:
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
     """Print rows in columns; what came from outside cannot move the cursor."""
-    cells = [[printable(cell) for cell in row] for row in rows]
+    cells = [[agreeing(printable(cell)) for cell in row] for row in rows]
     if not cells:
-        click.echo(empty)
+        say(empty)
         return
     widths = [
         max(len(titles[column]), *(len(row[column]) for row in cells))
@@ -56,12 +64,14 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -
 def more(total: int, end: int) -> None:
     """Say how many rows follow those up to `end`, and how to see them."""
     if total > end:
-        click.echo(f"... {total - end} more; --offset {end} goes on")
+        say(f"... {total - end} more; --offset {end} goes on")
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> None:
     """Print names and values, one a line; what has no value is left out."""
-    shown = [(name, printable(value)) for name, value in pairs if value not in (None, "", [])]
+    shown = [
+        (name, agreeing(printable(value))) for name, value in pairs if value not in (None, "", [])
+    ]
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
         click.echo(f"{name.ljust(width)}  {value}")

@@ -52,11 +52,13 @@ def split(
         "It was cut into nothing.",
     )
     each_s = made["interval_s"] * len(made["pieces"])
-    click.echo(
+    showing.say(
         f"by round {made['round']}; the longest piece is {made['unevenness']:.2f} times the mean; "
         f"{made['interval_s']:g} s between two requests, so {each_s:g} s at each agent"
     )
-    click.echo(f"{made['host']} is split" if made["applied"] else "nothing was changed (--dry-run)")
+    showing.say(
+        f"{made['host']} is split" if made["applied"] else "nothing was changed (--dry-run)"
+    )
 
 
 @click.command()
@@ -69,7 +71,7 @@ def merge(place: Place, host: str, as_json: bool) -> None:
     if as_json:
         showing.as_json(made)
         return
-    click.echo(f"{host} is whole again: {made['units']} directories were merged")
+    showing.say(f"{host} is whole again: {made['units']} directories were merged")
 
 
 def _directories(units: list[str]) -> str:

@@ -54,9 +54,9 @@ def add(place: Place, name: str, user: str, role: str, days: int, as_json: bool)
     if as_json:
         showing.as_json(made)
         return
-    click.echo(made["token"])
+    showing.say(made["token"])
     until = showing.time_text(made["expires_ms"])
-    click.echo(f"{user} may use it as {role} until {until}; it is shown this once", err=True)
+    showing.say(f"{user} may use it as {role} until {until}; it is shown this once", err=True)
 
 
 @tokens.command()

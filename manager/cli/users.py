@@ -33,7 +33,7 @@ def add(place: Place, name: str, role: str, password_stdin: bool, as_json: bool)
     if as_json:
         showing.as_json(made)
     else:
-        click.echo(f"{name} may log in as {role}")
+        showing.say(f"{name} may log in as {role}")
 
 
 @users.command("list")
@@ -69,11 +69,11 @@ def passwd(place: Place, name: str, password_stdin: bool, tokens: bool) -> None:
     """Set the password of NAME; all its sessions end."""
     body = {"password": _password(password_stdin), "tokens": tokens}
     done = place.calls.post(f"/users/{name}/password", body)
-    click.echo(f"{name} has a new password and is logged out everywhere")
+    showing.say(f"{name} has a new password and is logged out everywhere")
     if tokens:
-        click.echo(f"{done['revoked']} tokens of its scripts are revoked")
+        showing.say(f"{done['revoked']} tokens of its scripts are revoked")
     elif done["left"]:
-        click.echo(f"{done['left']} tokens of its scripts go on: see `prsm tokens`, or --tokens")
+        showing.say(f"{done['left']} tokens of its scripts go on: see `prsm tokens`, or --tokens")
 
 
 @users.command()
@@ -83,7 +83,7 @@ def passwd(place: Place, name: str, password_stdin: bool, tokens: bool) -> None:
 def role(place: Place, name: str, role: str) -> None:
     """Set what NAME may do; who is disabled stays so."""
     place.calls.post(f"/users/{name}/role", {"role": role})
-    click.echo(f"{name} is {role}")
+    showing.say(f"{name} is {role}")
 
 
 @users.command()
@@ -92,7 +92,7 @@ def role(place: Place, name: str, role: str) -> None:
 def disable(place: Place, name: str) -> None:
     """Keep NAME out: its sessions end, its tokens open nothing."""
     place.calls.post(f"/users/{name}/disable", {})
-    click.echo(f"{name} may not log in any more")
+    showing.say(f"{name} may not log in any more")
 
 
 @users.command()
@@ -101,7 +101,7 @@ def disable(place: Place, name: str) -> None:
 def enable(place: Place, name: str) -> None:
     """Let NAME in again, and its tokens that were not revoked."""
     place.calls.post(f"/users/{name}/enable", {})
-    click.echo(f"{name} may log in again")
+    showing.say(f"{name} may log in again")
 
 
 @users.command()
@@ -137,7 +137,7 @@ def sessions(place: Place, name: str, as_json: bool) -> None:
 def logout(place: Place, name: str, session: str) -> None:
     """Log NAME out everywhere; its tokens go on (`prsm tokens revoke`)."""
     done = place.calls.post(f"/users/{name}/sessions/end", {"session": session})
-    click.echo(f"{done['ended']} sessions of {name} are ended")
+    showing.say(f"{done['ended']} sessions of {name} are ended")
 
 
 def _password(from_stdin: bool) -> str:

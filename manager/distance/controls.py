@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from shared.frozen import frozen
+from shared.plurals import agreeing
 from shared.ratios import spoken_times
 
 __all__ = ["ControlProbe", "Odd", "odd_agents", "sick_hosts"]
@@ -52,10 +53,16 @@ class Odd:
         """Return it in words, without the time."""
         whom = "its neighbours" if self.near else "the other agents"
         if math.isinf(self.times):
-            return f"none of its {self.hosts} control hosts answers it, and they answer {whom}"
+            return agreeing(
+                f"none of its {self.hosts} control hosts answers it, and they answer {whom}"
+            )
         if self.times >= 1:
-            return f"its control hosts are {spoken_times(self.times)} times slower than for {whom}"
-        return f"its control hosts are {spoken_times(self.times)} times faster than for {whom}"
+            return agreeing(
+                f"its control hosts are {spoken_times(self.times)} times slower than for {whom}"
+            )
+        return agreeing(
+            f"its control hosts are {spoken_times(self.times)} times faster than for {whom}"
+        )
 
 
 def odd_agents(

@@ -13,6 +13,7 @@ from typing import Final
 
 from manager.distance.errors import DistanceError
 from shared.frozen import frozen
+from shared.plurals import agreeing
 
 __all__ = ["Measured", "State", "ms_per_kbyte"]
 
@@ -87,8 +88,14 @@ class Measured:
     def reason(self) -> str:
         """Return the state and its flag in words."""
         if self.state is State.UNREACHABLE:
-            return f"none of {self.lines:,} requests was answered" if self.lines else "no answer"
-        words = f"{self.size_bytes:,} bytes in {self.elapsed_ms:,} ms over {self.lines:,} requests"
+            return (
+                agreeing(f"none of {self.lines:,} requests was answered")
+                if self.lines
+                else "no answer"
+            )
+        words = agreeing(
+            f"{self.size_bytes:,} bytes in {self.elapsed_ms:,} ms over {self.lines:,} requests"
+        )
         if self.failed:
             words += f", {self.failed:,} of them without an answer"
         if self.state is State.WEAK:

@@ -16,6 +16,7 @@ from manager.db import alerting, audit
 from manager.db.audit import AuditRow
 from manager.db.engine import Transaction
 from shared.frozen import frozen
+from shared.plurals import agreeing
 
 __all__ = ["HOLD_MS", "KIND", "Event", "News", "events_of_a_day", "news", "note_news"]
 
@@ -178,7 +179,7 @@ def _text(action: str, rows: Sequence[AuditRow]) -> str:
     names = list(dict.fromkeys(row.subject[:NAME] for row in rows if row.subject))
     said = [f"{what}: {', '.join(names[:NAMED])}" if names else what]
     if len(rows) > 1:
-        said.append(f"{len(rows):,} times in all")
+        said.append(agreeing(f"{len(rows):,} times in all"))
     elif reason := _reason(rows[0]):
         said.append(reason[:REASON])
     return "; ".join([*said, remedy])

@@ -37,6 +37,7 @@ from manager.operations.round_counts import unit_counts
 from manager.operations.standing import Standing
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
+from shared.plurals import agreeing
 
 __all__ = [
     "Expiry",
@@ -106,7 +107,7 @@ def troubles(
     """
     found = [*_of_agents(seen, updates, limits, now_ms), *_of_managers(seen, limits)]
     if limits.moves_a_day and moves > limits.moves_a_day:
-        text = f"{moves:,} units changed hands in a day, more than {limits.moves_a_day:,}"
+        text = agreeing(f"{moves:,} units changed hands in a day, more than {limits.moves_a_day:,}")
         found.append(Trouble("churn:", text))
     if seen.disk_free_bytes is None:
         text = f"the folder of the centre's files cannot be looked at: {seen.disk_problem}"
@@ -129,20 +130,20 @@ def _of_habits(seen: Standing, limits: Limits, now_ms: int) -> Iterable[Trouble]
     if most and seen.last_round_ms and days > most:
         yield Trouble("round:", f"no round has begun for {days:.0f} days")
     elif most and not seen.last_round_ms and seen.has_hosts and joined_days > most:
-        text = (
+        text = agreeing(
             f"no round has ever begun, and the first agent joined {joined_days:.0f} days ago; "
             "begin one by `prsm rounds start`, or set alerts.round_days = 0"
         )
         yield Trouble("round:", text)
     days = (now_ms - seen.last_backup_ms) / DAY_MS
     if limits.backup_days and seen.last_backup_ms and days > limits.backup_days:
-        text = (
+        text = agreeing(
             f"no backup was made for {days:.0f} days; the log of prsm-backup.service, or of cron, "
             "says why"
         )
         yield Trouble("backup:", text)
     elif limits.backup_days and not seen.last_backup_ms and joined_days > limits.backup_days:
-        text = (
+        text = agreeing(
             f"no backup was ever made, and the first agent joined {joined_days:.0f} days ago; run "
             "`prsm backup` by cron, or set alerts.backup_days = 0 where backups are made otherwise"
         )
@@ -156,7 +157,9 @@ def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) ->
             days = (one.until_ms - now_ms) / DAY_MS
             if days < expiry_days:
                 said.append(
-                    f"ends in {days:.0f} days" if days > 0 else f"ended {-days:.0f} days ago"
+                    agreeing(f"ends in {days:.0f} days")
+                    if days > 0
+                    else agreeing(f"ended {-days:.0f} days ago")
                 )
         if one.wrong:
             said.append(one.wrong)
@@ -364,7 +367,7 @@ def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
             wrong = ""
             if role == "timestamp" and now_ms - row.added_ms > UNSIGNED_DAYS * DAY_MS:
                 days = (now_ms - row.added_ms) / DAY_MS
-                wrong = (
+                wrong = agreeing(
                     f"was not renewed for {days:.0f} days; start the signer on the machine that "
                     "has it, with the manager beside it (`prsm release signer`)"
                 )

@@ -31,6 +31,7 @@ from manager.store.segment_reading import Examined, RefusedSegment, SegmentJob
 from manager.store.segment_store import SegmentStore, link_into, segment_key
 from manager.store.trash import Trash
 from shared.frozen import frozen
+from shared.plurals import agreeing
 
 __all__ = [
     "Accepted",
@@ -150,7 +151,7 @@ def accept_segment(
             _note_refusal(db, agent, arrived, found.message, now_ms)
             return Refused(f"{arrived.name}: {found.message}")
         if not found.parts:
-            said = f"{arrived.name}: all {found.captures} captures are of excluded hosts"
+            said = agreeing(f"{arrived.name}: all {found.captures} captures are of excluded hosts")
             _note_refusal(db, agent, arrived, said, now_ms)
             return Refused(f"{said}; delete it")
         outcome = _keep(db, reading, agent, arrived, found, now_ms)
@@ -348,7 +349,7 @@ def _said(row: NewArrival | ArrivalRow, *, repeated: bool) -> Outcome:
         )
         if number
     )
-    said = f"{row.name}: {row.captures} captures{more}"
+    said = agreeing(f"{row.name}: {row.captures} captures{more}")
     if row.strangers:
         return Quarantined(row.name, row.captures, row.strangers, repeated, said)
     return Accepted(row.name, row.captures, row.withheld, row.refused, repeated, said)

@@ -34,6 +34,7 @@ from manager.store.segment_parts import Part
 from manager.store.segment_reading import Examined, RefusedSegment
 from manager.store.segment_rewriting import RewriteJob, rewrite_segment
 from manager.store.segment_store import replace_file, segment_key
+from shared.plurals import agreeing
 
 __all__ = ["accept_again", "damaged_segments", "rebuild_index"]
 
@@ -73,7 +74,9 @@ def accept_again(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     arrived.path.unlink(missing_ok=True)
-    said = f"{arrived.name}: {found.captures} captures; replaced {', '.join(repaired) or 'nothing'}"
+    said = agreeing(
+        f"{arrived.name}: {found.captures} captures; replaced {', '.join(repaired) or 'nothing'}"
+    )
     return Accepted(
         arrived.name, found.captures, found.withheld, found.refused, repeated=True, said=said
     )

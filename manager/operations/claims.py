@@ -29,6 +29,7 @@ from manager.distance import (
     reference_of,
 )
 from shared.frozen import frozen
+from shared.plurals import agreeing
 from shared.ratios import spoken_times
 
 __all__ = [
@@ -268,35 +269,55 @@ def _sentence(doubt: Doubt) -> str:
     match doubt.fault, doubt.factor > 1:
         case Fault.TIMES, True:
             if before:
-                return f"its times of {count} units are {times} times longer than its own of before"
-            return f"its times of {count} units are {times} times longer than those of the others"
+                return agreeing(
+                    f"its times of {count} units are {times} times longer than its own of before"
+                )
+            return agreeing(
+                f"its times of {count} units are {times} times longer than those of the others"
+            )
         case Fault.TIMES, False:
             if before:
-                return (
+                return agreeing(
                     f"its times of {count} units are {times} times shorter than its own of before"
                 )
-            return f"its times of {count} units are {times} times shorter than those of the others"
+            return agreeing(
+                f"its times of {count} units are {times} times shorter than those of the others"
+            )
         case Fault.BYTES, True:
             if before:
-                return f"its bytes of {count} units are {times} times more than its own of before"
-            return f"its bytes of {count} units are {times} times more than those of the others"
+                return agreeing(
+                    f"its bytes of {count} units are {times} times more than its own of before"
+                )
+            return agreeing(
+                f"its bytes of {count} units are {times} times more than those of the others"
+            )
         case Fault.BYTES, False:
             if before:
-                return f"its bytes of {count} units are {times} times fewer than its own of before"
-            return f"its bytes of {count} units are {times} times fewer than those of the others"
+                return agreeing(
+                    f"its bytes of {count} units are {times} times fewer than its own of before"
+                )
+            return agreeing(
+                f"its bytes of {count} units are {times} times fewer than those of the others"
+            )
         case Fault.SCATTERED_TIMES, _:
             if before:
-                return f"its times of {count} units are partly far from its own of before"
-            return f"its times of {count} units are partly far from those of the others"
+                return agreeing(f"its times of {count} units are partly far from its own of before")
+            return agreeing(f"its times of {count} units are partly far from those of the others")
         case _:
             if before:
-                return f"its bytes of {count} units are partly far from its own of before"
-            return f"its bytes of {count} units are partly far from those of the others"
+                return agreeing(f"its bytes of {count} units are partly far from its own of before")
+            return agreeing(f"its bytes of {count} units are partly far from those of the others")
 
 
 def _clock_sentence(fault: Fault, count: str, times: str, *, is_longer: bool) -> str:
     if fault is Fault.SCATTERED_TIMES:
-        return f"its times of {count} units are partly far from what the manager's clock says"
+        return agreeing(
+            f"its times of {count} units are partly far from what the manager's clock says"
+        )
     if is_longer:
-        return f"its times of {count} units are {times} times longer than the manager's clock says"
-    return f"its times of {count} units are {times} times shorter than the manager's clock says"
+        return agreeing(
+            f"its times of {count} units are {times} times longer than the manager's clock says"
+        )
+    return agreeing(
+        f"its times of {count} units are {times} times shorter than the manager's clock says"
+    )

@@ -18,6 +18,7 @@ from manager.operations.collection_orders import NewCollection, agent_named, ord
 from manager.operations.timetables import Scheduled, Timetable
 from manager.schedules import Crontab
 from shared.errors import about_field
+from shared.plurals import agreeing
 
 __all__ = [
     "TIMETABLE",
@@ -102,7 +103,7 @@ def run_collection_schedule(db: Database, number: int, actor: Actor, now_ms: int
                 f"schedule {number}: nobody to ask; each agent of it has not answered its last "
                 "order, or hears of none"
             )
-        return f"asked {made} agents"
+        return agreeing(f"asked {made} agents")
 
     with db.write() as tx:
         TIMETABLE.run_now(tx, number, now_ms, ask)
@@ -131,7 +132,7 @@ def start_collections(db: Database, now_ms: int) -> int:
         nonlocal made
         asked = _ask(tx, row, rows, f"schedule {row.id}", now_ms)
         made += asked
-        return f"asked {asked} agents" if asked else "no agent to ask"
+        return agreeing(f"asked {asked} agents") if asked else "no agent to ask"
 
     TIMETABLE.run_due(db, now_ms, ask)
     return made

@@ -21,6 +21,7 @@ from manager.operations.claims import Period, age_of, periods_of, reason_of
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
 from shared.frozen import frozen
+from shared.plurals import agreeing
 from shared.ratios import spoken_times
 
 __all__ = ["DistanceView", "distances_of"]
@@ -205,7 +206,9 @@ def _view(found: _Found, beside: tuple[float, bool] | None) -> DistanceView:
         expected = max(found.ms_per_kb, LEAST_MS_PER_KB) / factor
         if odd:
             times, word = spoken_times(factor), "farther" if factor > 1 else "nearer"
-            reason += f"; {times} times {word} than the other agents' distances make expect"
+            reason += agreeing(
+                f"; {times} times {word} than the other agents' distances make expect"
+            )
     return DistanceView(
         unit_id=row.unit_id,
         agent_id=row.agent_id,

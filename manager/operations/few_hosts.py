@@ -16,6 +16,7 @@ from typing import Final
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
 from shared.naming import failure_words, is_naming_failure
+from shared.plurals import agreeing
 
 __all__ = [
     "FewCode",
@@ -119,17 +120,17 @@ def trouble_of(one: FewHosts) -> Trouble:
     why = reasons(dict(one.failures))
     least = f"alerts.hosts_share wants {share}"
     if not one.agent:
-        text = (
+        text = agreeing(
             f"the manager has no address of {failed} of {tried} hosts; {least}; {why}; see "
             "naming.servers, then look up again by `prsm hosts resolve`"
         )
     elif one.code is FewCode.RESOLVED:
-        text = (
+        text = agreeing(
             f"agent {one.agent} found no address of {failed} of {tried} hosts; {least}; {why}; "
             "`prs doctor` there says what its name servers answer"
         )
     else:
-        text = (
+        text = agreeing(
             f"agent {one.agent} reached nothing of {failed} of {tried} hosts; {least}; {why}; "
             "`prs doctor --page URL` there tries the way to a host"
         )

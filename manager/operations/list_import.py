@@ -31,6 +31,7 @@ from manager.operations.refused_lines import (
 from manager.operations.server_names import complete_unit, unit_named
 from shared.errors import ConflictError, FormatError, LineError, PrsmError
 from shared.frozen import frozen
+from shared.plurals import agreeing
 from shared.urls import host_key
 
 __all__ = ["ImportedLists", "ListText", "import_lists"]
@@ -73,7 +74,7 @@ class _Refusals:
         """Raise LinesRefusedError where anything was refused."""
         if not self.count:
             return
-        head = f"{self.count} lines cannot be taken, and nothing was changed:"
+        head = agreeing(f"{self.count} lines cannot be taken, and nothing was changed:")
         said = [f"{one.owner}, line {one.line}: {one.reason}" for one in self.lines[:SHOWN]]
         more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
         raise LinesRefusedError("\n".join([head, *said, *more]), self.lines, self.count)

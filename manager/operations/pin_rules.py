@@ -16,6 +16,7 @@ from manager.db import agents, hosts, pins
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.pins import BanRow, PinRow
+from shared.plurals import agreeing
 
 __all__ = ["Standing", "banned_by_group", "judge", "load_standing", "why_absent"]
 
@@ -119,5 +120,5 @@ def _sentences(units: Mapping[int, str], ignored: Mapping[int, str]) -> tuple[st
         return ()
     named = [f"{units[unit]} ({why})" for unit, why in list(ignored.items())[:SHOWN]]
     more = f" and {len(ignored) - SHOWN} more" if len(ignored) > SHOWN else ""
-    pins_are = "1 pin is" if len(ignored) == 1 else f"{len(ignored)} pins are"
+    pins_are = "1 pin is" if len(ignored) == 1 else agreeing(f"{len(ignored)} pins are")
     return (f"{pins_are} ignored: {', '.join(named)}{more}.",)

@@ -29,6 +29,7 @@ from manager.operations.distance_matrix import barred, between_agents, complete,
 from manager.operations.pin_rules import Standing, load_standing
 from manager.operations.policy import Policy
 from manager.operations.predicting import Learned, load_model
+from shared.plurals import agreeing
 
 __all__ = ["DEAL", "Loaded", "load_all", "load_some"]
 
@@ -234,7 +235,9 @@ def _allowed(
     if len(left) == len(units):
         return units, standing.sentences
     count = len(units) - len(left)
-    stay = "1 unit stays where it is" if count == 1 else f"{count} units stay where they are"
+    stay = (
+        "1 unit stays where it is" if count == 1 else agreeing(f"{count} units stay where they are")
+    )
     return left, (*standing.sentences, f"{stay}: no agent here may own that.")
 
 

@@ -29,6 +29,7 @@ from manager.operations.file_checks import (
 from manager.operations.file_problems import ask_again, record_findings, record_sound
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
+from shared.plurals import agreeing
 
 __all__ = ["Pace", "ScrubProgress", "Scrubber", "scrub_now", "scrub_progress", "scrub_troubles"]
 
@@ -303,7 +304,7 @@ def scrub_troubles(db: Database, pace: Pace) -> list[Trouble]:
         return []
     if not pace.is_too_slow(size_bytes):
         return []
-    text = (
+    text = agreeing(
         f"{size_bytes / 1e9:,.0f} GB of kept files cannot be verified within {pace.days:g} days at "
         f"{pace.bytes_per_s / 1e6:g} MB/s; raise archive.scrub_bytes_per_s or archive.scrub_days"
     )

@@ -13,6 +13,7 @@ from manager.db.engine import Database
 from manager.db.transfers import TransferRow
 from manager.errors import GoneError
 from manager.operations.upload_gaps import filled, read_gaps, write_gaps
+from shared.plurals import agreeing
 from shared.wire.uploads import FileDigests, split_blocks
 
 __all__ = ["note_arrived", "note_bytes", "note_whole"]
@@ -55,7 +56,9 @@ def note_whole(db: Database, row: TransferRow, found: FileDigests, now_ms: int) 
         values |= {
             "state": "refused",
             "ended_ms": now_ms,
-            "result": f"its SHA-256 was wrong {checks} times; the last was {found.sha256}",
+            "result": agreeing(
+                f"its SHA-256 was wrong {checks} times; the last was {found.sha256}"
+            ),
         }
     with db.write() as tx:
         transfers.update(tx, row.id, **values)

@@ -26,6 +26,7 @@ from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
 from manager.operations.refetch_results import tally_of
 from shared.frozen import frozen
+from shared.plurals import agreeing
 from shared.ratios import spoken_times
 
 __all__ = ["watch_agents"]
@@ -89,7 +90,9 @@ def _retire_sick_controls(tx: Transaction, probes: list[ControlProbe], now_ms: i
     keys = controls.drop(tx, sick)
     for unit, key in keys.items():
         silent, tried = sick[unit]
-        reason = f"{silent} of {tried} agents do not reach it: the host is sick, not the agents"
+        reason = agreeing(
+            f"{silent} of {tried} agents do not reach it: the host is sick, not the agents"
+        )
         note(tx, now_ms, CLOCK, "host.sick", key, alert=True, reason=reason)
 
 
@@ -124,7 +127,7 @@ def _verdicts(
         near = too_near(learned.model, learned.known, policy.distance_trust)
         for agent, times in zip(ids, near.tolist(), strict=True):
             if times and agent not in verdicts:
-                reason = (
+                reason = agreeing(
                     f"it claims to be {spoken_times(times)} times nearer to hosts than most others "
                     "are"
                 )

@@ -15,6 +15,7 @@ from manager.store.durable import move
 from manager.store.spool import BODY, Spooled
 from shared.errors import PrsmError
 from shared.frozen import frozen
+from shared.plurals import agreeing
 
 __all__ = ["Rejected"]
 
@@ -46,7 +47,7 @@ class Rejected:
         """
         stem = f"{now_ms}-{int(agent_id)}-{spooled.sha256[:16]}"
         with contextlib.suppress(OSError):
-            note = f"{what} of agent {agent_id}, {spooled.size_bytes} bytes\n{reason}\n"
+            note = agreeing(f"{what} of agent {agent_id}, {spooled.size_bytes} bytes\n{reason}\n")
             if error is not None:
                 note += json.dumps({"code": str(error.code), **error.facts}) + "\n"
             (self.folder / (stem + REASON)).write_text(note, "utf-8", "backslashreplace")

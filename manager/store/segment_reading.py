@@ -28,6 +28,7 @@ from shared.archive.reader import StoredCapture, iter_captures
 from shared.archive.verify import verify_segment
 from shared.errors import LimitError, PrsmError
 from shared.frozen import frozen
+from shared.plurals import agreeing
 from shared.urls import host_of, reversed_host_key
 
 __all__ = ["Examined", "RefusedSegment", "SegmentJob", "examine_segment"]
@@ -97,8 +98,10 @@ def examine_segment(job: SegmentJob) -> Examined | RefusedSegment:
             return RefusedSegment("the segment holds no capture; there is nothing to keep")
         if verified.last_ms is not None and verified.last_ms > job.now_ms + FUTURE_MS:
             return RefusedSegment(
-                f"a capture is dated {(verified.last_ms - job.now_ms) // 60_000} minutes after "
-                "now: set the clock of the agent's machine; 'full' asks again later"
+                agreeing(
+                    f"a capture is dated {(verified.last_ms - job.now_ms) // 60_000} minutes after "
+                    "now: set the clock of the agent's machine; 'full' asks again later"
+                )
             )
         return _Division(job).examined(verified.first_ms or 0, verified.last_ms or 0)
     except PrsmError as error:

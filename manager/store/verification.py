@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from pyarrow import ArrowException
 
 from shared.frozen import frozen
+from shared.plurals import agreeing
 
 __all__ = [
     "FileProblem",
@@ -56,7 +57,7 @@ def verified_size(found: int | None, expected: int | None) -> Verdict:
     if found is None:
         return Verdict(FileProblem.MISSING)
     if expected is not None and found != expected:
-        detail = f"{found} bytes instead of {expected}"
+        detail = agreeing(f"{found} bytes instead of {expected}")
         return Verdict(FileProblem.WRONG_SIZE, detail, size_bytes=found)
     return Verdict(None, size_bytes=found)
 
