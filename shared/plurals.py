@@ -64,7 +64,8 @@ _ADJECTIVE: Final = "|".join(ADJECTIVES)
 _NOUN: Final = "|".join(sorted(NOUNS, key=len, reverse=True))
 _VERB: Final = "|".join(VERBS)
 _ONE: Final = re.compile(
-    rf"(?<![\w.,:/+-])1 ((?:(?:{_ADJECTIVE}) ){{0,2}})({_NOUN})\b(?: ({_VERB})\b)?"
+    rf"(?<![\w.,:/+-])(?<!edge )(?<!line )(?<!plan )(?<!step )"
+    rf"1 ((?:(?:{_ADJECTIVE}) ){{0,2}})({_NOUN})\b(?: ({_VERB})\b)?"
 )
 _ONE_OF: Final = re.compile(rf"(?<![\w.,:/+-])(1 of [0-9][0-9,]* (?:{_NOUN})) ({_VERB})\b")
 

@@ -71,9 +71,9 @@ def passwd(place: Place, name: str, password_stdin: bool, tokens: bool) -> None:
     done = place.calls.post(f"/users/{name}/password", body)
     showing.say(f"{name} has a new password and is logged out everywhere")
     if tokens:
-        showing.say(f"{done['revoked']} tokens of its scripts are revoked")
+        showing.say(f"revoked {done['revoked']} tokens of its scripts")
     elif done["left"]:
-        showing.say(f"{done['left']} tokens of its scripts go on: see `prsm tokens`, or --tokens")
+        showing.say(f"kept {done['left']} tokens of its scripts: see `prsm tokens`, or --tokens")
 
 
 @users.command()
@@ -137,7 +137,7 @@ def sessions(place: Place, name: str, as_json: bool) -> None:
 def logout(place: Place, name: str, session: str) -> None:
     """Log NAME out everywhere; its tokens go on (`prsm tokens revoke`)."""
     done = place.calls.post(f"/users/{name}/sessions/end", {"session": session})
-    showing.say(f"{done['ended']} sessions of {name} are ended")
+    showing.say(f"ended {done['ended']} sessions of {name}")
 
 
 def _password(from_stdin: bool) -> str:

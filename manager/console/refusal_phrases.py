@@ -13,6 +13,32 @@ from manager.console.language import Lazy, lazy
 __all__ = ["REFUSAL_PHRASES"]
 
 REFUSAL_PHRASES: Final[tuple[Lazy, ...]] = (
+    # Signed files of releases
+    lazy("%(name)s: empty"),
+    lazy("give the signed file"),
+    lazy("give signed targets, a signed root or both"),
+    lazy("signed file of %(length)s characters: at most %(most)s are taken"),
+    lazy("targets %(number)s: release %(version)s is missing or changed"),
+    lazy("`prsm release revoke` takes a release away, and none is ever changed"),
+    lazy("targets %(number)s: name no release that is new"),
+    lazy("targets %(number)s: the next ones must be %(next)s"),
+    lazy("sign from the newest (`prsm release metadata targets.json`)"),
+    lazy("releases: not begun yet"),
+    lazy("`prsm release init` begins"),
+    lazy("releases: begun already"),
+    lazy("`prsm release rotate` takes a new root"),
+    lazy("releases: somebody changed them meanwhile"),
+    lazy("look, and do it again"),
+    lazy("targets: the first ones name no release"),
+    lazy("publish releases afterwards"),
+    lazy("release %(version)s: its file %(file)s (%(size)s bytes, sha256 %(digest)s) has not come"),
+    lazy("name the very file that was signed"),
+    lazy("targets %(number)s: must name what %(before)s name, but %(version)s"),
+    lazy("make them by `prsm release sign --revoke %(version)s`"),
+    lazy("targets %(number)s: must name the releases of %(before)s"),
+    lazy("`prsm release publish` and `revoke` change them"),
+    lazy("release %(version)s: was published before and revoked"),
+    lazy("a version is never used twice"),
     # Agents and how they send
     lazy("agent %(name)s does not exist any more"),
     lazy(

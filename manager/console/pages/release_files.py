@@ -60,8 +60,9 @@ def renew(visit: Visit) -> Response:
     """Take the next root, or targets that were signed anew, or both."""
     root, targets = (_file(visit, name, optional=True) or None for name in ("root", "targets"))
     if root is None and targets is None:
-        empty = FormatError("targets: empty; give signed targets, a signed root or both")
-        raise empty.about("targets")
+        raise FormatError("targets: empty; give signed targets, a signed root or both").about(
+            "targets"
+        )
     take_next(visit.db, visit.door.signing, root, targets, visit.actor, visit.now_ms)
     return visit.go(link("releases"), done=_("The new signatures are served."))
 
@@ -73,7 +74,7 @@ def _file(visit: Visit, name: str, *, optional: bool = False) -> bytes:
         raise FormatError(f"{name}: empty; give the signed file").about(name)
     if len(text) > FILE_MOST:
         raise FormatError(
-            f"{name}: {len(text):,} characters; a signed file has at most {FILE_MOST:,}"
+            f"signed file of {len(text):,} characters: at most {FILE_MOST:,} are taken"
         ).about(name)
     return text.encode()
 

@@ -143,5 +143,5 @@ def test_nonsense_is_refused(broken: str) -> None:
     numbers = {"each": 1, "large": 1, broken: 0}
     with pytest.raises(RuleError, match="must be >= 1"):
         ProbeRules(budget=np.ones(2, np.intp), near=[[], []], **numbers)
-    with pytest.raises(RuleError, match="1 lists of neighbours for 2 agents"):
+    with pytest.raises(RuleError, match="1 list of neighbours for 2 agents"):
         ProbeRules(1, 1, np.ones(2, np.intp), [[]])

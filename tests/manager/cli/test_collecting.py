@@ -45,9 +45,9 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     changed = ("collect", "schedule", "change", "2", "0 5 * * *", "--zone", "Asia/Tokyo")
     assert "05:00 JST" in prsm(*changed, "--agent", "a.example", "--pull").stdout
     said = prsm("collect", "schedule", "run", "2").stdout
-    assert "1 agents are asked to send by schedule 2" in said
+    assert "1 agent is asked to send by schedule 2" in said
     assert "nobody to ask" in prsm("collect", "schedule", "run", "2", code=1).stderr
-    assert "1 agents are asked" in prsm("collect", "now", "--all").stdout
+    assert "1 agent is asked" in prsm("collect", "now", "--all").stdout
     prsm("collect", "now", code=2)
     prsm("collect", "now", "a.example", "--all", code=2)
     assert "schedule 2 is removed" in prsm("collect", "schedule", "remove", "2").stdout

@@ -24,7 +24,7 @@ def test_hosts_are_imported_from_a_file(prsm: Prsm, tmp_path: Path) -> None:
     file = tmp_path / "hosts.txt"
     file.write_bytes(b"a.example\nno host here\nhttp://b.example:8080/\n")
     result = prsm("hosts", "import", str(file))
-    assert result.stdout == "2 new hosts, 0 new start pages, 0 known; 1 lines refused\n"
+    assert result.stdout == "2 new hosts, 0 new start pages, 0 known; 1 line refused\n"
     assert result.stderr.startswith("line 2: ")
     listed = prsm("hosts", "list").stdout
     assert "http://a.example:80/" in listed
@@ -170,7 +170,7 @@ def test_rounds_and_plans(prsm: Prsm, manager: Running) -> None:
     assert "is applied" in prsm("plan", "--method", "keep", "--apply").stdout
     assert "random" in prsm("plans").stdout
     assert json.loads(prsm("plans", "--json").stdout)["plans"][-1]["id"] == 1
-    assert "1 more moves" in prsm("plans", "show", "1", "--moves", "1").stdout
+    assert "1 more move" in prsm("plans", "show", "1", "--moves", "1").stdout
     assert "more moves" not in prsm("plans", "show", "1", "--moves", "1", "--offset", "1").stdout
     taken = prsm("plans", "show", "1", "--agent", "a.example").stdout
     assert all(f"http://{name}:80/" in taken for name in ("x.example", "y.example"))

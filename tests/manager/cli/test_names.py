@@ -37,7 +37,7 @@ def test_an_import_says_which_names_are_resolved(
     file.write_text("a.example\nc.example\n")
     monkeypatch.setattr(time, "sleep", lambda _: look_up(manager))
     said = prsm("hosts", "import", "--wait", str(file)).stdout
-    assert "1 new hosts, 0 new start pages, 1 known; 0 lines refused\n" in said
+    assert "1 new host, 0 new start pages, 1 known; 0 lines refused\n" in said
     assert "names: 1 resolved, 1 unresolved\n" in said
     assert f"  1 {NXDOMAIN}\n      http://a.example:80/: http://a.example:80/ has no addr" in said
     assert "`prsm hosts resolve` looks up again" in said
@@ -50,7 +50,7 @@ def test_an_import_says_which_names_are_resolved(
 def test_an_import_does_not_wait_for_a_manager_that_looks_nothing_up(prsm: Prsm) -> None:
     """Nothing ticks here: it is said that they wait, at once."""
     result = prsm("hosts", "import", "-", stdin="a.example\n")
-    assert "1 names are to be looked up by the manager that serves" in result.stderr
+    assert "1 name is to be looked up by the manager that serves" in result.stderr
     assert "names" not in prsm("hosts", "import", "-", "--no-wait", stdin="x y\n", code=1).stdout
 
 
@@ -91,7 +91,7 @@ def test_a_list_can_be_asked_about(prsm: Prsm, manager: Running, tmp_path: Path)
     said = prsm("hosts", "names", str(file)).stdout
     assert "0 resolved, 1 unresolved" in said
     assert "1 the name server refuses to answer (REFUSED)" in said
-    assert "1 lines name no host that is known" in said
+    assert "1 line names no host that is known" in said
     assert json.loads(prsm("hosts", "names", str(file), "--json").stdout)["unknown"] == 1
 
 
@@ -120,7 +120,7 @@ def test_hosts_of_imported_lists_are_looked_up_too(
     file = tmp_path / "a.example"
     file.write_text("http://a.example.jp/\n")
     result = prsm("lists", "import", str(file), "--add-hosts")
-    assert "1 names are to be looked up" in result.stderr
+    assert "1 name is to be looked up" in result.stderr
     assert "to be looked up" not in prsm("lists", "import", str(file)).stderr
     fail_all(manager)
     file.write_text("http://a.example.jp/\nhttp://b.example.jp/\n")

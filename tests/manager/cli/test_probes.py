@@ -14,7 +14,7 @@ def test_probes_are_ordered_and_seen(prsm: Prsm, manager: Running) -> None:
     manager.agent().call.get("/servlets/subscribe?host=a.example")
     assert "name a --host" in prsm("probes", "order", code=2).stderr
     said = prsm("probes", "order", "--host", "x.example").stdout
-    assert "1 probes are ordered in round 1, when it begins" in said
+    assert "1 probe is ordered in round 1, when it begins" in said
     again = json.loads(prsm("probes", "order", "--agent", "a.example", "--json").stdout)
     assert (again["orders"], again["known"], again["waits"]) == (1, 1, True)
     assert "not known" in prsm("probes", "order", "--host", "z.example", code=1).stderr

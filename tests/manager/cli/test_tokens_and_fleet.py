@@ -37,7 +37,7 @@ def test_sessions_are_listed_and_ended(prsm: Prsm, manager: Running) -> None:
     assert "logged in nowhere" in prsm("users", "sessions", "ann").stdout
     manager.anybody.post("/api/v1/login", json={"name": "ann", "password": PASSWORD})
     assert len(prsm("users", "sessions", "ann").stdout.splitlines()) == 2
-    assert "1 sessions of ann are ended" in prsm("users", "logout", "ann").stdout
+    assert "ended 1 session of ann" in prsm("users", "logout", "ann").stdout
     assert "there is none" in prsm("users", "logout", "bob", code=1).stderr
 
 
@@ -59,9 +59,9 @@ def test_tokens_end_with_a_password_where_that_is_asked_for(prsm: Prsm, manager:
     prsm("tokens", "add", "nightly", "--user", "ann")
     new = f"{PASSWORD}!\n"
     kept = prsm("users", "passwd", "ann", "--password-stdin", stdin=new).stdout
-    assert "1 tokens of its scripts go on" in kept
+    assert "kept 1 token of its scripts" in kept
     ended = prsm("users", "passwd", "ann", "--password-stdin", "--tokens", stdin=new).stdout
-    assert "1 tokens of its scripts are revoked" in ended
+    assert "revoked 1 token of its scripts" in ended
 
 
 def test_the_block_list_is_kept_from_here(prsm: Prsm, manager: Running, tmp_path: Path) -> None:
