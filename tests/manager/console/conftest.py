@@ -41,6 +41,21 @@ def prsm(filled: World, tmp_path: Path) -> Iterator[Running]:
         yield opened
 
 
+@pytest.fixture(scope="session")
+def shown(filled: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return one manager that has run for a while, for all tests that only look."""
+    folder = tmp_path_factory.mktemp("shown") / "data"
+    shutil.copytree(filled.folder, folder)
+    with running(folder) as opened:
+        yield opened
+
+
+@pytest.fixture
+def onlooker(shown: Running, filled: World) -> Visitor:
+    """Return who gives a browser like `person`, to look only: other tests see the same manager."""
+    return _visitor(shown, filled)
+
+
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Running]:
     """Return a manager on its first day: an administrator and nothing else."""
@@ -52,4 +67,10 @@ def fresh(tmp_path: Path) -> Iterator[Running]:
 @pytest.fixture
 def person(prsm: Running, filled: World) -> Visitor:
     """Return who gives a browser in which a person of a role is logged in; no role: nobody."""
-    return lambda role: Browser(prsm.public, cookies={"prsm": filled.tokens[role]} if role else {})
+    return _visitor(prsm, filled)
+
+
+def _visitor(opened: Running, filled: World) -> Visitor:
+    return lambda role: Browser(
+        opened.public, cookies={"prsm": filled.tokens[role]} if role else {}
+    )

@@ -58,9 +58,9 @@ def _table(browser: Browser, address: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_every_list_has_a_csv(person: Visitor, path: str) -> None:
+def test_every_list_has_a_csv(onlooker: Visitor, path: str) -> None:
     """A list links to itself as CSV, and the file has its rows, none of them a formula."""
-    browser = person("admin")
+    browser = onlooker("admin")
     page = browser.page(_address(path))
     own = _address(path).partition("?")[0] if path not in ON_OTHERS else f"/console{path}"
     (link,) = {each for each in page.links() if each.partition("?")[0] == f"{own}.csv"}
@@ -71,9 +71,9 @@ def test_every_list_has_a_csv(person: Visitor, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_every_sort_of_a_list_works(person: Visitor, path: str) -> None:
+def test_every_sort_of_a_list_works(onlooker: Visitor, path: str) -> None:
     """Each heading that is a link sorts, both ways, and says so."""
-    browser = person("admin")
+    browser = onlooker("admin")
     page = browser.page(_address(path))
     sorts = {each for each in page.links() if "sort=" in each}
     for address in sorts:

@@ -157,9 +157,9 @@ def _check(page: Markup, text: str) -> None:
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_a_page_is_sound(person: Visitor, address: str) -> None:
+def test_a_page_is_sound(onlooker: Visitor, address: str) -> None:
     """A page is well-formed, has one heading and no inline code, and nothing hostile is alive."""
-    browser = person("admin")
+    browser = onlooker("admin")
     answer = browser.get(address)
     assert answer.status_code == 200, answer.text[-500:]
     _check(read(answer.text), answer.text)
@@ -175,9 +175,9 @@ def test_every_page_is_looked_at_here() -> None:
 
 
 @pytest.mark.parametrize(("address", "status"), REFUSED)
-def test_refusals_are_pages_too(person: Visitor, address: str, status: int) -> None:
+def test_refusals_are_pages_too(onlooker: Visitor, address: str, status: int) -> None:
     """What does not exist or cannot be is said in a page of the same making."""
-    browser = person("admin")
+    browser = onlooker("admin")
     answer = browser.get(address)
     assert answer.status_code == status, answer.text[-500:]
     _check(read(answer.text), answer.text)
@@ -192,9 +192,9 @@ def test_refusals_are_pages_too(person: Visitor, address: str, status: int) -> N
         ("/console/user?name=nobody", "/console/users"),
     ],
 )
-def test_what_is_not_there_leads_to_what_is(person: Visitor, address: str, listed: str) -> None:
+def test_what_is_not_there_leads_to_what_is(onlooker: Visitor, address: str, listed: str) -> None:
     """A page names no command to list what there is: a button leads to it."""
-    browser = person("admin")
+    browser = onlooker("admin")
     page = browser.get(address).text
     main = page[page.index("<main") : page.index("</main>")]
     assert f'<a class="btn btn-primary" href="{listed}">' in main

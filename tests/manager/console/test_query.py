@@ -24,9 +24,9 @@ def _path(page: Page) -> str:
 
 
 @pytest.mark.parametrize("page", OPENED, ids=lambda page: page.path)
-def test_an_unknown_parameter_is_refused_by_its_name(person: Visitor, page: Page) -> None:
+def test_an_unknown_parameter_is_refused_by_its_name(onlooker: Visitor, page: Page) -> None:
     """Of pages and files alike, with all that the page knows, and the nearest of them."""
-    browser = person("admin")
+    browser = onlooker("admin")
     answer = browser.get(f"{_path(page)}?colour=red")
     assert answer.status_code == 400, answer.text[-300:]
     assert "&#39;colour&#39;: unknown query parameter" in answer.text
@@ -39,9 +39,9 @@ def test_an_unknown_parameter_is_refused_by_its_name(person: Visitor, page: Page
         assert "is given twice" in twice.text
 
 
-def test_the_nearest_name_is_offered(person: Visitor) -> None:
+def test_the_nearest_name_is_offered(onlooker: Visitor) -> None:
     """Who mistypes a name learns what was meant."""
-    answer = person("viewer").get("/console/hosts.csv?stat=placed")
+    answer = onlooker("viewer").get("/console/hosts.csv?stat=placed")
     assert answer.status_code == 400
     assert "did you mean state?" in answer.text
 

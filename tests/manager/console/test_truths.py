@@ -39,9 +39,9 @@ OFFLINE = (
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_each_moment_of_a_page_is_in_one_zone(prsm: Running, person: Visitor, address: str) -> None:
+def test_each_moment_of_a_page_is_in_one_zone(onlooker: Visitor, address: str) -> None:
     """All are marked for the browser, which shows them in the viewer's zone: no other stays UTC."""
-    text = person("admin").get(address).text
+    text = onlooker("admin").get(address).text
     bare = BARE.findall(MARKED.sub(" ", text))
     assert bare == []
     assert not ONE_OF_MANY.findall(html.unescape(MARKED.sub(" ", text)))
@@ -50,11 +50,9 @@ def test_each_moment_of_a_page_is_in_one_zone(prsm: Running, person: Visitor, ad
 
 @pytest.mark.parametrize("address", ADDRESSES)
 @pytest.mark.parametrize("role", ["viewer", "admin"])
-def test_a_command_is_never_the_only_way(
-    prsm: Running, person: Visitor, address: str, role: str
-) -> None:
+def test_a_command_is_never_the_only_way(onlooker: Visitor, address: str, role: str) -> None:
     """The page that does the same is linked, or its form is there."""
-    answer = person(role).get(address)
+    answer = onlooker(role).get(address)
     if answer.status_code == 403:
         return
     page = read(answer.text)
