@@ -1,8 +1,9 @@
 """Check of what a log says of its lines: times that can be, and a round that there was.
 
 A comment that is refused has a number that nothing can be counted by: a moment of another century,
-an end before its beginning, a round that no manager began. Malformed comments mean nothing, as
-everywhere (`sections`). Invariant: the line that is named holds the wrong comment.
+an end before its beginning, a round that no manager began, or what is no number at all: lines would
+be counted for another round or time than their sender means. Comments of other names mean nothing
+(`sections`). Invariant: the line that is named holds the wrong comment.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
+from manager.intake.sections import NAMES, number_of
 from shared.errors import Fault, LineError
 from shared.wire.crawl_log import LogName
 
@@ -25,7 +27,7 @@ from the name before, so that no two logs share one."""
 SINCE: Final = "Since"
 UNTIL: Final = "Until"
 ROUND: Final = "Round"
-MOST_DIGITS: Final = 15
+SHOWN: Final = 40
 
 
 def check_closed(name: LogName, now_ms: int) -> None:
@@ -45,10 +47,17 @@ class SectionCheck:
 
     def take(self, line: int, comment: str) -> None:
         """Check a comment (its text without the `#`). Raises LineError."""
-        name, _, value = comment.partition("=")
-        if not (value.isascii() and value.isdigit()) or len(value) > MOST_DIGITS:
+        name, equals, value = comment.partition("=")
+        if not equals or name not in NAMES:
             return
-        number = int(value)
+        number = number_of(value)
+        if number is None:
+            raise LineError(
+                line,
+                f"#{name}={value[:SHOWN]!a}: must be a whole number of at most 15 digits, "
+                f"as in #{name}=1",
+                Fault.MALFORMED_LINE,
+            )
         if name in (SINCE, UNTIL):
             _check_moment(line, f"#{name}=", value, number, self._now_ms, AHEAD_MOST_MS)
             self._said[name] = line, number
@@ -70,11 +79,12 @@ class SectionCheck:
             return
         (since_line, since_ms), (until_line, until_ms) = self._said[SINCE], self._said[UNTIL]
         if until_ms < since_ms:
-            raise LineError(
-                max(since_line, until_line),
-                f"#{UNTIL}={until_ms} is before #{SINCE}={since_ms} of line {since_line}",
-                Fault.TIMES_REVERSED,
+            problem = (
+                f"#{UNTIL}={until_ms} is before #{SINCE}={since_ms} of line {since_line}"
+                if since_line < until_line
+                else f"#{SINCE}={since_ms} is after #{UNTIL}={until_ms} of line {until_line}"
             )
+            raise LineError(max(since_line, until_line), problem, Fault.TIMES_REVERSED)
 
 
 def _check_moment(

@@ -15,7 +15,7 @@ from typing import Final
 from manager.assignment.holdings import LogKind
 from shared.frozen import frozen
 
-__all__ = ["LogKind", "Section"]
+__all__ = ["NAMES", "LogKind", "Section", "number_of"]
 
 MOST_DIGITS: Final = 15  # milliseconds until the year 33658
 
@@ -31,10 +31,17 @@ class Section:
 
     def after(self, comment: str) -> Section:
         """Return what holds after a comment (its text without the `#`)."""
-        name, equals, value = comment.partition("=")
-        set_value = _NAMED.get(name)
-        good = equals and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
-        return set_value(self, int(value)) if set_value is not None and good else self
+        name, _, value = comment.partition("=")
+        set_value, number = _NAMED.get(name), number_of(value)
+        return self if set_value is None or number is None else set_value(self, number)
+
+
+def number_of(value: str) -> int | None:
+    """Return the number that a comment gives; None: it is none, or has too many digits."""
+    if not (value.isascii() and value.isdigit()):
+        return None
+    digits = value.lstrip("0") or "0"
+    return int(digits) if len(digits) <= MOST_DIGITS else None
 
 
 def _with_limit(section: Section, pages: int) -> Section:
@@ -49,3 +56,6 @@ _NAMED: Final[dict[str, Callable[[Section, int], Section]]] = {
     "Since": lambda section, time_ms: replace(section, since_ms=time_ms),
     "Until": lambda section, time_ms: replace(section, until_ms=time_ms),
 }
+
+NAMES: Final = frozenset(_NAMED)
+"""Names of the comments that say something of the lines after them."""

@@ -16,6 +16,7 @@ START = Section(since_ms=1000, until_ms=2000, round=3, kind="crawl")
         ("MaxTransfer=50", Section(1000, 2000, 3, "probe")),
         ("MaxTransfer=0", Section(1000, 2000, 3, "crawl")),
         ("Since=1500", Section(1500, 2000, 3, "crawl")),
+        ("MaxTransfer=00000000000000000050", Section(1000, 2000, 3, "probe")),
         ("Until=1999", Section(1000, 1999, 3, "crawl")),
     ],
 )
