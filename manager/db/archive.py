@@ -72,6 +72,8 @@ class NewSegment:
     sha256: str
     index_bytes: int
     index_sha256: str
+    cdxj_bytes: int
+    cdxj_sha256: str
     captures: int
     first_ms: int
     last_ms: int

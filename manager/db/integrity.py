@@ -154,10 +154,9 @@ def arrival_of(tx: Transaction, segment_id: int) -> ArrivalRow | None:
     return tx.row(ArrivalRow, query.where(segments.c.id == segment_id))
 
 
-def set_index(tx: Transaction, segment_id: int, size_bytes: int, sha256: str) -> None:
-    """Write down the index that was made again."""
-    mine = segments.update().where(segments.c.id == segment_id)
-    tx.execute(mine.values(index_bytes=size_bytes, index_sha256=sha256))
+def set_index(tx: Transaction, segment_id: int, **values: Any) -> None:
+    """Write down the index and CDXJ that were made again."""
+    tx.execute(segments.update().where(segments.c.id == segment_id).values(**values))
 
 
 def free_key(tx: Transaction, segment_id: int) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "release_rows",
     "result_rows",
     "segment_rows",
+    "set_cdxj_sha256",
     "set_log_sha256",
     "totals",
     "transfer_keys",
@@ -96,10 +97,18 @@ def set_log_sha256(tx: Transaction, report_id: int, sha256: str) -> None:
     tx.execute(mine.values(file_sha256=sha256))
 
 
+def set_cdxj_sha256(tx: Transaction, segment_id: int, size_bytes: int, sha256: str) -> None:
+    """Write down size and digest of a CDXJ that had none."""
+    mine = segments.update().where(segments.c.id == segment_id, segments.c.cdxj_sha256 == "")
+    tx.execute(mine.values(cdxj_bytes=size_bytes, cdxj_sha256=sha256))
+
+
 def totals(tx: Transaction) -> tuple[int, int]:
     """Return how many files rows name, and how many bytes of them the tables know."""
     held, held_bytes = _sum(
-        tx, segments.c.size_bytes + segments.c.index_bytes, segments.c.state != "gone"
+        tx,
+        segments.c.size_bytes + segments.c.index_bytes + segments.c.cdxj_bytes,
+        segments.c.state != "gone",
     )
     results, result_bytes = _sum(tx, archive_jobs.c.size_bytes, archive_jobs.c.state == "complete")
     bundles, bundle_bytes = _sum(tx, releases.c.size_bytes, releases.c.revoked_ms.is_(None))

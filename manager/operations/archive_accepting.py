@@ -28,7 +28,7 @@ from manager.store import Layout
 from manager.store.durable import full_disk_said
 from manager.store.segment_parts import Part
 from manager.store.segment_reading import Examined, RefusedSegment, SegmentJob
-from manager.store.segment_store import SegmentStore, link_into, segment_key
+from manager.store.segment_store import SegmentStore, replace_file, segment_key
 from manager.store.trash import Trash
 from shared.frozen import frozen
 from shared.plurals import agreeing
@@ -281,11 +281,11 @@ def _keep(
 
 
 def keep_files(reading: Reading, part: Part, key: str) -> None:
-    """Put the files of a part where they stay."""
+    """Put the files of a part where they stay; an index that no row named is replaced."""
     reading.store.put(part.path, key)
     index = reading.layout.index_file(key)
-    link_into(part.index, index, reading.layout.access)
-    link_into(part.cdxj, index.with_suffix(".cdxj"), reading.layout.access)
+    replace_file(part.index, index, reading.layout.access)
+    replace_file(part.cdxj, index.with_suffix(".cdxj"), reading.layout.access)
 
 
 def enter_part(
@@ -318,6 +318,8 @@ def enter_part(
             sha256=part.sha256,
             index_bytes=part.index_bytes,
             index_sha256=part.index_sha256,
+            cdxj_bytes=part.cdxj_bytes,
+            cdxj_sha256=part.cdxj_sha256,
             captures=part.captures,
             first_ms=part.first_ms,
             last_ms=part.last_ms,

@@ -158,7 +158,14 @@ def _replace(
     """Replace the files of a segment by the same bytes."""
     _replace_files(reading, part, row.key, with_segment=answer == "repaired")
     with db.write() as tx:
-        integrity.set_index(tx, row.id, part.index_bytes, part.index_sha256)
+        integrity.set_index(
+            tx,
+            row.id,
+            index_bytes=part.index_bytes,
+            index_sha256=part.index_sha256,
+            cdxj_bytes=part.cdxj_bytes,
+            cdxj_sha256=part.cdxj_sha256,
+        )
         for problem in integrity.problems_of_segments(tx, [row.id]):
             integrity.end_problem(tx, problem.kind, problem.place, now_ms, answer)
         note(tx, now_ms, actor, "segment.repair", row.name, answer=answer)

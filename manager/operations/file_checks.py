@@ -26,7 +26,9 @@ from manager.store.verification import (
     Throttle,
     Verdict,
     verified,
+    verified_file,
     verified_gzip,
+    verified_lines,
     verified_parquet,
     verified_size,
 )
@@ -148,21 +150,36 @@ def examine_file(
     sizes: of all segments, where they were listed. Raises BusyError where an object store is away.
     """
     if file.kind is FileKind.SEGMENT:
-        if not deep:
-            found = places.store.size(file.place) if sizes is None else sizes.get(file.place)
-            return verified_size(found, file.size_bytes)
-        if places.store.size(file.place) is None:
-            return Verdict(FileProblem.MISSING)
-        opened: Callable[[], BinaryIO] = partial(places.store.open, file.place)
-        return verified(opened, file.size_bytes, file.sha256, throttle)
-    path = _path(file, places.layout)
+        path = places.store.path(file.place)
+        if path is None:
+            return _object_examined(file, places, throttle if deep else None, sizes)
+    else:
+        path = places.layout.kept / file.place
     if not deep or file.kind is FileKind.UPLOAD:
-        return verified_size(_size(path), file.size_bytes)
-    verdict = verified(lambda: path.open("rb"), file.size_bytes, file.sha256, throttle)
-    if verdict.problem is None and not file.sha256 and file.kind is FileKind.LOG:
-        by_rows = verified_parquet(path)
-        return verdict if by_rows.problem is None else by_rows
-    return verdict
+        return verified_file(path, file.size_bytes)
+    verdict = verified_file(path)
+    if verdict.problem is not None:
+        return verdict
+    verdict = verified(partial(path.open, "rb"), file.size_bytes, file.sha256, throttle)
+    if verdict.problem is not None or file.sha256:
+        return verdict
+    # Of before its digest was kept: it is learned where the file can be what it was.
+    by_content = {FileKind.LOG: verified_parquet, FileKind.CDXJ: verified_lines}.get(file.kind)
+    found = verdict if by_content is None else by_content(path)
+    return verdict if found.problem is None else found
+
+
+def _object_examined(
+    file: KeptFile, places: FilePlaces, throttle: Throttle | None, sizes: dict[str, int] | None
+) -> Verdict:
+    """Return the verdict on a segment of an object store. throttle: None: only by its size."""
+    if throttle is None:
+        found = places.store.size(file.place) if sizes is None else sizes.get(file.place)
+        return verified_size(found, file.size_bytes)
+    if places.store.size(file.place) is None:
+        return Verdict(FileProblem.MISSING)
+    opened: Callable[[], BinaryIO] = partial(places.store.open, file.place)
+    return verified(opened, file.size_bytes, file.sha256, throttle)
 
 
 def is_needed(db: Database, file: KeptFile, places: FilePlaces) -> bool:
@@ -267,17 +284,6 @@ def _below(layout: Layout, path: Path) -> str:
     return path.relative_to(layout.kept).as_posix()
 
 
-def _path(file: KeptFile, layout: Layout) -> Path:
-    return layout.kept / file.place
-
-
-def _size(path: Path) -> int | None:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return None
-
-
 Source = Callable[[Database, FilePlaces, int, int], tuple[list[KeptFile], int]]
 
 
@@ -307,7 +313,9 @@ def _segments(
                 _below(places.layout, index.with_suffix(".cdxj")),
                 row.name,
                 row.id,
-                segment_id=row.id,
+                row.cdxj_bytes or None,
+                row.cdxj_sha256,
+                row.id,
             ),
         ]
     return found, rows[-1].id if rows else 0

@@ -7,6 +7,7 @@ spread over half of the time, so that an interrupted pass still ends in time.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -28,6 +29,8 @@ from manager.operations.file_checks import (
 )
 from manager.operations.file_problems import ask_again, record_findings, record_sound
 from manager.operations.trouble import Trouble
+from manager.store.verification import Verdict
+from shared.errors import PrsmError
 from shared.frozen import frozen
 from shared.plurals import agreeing
 
@@ -86,6 +89,9 @@ class ScrubProgress:
     too_slow: bool
     days: float
     problems: int
+
+
+_log: Final = logging.getLogger(__name__)
 
 
 class _StoppedError(Exception):
@@ -162,7 +168,7 @@ class Scrubber:
             verdict = examine_file(file, self._places, deep=True, throttle=throttle)
             size_bytes += verdict.size_bytes
             if verdict.problem is None:
-                self._sound(file, verdict.sha256)
+                self._sound(file, verdict)
             elif is_needed(self._db, file, self._places):
                 found = FileFinding(
                     file.kind,
@@ -180,7 +186,7 @@ class Scrubber:
             for one in findings:
                 made_again = one.kind is not FileKind.SEGMENT and one.segment_id not in broken
                 if made_again and one.segment_id is not None:
-                    self._rebuild(one)
+                    self._make_again(one)
         is_last = not page.cursor
         with self._db.write() as tx:
             now = integrity.last_scrub(tx)
@@ -209,12 +215,23 @@ class Scrubber:
         assert after is not None
         return after, len(page.files)
 
-    def _sound(self, file: KeptFile, sha256: str) -> None:
+    def _make_again(self, found: FileFinding) -> None:
+        """Make an index again; where it cannot be, its problem stays open and the pass goes on."""
+        try:
+            self._rebuild(found)
+        except (OSError, PrsmError) as error:
+            _log.warning("%s: could not be made again: %s", found.place, error)
+
+    def _sound(self, file: KeptFile, verdict: Verdict) -> None:
         now_ms = self._now_ms()
         record_sound(self._db, file, now_ms)
-        if file.kind is FileKind.LOG and not file.sha256 and sha256:
-            with self._db.write() as tx:
-                kept_files.set_log_sha256(tx, file.row_id, sha256)
+        if file.sha256 or not verdict.sha256 or file.kind not in (FileKind.LOG, FileKind.CDXJ):
+            return
+        with self._db.write() as tx:
+            if file.kind is FileKind.LOG:
+                kept_files.set_log_sha256(tx, file.row_id, verdict.sha256)
+            else:
+                kept_files.set_cdxj_sha256(tx, file.row_id, verdict.size_bytes, verdict.sha256)
 
 
 class _Throttle:

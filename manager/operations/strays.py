@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from heapq import nsmallest
@@ -313,9 +314,9 @@ def _named(kept: Path, paths: Iterable[Path]) -> Iterator[tuple[str, float]]:
     for path in paths:
         try:
             found = path.stat()
-        except FileNotFoundError:
+        except OSError:  # it is gone, or a link that leads nowhere
             continue
-        if path.is_file() and not path.name.startswith("."):
+        if stat.S_ISREG(found.st_mode) and not path.name.startswith("."):
             yield path.relative_to(kept).as_posix(), found.st_ctime
 
 

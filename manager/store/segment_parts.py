@@ -47,6 +47,8 @@ class Part:
     sha256: str
     index_bytes: int
     index_sha256: str
+    cdxj_bytes: int
+    cdxj_sha256: str
     captures: int
     first_ms: int
     last_ms: int
@@ -97,8 +99,6 @@ def finish_part(kind: PartKind, name: str, path: Path, rows: Path, memory_bytes:
     _write_cdxj(rows, cdxj, name)
     hosts = sums_of_hosts(index, memory_bytes)
     size_bytes, md5, sha1, sha256 = _digests(path)
-    with index.open("rb") as file:
-        index_sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Part(
         kind=kind,
         name=name,
@@ -110,7 +110,9 @@ def finish_part(kind: PartKind, name: str, path: Path, rows: Path, memory_bytes:
         sha1=sha1,
         sha256=sha256,
         index_bytes=index.stat().st_size,
-        index_sha256=index_sha256,
+        index_sha256=_sha256(index),
+        cdxj_bytes=cdxj.stat().st_size,
+        cdxj_sha256=_sha256(cdxj),
         captures=sum(host.captures for host in hosts),
         first_ms=min(host.first_ms for host in hosts),
         last_ms=max(host.last_ms for host in hosts),
@@ -142,6 +144,11 @@ def _entry(row: IndexRow) -> IndexEntry:
         offset=row.offset,
         length=row.length,
     )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digests(path: Path) -> tuple[int, str, str, str]:

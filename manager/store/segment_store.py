@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
@@ -111,7 +112,7 @@ class DirectoryStore:
         """Return the sizes of all files."""
         found = {}
         for path in self._root.glob("*/*.warc.gz"):
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 found[f"{path.parent.name}/{path.name}"] = path.stat().st_size
         return found
 
@@ -141,9 +142,10 @@ class DirectoryStore:
         """Yield the keys of all files. A link changes the file's status, not its bytes."""
         for path in self._root.glob("*/*.warc.gz"):
             key = f"{path.parent.name}/{path.name}"
-            with contextlib.suppress(FileNotFoundError):
-                if KEY.fullmatch(key):
-                    yield key, path.stat().st_ctime
+            with contextlib.suppress(OSError):  # it is gone, or a link that leads nowhere
+                found = path.stat()
+                if KEY.fullmatch(key) and stat.S_ISREG(found.st_mode):
+                    yield key, found.st_ctime
 
     def _at(self, key: str) -> Path:
         assert KEY.fullmatch(key), "a key that we made"
@@ -161,6 +163,8 @@ def link_into(source: Path, target: Path, access: GroupAccess) -> None:
             # Maybe its group was not given to it yet; and it counts as new, for its row is.
             with contextlib.suppress(FileNotFoundError):
                 os.utime(target)
+            if not _is_of_size(target, source.stat().st_size):  # a copy that was cut off
+                replace_file(source, target, access)
         except OSError as error:
             if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK):
                 raise
@@ -168,14 +172,27 @@ def link_into(source: Path, target: Path, access: GroupAccess) -> None:
         access.give(target)
 
 
+def _is_of_size(path: Path, size_bytes: int) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size == size_bytes
+
+
 def replace_file(source: Path, target: Path, access: GroupAccess) -> None:
-    """Put a synced file in place of another one, durably; readers see the one or the other."""
+    """Put a synced file in place of another one, durably; readers see the one or the other.
+
+    A folder in its place is moved aside, under a name that begins with a dot.
+    """
     access.make_folder(target.parent)
     beside = target.with_name(f"{target.name}.{os.getpid()}{PART}")
     beside.unlink(missing_ok=True)
     link_into(source, beside, access)
     try:
         with full_disk_said(target.parent):
+            if target.is_dir() and not target.is_symlink():
+                target.rename(target.with_name(f".{target.name}.{os.getpid()}.aside"))
             beside.replace(target)
             sync_folder(target.parent)
     finally:

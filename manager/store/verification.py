@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import stat
 import zlib
 from collections.abc import Callable
 from enum import StrEnum
@@ -20,7 +21,9 @@ __all__ = [
     "FileProblem",
     "Verdict",
     "verified",
+    "verified_file",
     "verified_gzip",
+    "verified_lines",
     "verified_parquet",
     "verified_size",
 ]
@@ -60,6 +63,19 @@ def verified_size(found: int | None, expected: int | None) -> Verdict:
         detail = agreeing(f"{found} bytes instead of {expected}")
         return Verdict(FileProblem.WRONG_SIZE, detail, size_bytes=found)
     return Verdict(None, size_bytes=found)
+
+
+def verified_file(path: Path, expected: int | None = None) -> Verdict:
+    """Return the verdict on a file by its size, without opening it; what is no file is damaged."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return Verdict(FileProblem.MISSING)
+    except OSError as error:
+        return Verdict(FileProblem.UNREADABLE, _words(error))
+    if not stat.S_ISREG(found.st_mode):  # to open a pipe waits for who writes to it
+        return Verdict(FileProblem.UNREADABLE, "it is no file, but a folder, pipe or device")
+    return verified_size(found.st_size, expected)
 
 
 def verified(
@@ -108,6 +124,18 @@ def verified_parquet(path: Path) -> Verdict:
     except (ArrowException, OSError, ValueError) as error:
         return Verdict(FileProblem.UNREADABLE, _words(error))
     return Verdict(None, size_bytes=path.stat().st_size)
+
+
+def verified_lines(path: Path) -> Verdict:
+    """Return whether a file has lines of text, the last one whole."""
+    with path.open("rb") as file:
+        last = b""
+        for last in file:
+            if b"\0" in last:
+                return Verdict(FileProblem.UNREADABLE, "it holds bytes that are no text")
+    if not last.endswith(b"\n"):
+        return Verdict(FileProblem.UNREADABLE, "its last line is cut off")
+    return Verdict(None)
 
 
 def verified_gzip(path: Path) -> Verdict:

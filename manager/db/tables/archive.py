@@ -50,6 +50,8 @@ segments: Final = sa.Table(
     text("sha256"),
     count("index_bytes"),
     text("index_sha256"),
+    count("cdxj_bytes"),  # 0: it was not read since it came
+    text("cdxj_sha256"),
     count("captures"),
     moment("first_ms"),
     moment("last_ms"),

@@ -19,7 +19,9 @@ from tests.manager.asgi import Caller
 from tests.manager.kept_files import contents, fill_archive, sqlite_of, start, unmark
 from tests.manager.running import LOCAL, Running, running
 
-ROWS = "SELECT name, kind, state, key, sha256, md5, captures, index_sha256 FROM segments"
+ROWS = (
+    "SELECT name, kind, state, key, sha256, md5, captures, index_sha256, cdxj_sha256 FROM segments"
+)
 SHARES = (
     "SELECT name, hosts.key, segment_hosts.captures, bytes FROM segment_hosts"
     " JOIN segments ON segments.id = segment_id JOIN hosts ON hosts.id = host_id"

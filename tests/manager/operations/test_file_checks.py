@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from manager.app import keeping
 from manager.db import archive, collection, integrity, transfers
 from manager.db.archive import SegmentRow
 from manager.errors import ConflictError
@@ -37,6 +39,29 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "wrong_digest": lambda path: path.write_bytes(
         path.read_bytes()[:-9] + bytes([path.read_bytes()[-9] ^ 1]) + path.read_bytes()[-8:]
     ),
+}
+
+
+def folder_instead(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    (path / "kept").write_bytes(b"of somebody")
+
+
+def link_to_itself(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+def pipe_instead(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+NO_FILES: dict[str, Callable[[Path], None]] = {
+    "folder": folder_instead,
+    "loop": link_to_itself,
+    "pipe": pipe_instead,
 }
 
 
@@ -83,14 +108,69 @@ def test_each_file_of_a_segment_is_checked(tmp_path: Path, kind: str, damage: st
         filled(prsm)
         assert codes(prsm, deep=True) == set()
         DAMAGES[damage](files_of(prsm)[kind])
-        if kind == "cdxj" and damage != "missing":
-            return  # it has no size and no digest in the tables
         quick = codes(prsm)
         assert quick == (set() if damage == "wrong_digest" else {f"{kind}_{damage}"})
         found = check_files(prsm.manager.db, prsm.manager.archive.places, deep=True)
         assert {(one.code, one.subject) for one in found} == {(f"{kind}_{damage}", NAME)}
         answer = prsm.local.get("/api/v1/check?deep=true").json()["findings"]
         assert [one["code"] for one in answer if one["code"]] == [f"{kind}_{damage}"]
+
+
+@pytest.mark.parametrize("kind", ["segment", "index", "cdxj"])
+@pytest.mark.parametrize("instead", NO_FILES)
+def test_what_is_no_file_is_found_and_replaced(tmp_path: Path, kind: str, instead: str) -> None:
+    """A folder, a link to itself, a pipe: nothing waits for it, a pass ends, and it is repaired."""
+    with running(tmp_path) as prsm:
+        agent = filled(prsm)
+        path = files_of(prsm)[kind]
+        whole = path.read_bytes()
+        NO_FILES[instead](path)
+        assert codes(prsm) == {f"{kind}_unreadable"}
+        assert codes(prsm, deep=True) == {f"{kind}_unreadable"}
+        scrubber(prsm).run()
+        progress = scrub_progress(prsm.manager.db, prsm.manager.archive.pace, START_MS)
+        assert (progress.running, progress.last_files) == (False, 3)
+        if kind == "segment":
+            again = arrived(tmp_path, segment_bytes(PAGES, NAME), NAME)
+            assert NAME in prsm.manager.segments.accept(agent.identity, again).said
+        assert path.read_bytes() == whole
+        assert list_problems(prsm.manager.db) == []
+        if instead == "folder":  # somebody's files may be in it
+            (aside,) = path.parent.glob(".*.aside")
+            assert (aside / "kept").read_bytes() == b"of somebody"
+
+
+def test_a_pass_goes_on_where_an_index_cannot_be_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the disk cannot read the segment or has no room: the problem stays, and is told."""
+
+    def broken(*_: object) -> bool:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(keeping, "rebuild_index", broken)
+    with running(tmp_path) as prsm:
+        filled(prsm)
+        files_of(prsm)["index"].write_bytes(b"")
+        scrubber(prsm).run()
+        progress = scrub_progress(prsm.manager.db, prsm.manager.archive.pace, START_MS)
+        assert (progress.running, progress.last_files, progress.problems) == (False, 3, 1)
+
+
+def test_a_digest_that_was_not_kept_is_learned(tmp_path: Path) -> None:
+    """A CDXJ of a version before: by the first pass, where its last line is whole."""
+    with running(tmp_path) as prsm:
+        filled(prsm)
+        kept = segment(prsm)
+        with prsm.manager.db.write() as tx:
+            integrity.set_index(tx, kept.id, cdxj_bytes=0, cdxj_sha256="")
+        cdxj = files_of(prsm)["cdxj"]
+        whole = cdxj.read_bytes()
+        cdxj.write_bytes(whole[:-1])
+        assert codes(prsm, deep=True) == {"cdxj_unreadable"}
+        cdxj.write_bytes(whole)
+        scrubber(prsm).run()
+        assert segment(prsm) == kept
 
 
 def test_a_log_is_checked_by_the_digest_of_its_file(tmp_path: Path) -> None:
