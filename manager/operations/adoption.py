@@ -21,6 +21,7 @@ from manager.operations.archive_accepting import Reading
 from manager.operations.installation import (
     MarkedFiles,
     installation_id,
+    mark_emptied,
     marked_ids,
     missing_files,
     set_marks,
@@ -92,6 +93,7 @@ def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
             with db.write() as tx:
                 installation.set_installation(tx, uuid)
         set_marks(files.places(), uuid, now_ms)
+        mark_emptied(db, files, uuid, now_ms)
         given_back = sum(sweep_trash(db, asked.reading, time.time(), actor).moved.values())
     tally = SegmentAdoption(
         db, asked.reading, asked.rebuild, actor, now_ms, asked.dry_run, asked.trusted

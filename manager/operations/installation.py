@@ -2,9 +2,10 @@
 
 Each place of files bears a mark with the id (`store.marks`). Invariants: a manager serves only
 where the ids of its database and of all its places are the same; a place without a mark gets one
-only where it is empty, or where rows name what lies there and each of these files is there; so
-nothing is deleted, moved or overwritten for a database that the files are not of. `adoption` is
-how a person decides otherwise.
+only where it is empty, or where rows name what lies there and each of these files is there; a
+folder that is empty while rows name files in it is one that is not mounted. So nothing is deleted,
+moved or overwritten for a database that the files are not of. `adoption` is how a person decides
+otherwise.
 """
 
 from __future__ import annotations
@@ -19,9 +20,18 @@ from manager.db import archive_withdrawing, installation, reports
 from manager.db.engine import Database
 from manager.errors import ConflictError
 from manager.store import Layout
-from manager.store.marks import MARK, BucketPlace, Mark, Place, places_of
+from manager.store.layout import FOLDERS
+from manager.store.marks import (
+    MARK,
+    BucketPlace,
+    FolderPlace,
+    Mark,
+    Place,
+    places_of,
+)
 from manager.store.object_store import ObjectStore
 from manager.store.segment_store import SegmentStore
+from manager.store.trash import Trash
 from shared.frozen import frozen
 
 __all__ = [
@@ -30,6 +40,7 @@ __all__ = [
     "Mismatch",
     "check_marks",
     "installation_id",
+    "mark_emptied",
     "mark_files",
     "marked_ids",
     "missing_files",
@@ -41,6 +52,7 @@ __all__ = [
 COUNTED: Final = 1000
 """Files that are counted for a sentence; more are "more than"."""
 LOGS: Final = "logs"
+TRASH: Final = "files in the trash"
 LASTING: Final = frozenset({"segments", "indexes", LOGS})
 """Kinds of which a row stays; of the others a killed manager may leave some without."""
 
@@ -114,6 +126,7 @@ class MarkedFiles:
             "uploads": _counted(_files((layout.uploads, layout.incoming))),
             LOGS: _counted(layout.logs.glob("*/*.parquet")),
             "releases": _counted(_files((layout.releases,))),
+            TRASH: _counted(Trash(layout, self.store).entries()),
         }
         return Contents(found)
 
@@ -164,9 +177,55 @@ def mark_files(
         elif mark.installation != here:
             raise _foreign(place, here, mark.installation)
     if unmarked:
+        _refuse_nested(files.layout, here)
         _check_named(db, files, unmarked[0], here)
         set_marks(unmarked, here, now_ms)
+    for folder, named in _emptied(db, files):
+        raise InstallationError(
+            Mismatch.MISSING_FILES,
+            f"{folder}: is empty, and the database (installation {here}) names {named} files in "
+            "it; nothing was changed. Mount the folder, or put the files back; where they are "
+            "lost, `prsm archive adopt` goes on with what is there",
+            str(folder),
+            here,
+        )
     return len(unmarked)
+
+
+def mark_emptied(db: Database, files: MarkedFiles, uuid: str, now_ms: int) -> None:
+    """Write down that folders that are empty, though rows name files in them, are gone on with."""
+    set_marks([FolderPlace(folder) for folder, _ in _emptied(db, files)], uuid, now_ms)
+
+
+def _emptied(db: Database, files: MarkedFiles) -> Iterator[tuple[Path, int]]:
+    """Yield the folders in which nothing is at all, and how many files rows name in each."""
+    layout = files.layout
+    of_keys = (layout.indexes,)
+    if not isinstance(files.store, ObjectStore):
+        of_keys = (layout.segments, layout.indexes)
+    for folder in (*of_keys, layout.logs):
+        if any(folder.iterdir()):
+            continue
+        with db.read() as tx:
+            if folder == layout.logs:
+                named = sum(1 for path in reports.all_paths(tx) if path)
+            else:
+                named = len(archive_withdrawing.keys_in_use(tx))
+        if named:
+            yield folder, named
+
+
+def _refuse_nested(layout: Layout, here: str) -> None:
+    """Raise InstallationError where the files lie in a folder that another installation fills."""
+    folder = layout.kept.resolve()
+    for above in folder.parents:
+        place = FolderPlace(above)
+        data = place.read(MARK)
+        mark = None if data is None else Mark.decoded(data)
+        if mark is None or mark.installation == here:
+            continue
+        if folder.relative_to(above).parts[0] in FOLDERS:
+            raise _foreign(place, here, mark.installation)
 
 
 def take_id_again(db: Database, files: MarkedFiles) -> None:
@@ -238,6 +297,7 @@ def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> N
         keys = archive_withdrawing.keys_in_use(tx)
         named = installation.counts_of_named(tx)
         logs = [path for path in reports.all_paths(tx) if path]
+    named[TRASH] = 0
     unnamed = [kind for kind, count in found.files.items() if count and not named[kind]]
     if set(unnamed) & LASTING or (found and not any(named[kind] for kind in found.files)):
         raise InstallationError(

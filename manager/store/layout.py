@@ -26,12 +26,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Final
 
 from manager.store.errors import StoreError
 from manager.store.group_access import GroupAccess
 from shared.frozen import frozen
 
-__all__ = ["Layout"]
+__all__ = ["FOLDERS", "Layout"]
+
+FOLDERS: Final = frozenset(
+    {
+        *("spool", "lists", "logs", "rejected", "archive"),
+        *("uploads", "incoming", "transfers", "releases", "trash"),
+    }
+)
+"""The names of the folders in a data directory, or in one that several managers share."""
 
 
 @frozen
@@ -134,7 +143,7 @@ class Layout:
     @property
     def filled(self) -> tuple[Path, ...]:
         """The folders of what cannot be made again, or costs others much."""
-        return (*self.sent, self.uploads, self.incoming, self.logs, self.releases)
+        return (*self.sent, self.uploads, self.incoming, self.logs, self.releases, self.trash)
 
     @property
     def database(self) -> Path:
@@ -162,9 +171,16 @@ class Layout:
             *((folder, self.access) for folder in (self.archive, *self.sent)),
             *((folder, private) for folder in (self.rejected, self.daily, self.uploads)),
             *((folder, private) for folder in (self.incoming, self.transfer_logs, self.releases)),
+            (self.trash, private),
         ):
             try:
                 access.make_folder(folder)
+            except FileExistsError as error:
+                what = f"is a link to {folder.readlink()}" if folder.is_symlink() else "is a file"
+                raise StoreError(
+                    f"data directory {folder}: {what}, and no folder is there; mount the file "
+                    "system that it is in, or put the folder back; nothing was changed"
+                ) from error
             except OSError as error:
                 raise StoreError(
                     f"data directory {folder}: {error.strerror}; "

@@ -8,7 +8,9 @@ and no name of one is that of a file that is kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
@@ -20,11 +22,23 @@ from manager.store.object_store import ObjectStore
 from manager.store.segment_store import SegmentStore
 from shared.frozen import frozen
 
-__all__ = ["LEASE", "MARK", "BucketPlace", "FolderPlace", "Lease", "Mark", "Place", "places_of"]
+__all__ = [
+    "LEASE",
+    "MARK",
+    "BucketPlace",
+    "FolderPlace",
+    "Lease",
+    "Mark",
+    "Place",
+    "places_of",
+]
 
 MARK: Final = ".prsm-installation"
 LEASE: Final = ".prsm-lease"
 LONGEST_BYTES: Final = 4096
+MOUNTS: Final = Path("/proc/self/mountinfo")
+MOUNT_FIELD: Final = 4
+_OCTAL: Final = re.compile(rb"\\([0-7]{3})")
 _T = TypeVar("_T", bound="Mark | Lease")
 
 
@@ -99,11 +113,17 @@ class FolderPlace:
 
     def read(self, name: str) -> bytes | None:
         """Return what a file holds."""
+        path = self.folder / name
         try:
-            with (self.folder / name).open("rb") as file:
+            with path.open("rb") as file:
                 return file.read(LONGEST_BYTES)
-        except FileNotFoundError:
-            return None
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and not path.is_symlink():
+                return None
+            raise StoreError(
+                f"{path}: {error.strerror}; it says whose the files in {self.folder} are, and must "
+                "be a file that the manager's user can read: put it back from a copy"
+            ) from error
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file whole."""
@@ -147,20 +167,36 @@ class BucketPlace:
 def places_of(layout: Layout, store: SegmentStore) -> list[Place]:
     """Return the places that need a mark each: the folder of kept files, what lies apart of it.
 
-    A folder lies apart where it is a link to elsewhere, or another file system is mounted there.
+    A folder lies apart where it is a link to elsewhere, or something is mounted there.
     """
-    apart = [folder for folder in layout.filled if _lies_apart(folder, layout.kept)]
+    mounted = _mount_points()
+    apart = [folder for folder in layout.filled if _lies_apart(folder, layout.kept, mounted)]
     places: list[Place] = [FolderPlace(folder) for folder in (layout.kept, *apart)]
     if isinstance(store, ObjectStore):
         places.append(BucketPlace(store))
     return places
 
 
-def _lies_apart(folder: Path, root: Path) -> bool:
+def _lies_apart(folder: Path, root: Path, mounted: Collection[str]) -> bool:
     if not folder.is_dir():
         return False
-    inside = folder.resolve().is_relative_to(root.resolve())
-    return not inside or folder.stat().st_dev != root.stat().st_dev
+    real = folder.resolve()
+    inside = real.is_relative_to(root.resolve())
+    return not inside or str(real) in mounted or folder.stat().st_dev != root.stat().st_dev
+
+
+def _mount_points() -> frozenset[str]:
+    """Return where something is mounted, a folder of the same file system, too."""
+    try:
+        lines = MOUNTS.read_bytes().splitlines()
+    except OSError:
+        return frozenset()
+    fields = (line.split(b" ") for line in lines)
+    return frozenset(
+        os.fsdecode(_OCTAL.sub(lambda found: bytes([int(found[1], 8)]), field[4]))
+        for field in fields
+        if len(field) > MOUNT_FIELD
+    )
 
 
 def _encoded(value: Mark | Lease) -> bytes:

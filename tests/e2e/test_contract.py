@@ -63,22 +63,28 @@ def keys(manager: ManagerProcess, data: Path) -> dict[str, str]:
         "cookie": cookie,
         "csrf": person["X-CSRF-Token"],
         "script": f"Bearer {made.json()['token']}",
-        "agent": str(manager.agent("contract.example", "sync").headers["Authorization"]),
-        "rekeyed": str(manager.agent("rekeyed.example", "sync").headers["Authorization"]),
+        "agent": agent_key(manager, "contract.example"),
+        "rekeyed": agent_key(manager, "rekeyed.example"),
         "serving": serving(manager),
         "client": "Bearer " + prsm(data, "clients", "token", "library").split()[0],
     }
 
 
+def agent_key(manager: ManagerProcess, name: str) -> str:
+    """Return the header field of a new agent's key."""
+    with manager.agent(name, "sync") as agent:
+        return str(agent.headers["Authorization"])
+
+
 def serving(manager: ManagerProcess) -> str:
     """Return the key of an agent from which the manager may fetch."""
-    agent = manager.agent("serving.example", "sync")
     said = {"agent": "serving.example", "boot_id": "b", "sequence": 1, "version": "1"}
-    answer = agent.post(
-        "/api/v1/sync", json={**said, "clock_ms": 1, "state": "idle", "serving": SERVING}
-    )
-    assert answer.status_code == 200, answer.text
-    return str(agent.headers["Authorization"])
+    with manager.agent("serving.example", "sync") as agent:
+        answer = agent.post(
+            "/api/v1/sync", json={**said, "clock_ms": 1, "state": "idle", "serving": SERVING}
+        )
+        assert answer.status_code == 200, answer.text
+        return str(agent.headers["Authorization"])
 
 
 def settings_of(key: dict[str, str]) -> str:

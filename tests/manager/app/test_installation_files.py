@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,19 +10,23 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from moto.server import ThreadedMotoServer
 
 from manager.app.compose import layout_of
 from manager.app.keeping import store_of
 from manager.app.migrating import change_schema
+from manager.cli import main
+from manager.cli.options import Place
 from manager.db.engine import Database
 from manager.db.migrate import schema_version
 from manager.operations.installation import InstallationError, Mismatch, installation_id
 from manager.settings import read_settings
-from manager.store import StoreError
+from manager.store import StoreError, marks
 from manager.store.marks import LEASE, MARK, Mark, places_of
+from shared.wire.crawl_log import LogLine
 from tests.manager.kept_files import age, contents, fill_archive, sqlite_of, start, unmark
-from tests.manager.running import START_MS, running
+from tests.manager.running import START_MS, log_body, running
 from tests.postgres import PostgresServer, postgres_server
 
 __all__ = ["postgres_server"]
@@ -184,6 +189,95 @@ def test_a_folder_that_is_not_mounted(data: Path) -> None:
     shutil.rmtree(data / "archive")
     unmark(data)
     refused(Mismatch.MISSING_FILES, data)
+
+
+@pytest.mark.parametrize("folder", ["archive", "archive/segments", "archive/index", "logs"])
+def test_a_folder_of_it_that_is_not_mounted(data: Path, tmp_path: Path, folder: str) -> None:
+    """The place where it is mounted is empty: nothing is written there; mounted, it serves."""
+    with running(data) as prsm:
+        agent = prsm.agent("b.example")
+        line = LogLine("http://www.example.jp/", 1, 2, 3, b"")
+        assert agent.send_log(log_body(agent.name, [line])).status_code == 200
+    before = contents(data)
+    (data / folder).rename(tmp_path / "disk")
+    (data / folder).mkdir()
+    error = refused(Mismatch.MISSING_FILES, data)
+    assert "Mount the folder" in str(error)
+    assert not [path for path in (data / folder).rglob("*") if path.is_file()]
+    shutil.rmtree(data / folder)
+    (tmp_path / "disk").rename(data / folder)
+    start(data)
+    assert contents(data) == before
+
+
+def test_a_folder_that_is_bound_from_elsewhere_has_its_own_mark(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of the same file system mounted there: what the kernel lists says so."""
+    folder = data / "uploads"
+    spaced = str(folder).replace("a", "\\141", 1)
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"1 2 0:1 / / rw - ext4 x rw\n3 1 0:1 /x {spaced} rw - ext4 x rw\nodd\n")
+    monkeypatch.setattr(marks, "MOUNTS", mounts)
+    start(data)
+    assert (folder / MARK).exists()
+    (folder / MARK).write_bytes(Mark("another").encoded())
+    assert refused(Mismatch.FOREIGN_FILES, data).place.endswith("uploads")
+
+
+def test_folders_that_were_lost_are_gone_on_without_by_hand(data: Path) -> None:
+    """One file that is gone is a matter of the check, all of a kind are a person's."""
+    lost = next((data / "archive" / "segments").glob("*/*"))
+    lost.unlink()
+    start(data)
+    shutil.rmtree(data / "archive" / "segments")
+    refused(Mismatch.MISSING_FILES, data)
+    arguments = ["archive", "adopt", "--yes"]
+    assert CliRunner().invoke(main, arguments, obj=Place(data, None)).exit_code == 0
+    start(data)
+
+
+@pytest.mark.parametrize("inside", ["archive", "archive/segments", "trash/2020-01-01", "logs/7"])
+def test_files_inside_anothers_folders_are_refused(data: Path, tmp_path: Path, inside: str) -> None:
+    """The other's jobs move and delete what lies there."""
+    with pytest.raises(InstallationError) as caught:
+        start(tmp_path / "new", f"database.files={data / inside}")
+    assert caught.value.reason in (Mismatch.FOREIGN_FILES, Mismatch.NO_DATABASE)
+    start(tmp_path / "beside", f"database.files={data / 'beside'}")
+
+
+def test_a_trash_alone_is_data(tmp_path: Path) -> None:
+    """A new database would empty it."""
+    kept = tmp_path / "data" / "trash" / "2020-01-01" / "archive" / "segments" / "1"
+    kept.mkdir(parents=True)
+    (kept / f"{'a' * 64}.warc.gz").write_bytes(b"x")
+    error = refused(Mismatch.NO_DATABASE, tmp_path / "data")
+    assert "1 files in the trash" in str(error)
+
+
+@pytest.mark.parametrize("name", [MARK, LEASE])
+def test_a_mark_that_is_no_file(data: Path, name: str) -> None:
+    """A folder, a link to itself or to nowhere: the path is said, and what to do."""
+    path = data / name
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    with pytest.raises(StoreError, match=re.escape(str(path))):
+        start(data)
+    path.rmdir()
+    for target in (name, "nowhere"):
+        path.symlink_to(target)
+        with pytest.raises(StoreError, match=re.escape(str(path))):
+            start(data)
+        path.unlink()
+
+
+@pytest.mark.parametrize("folder", ["archive/segments", "trash", "logs"])
+def test_a_link_to_what_is_not_mounted(data: Path, tmp_path: Path, folder: str) -> None:
+    """It leads nowhere: that is said, not that a file exists."""
+    (data / folder).rename(tmp_path / "away")
+    (data / folder).symlink_to(tmp_path / "not" / "mounted")
+    with pytest.raises(StoreError, match="no folder is there; mount the file system"):
+        start(data)
 
 
 def test_an_unreadable_mark_is_no_mark(data: Path) -> None:
