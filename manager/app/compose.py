@@ -24,7 +24,7 @@ from manager.app.metrics import Metrics
 from manager.app.self_check import SelfCheck
 from manager.clock import Clock
 from manager.db import Database
-from manager.db.migrate import migrate, schema_version
+from manager.db.migrate import check_unversioned, migrate, schema_version
 from manager.db.opening import sqlite_file
 from manager.distance import learn
 from manager.errors import BusyError
@@ -184,6 +184,7 @@ def open_database(
     if path is None:
         db = Database(url)
         try:
+            check_unversioned(db)
             if not may_be_new and not schema_version(db):
                 refuse_new_database(files, db.engine.url.render_as_string(hide_password=True))
         except BaseException:
@@ -198,6 +199,7 @@ def open_database(
         db = Database(url)
         stack.callback(db.close)
         db.examine(EXAMINE_S)
+        check_unversioned(db)
         if not may_be_new and not schema_version(db):
             refuse_new_database(files, str(path))
         stack.pop_all()

@@ -25,6 +25,7 @@ from shared.errors import SettingError
 __all__ = [
     "check_current",
     "check_known",
+    "check_unversioned",
     "is_current",
     "migrate",
     "migrate_to",
@@ -32,17 +33,20 @@ __all__ = [
     "schema_version",
 ]
 
+VERSION_TABLE: Final = "alembic_version"
+
 _log: Final = logging.getLogger(__name__)
 
 
 def migrate(database: Database) -> None:
     """Create the tables, or upgrade them; nothing to do is fine.
 
-    Raises SettingError when the database was made by a newer version.
+    Raises SettingError when the database was made by a newer version, or lacks tables.
     """
     with database.write() as tx:
         before = _version(tx)
         migrate_to(tx, "head")
+        _refuse_missing_tables(tx)
     if before is None:
         _log.info("database: made with schema %s", newest_schema())
     elif before != newest_schema():
@@ -58,12 +62,8 @@ def migrate_to(tx: Transaction, target: str) -> None:
     version = _version(tx)
     if version is not None:
         check_known(version)
-    elif others := sorted(sa.inspect(tx.connection).get_table_names()):
-        raise SettingError(
-            f"database {tx.connection.engine.url.database}: holds tables of another program "
-            f"({', '.join(others[:3])}) and none of PRSM; nothing was changed. Put the manager's "
-            "own database there, or name an empty place with --data or database.url"
-        )
+    else:
+        _refuse_other_tables(tx)
     wanted = newest_schema() if target == "head" else target
     check_known(wanted)
     if version == wanted:
@@ -74,6 +74,41 @@ def migrate_to(tx: Transaction, target: str) -> None:
         command.downgrade(config, wanted)
     else:
         command.upgrade(config, wanted)
+
+
+def check_unversioned(database: Database) -> None:
+    """Raise SettingError where a database without a schema has tables: it is not an empty one."""
+    with database.read() as tx:
+        if _version(tx) is None:
+            _refuse_other_tables(tx)
+
+
+def _refuse_other_tables(tx: Transaction) -> None:
+    names = sorted(set(sa.inspect(tx.connection).get_table_names()) - {VERSION_TABLE})
+    if not names:
+        return
+    shown = f"database {tx.connection.engine.url.database}"
+    if set(names) & set(metadata.tables):
+        raise SettingError(
+            f"{shown}: holds tables of PRSM ({', '.join(names[:3])}), and {VERSION_TABLE} does not "
+            "say their schema; nothing was changed. Restore the newest backup into an empty "
+            "directory: `prsm --data NEW restore BACKUP`"
+        )
+    raise SettingError(
+        f"{shown}: holds tables of another program ({', '.join(names[:3])}) and none of PRSM; "
+        "nothing was changed. Put the manager's own database there, or name an empty place with "
+        "--data or database.url"
+    )
+
+
+def _refuse_missing_tables(tx: Transaction) -> None:
+    missing = sorted(set(metadata.tables) - set(sa.inspect(tx.connection).get_table_names()))
+    if missing:
+        raise SettingError(
+            f"database {tx.connection.engine.url.database}: has schema {_version(tx)} and lacks "
+            f"tables of it ({', '.join(missing[:3])}); keep it as it is, and restore the newest "
+            "backup into an empty directory: `prsm --data NEW restore BACKUP`"
+        )
 
 
 def check_known(version: str) -> None:
@@ -122,7 +157,7 @@ def _config() -> Config:
 
 
 def _version(tx: Transaction) -> str | None:
-    if not sa.inspect(tx.connection).has_table("alembic_version"):
+    if not sa.inspect(tx.connection).has_table(VERSION_TABLE):
         return None
     return MigrationContext.configure(tx.connection).get_current_revision()
 

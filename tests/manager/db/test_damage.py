@@ -18,6 +18,7 @@ from manager.errors import BusyError, DamagedDatabaseError
 from shared.errors import SettingError
 from tests.empty_database import empty_database
 from tests.manager.db.damaged_files import DAMAGES, fold_journal
+from tests.manager.kept_files import sqlite_of, start
 
 ROWS = [
     {"at_ms": number, "actor_kind": "clock", "actor": "", "action": "x.y",
@@ -216,3 +217,22 @@ def test_what_postgresql_calls_corrupted_is_damage_too() -> None:
     assert is_damage(RefusedError())
     assert not is_damage(Exception("XX001"))
     assert not is_damage(sqlite3.OperationalError("database is locked"))
+
+
+def test_tables_without_their_schema_are_no_empty_database(tmp_path: Path) -> None:
+    """Its version was deleted: nothing is made, and nobody is told that the file is empty."""
+    start(tmp_path)
+    sqlite_of(tmp_path, "DELETE FROM alembic_version")
+    with pytest.raises(SettingError, match="does not say their schema"):
+        start(tmp_path)
+    sqlite_of(tmp_path, "DROP TABLE alembic_version")
+    with pytest.raises(SettingError, match="does not say their schema"):
+        start(tmp_path)
+
+
+def test_a_schema_without_a_table_of_it_is_refused(tmp_path: Path) -> None:
+    """A table that was dropped: no manager serves half of a database."""
+    start(tmp_path)
+    sqlite_of(tmp_path, "DROP TABLE round_link_kinds")
+    with pytest.raises(SettingError, match="lacks tables of it \\(round_link_kinds\\)"):
+        start(tmp_path)
