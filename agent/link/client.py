@@ -247,10 +247,13 @@ class ManagerClient:
     def _judged(self, error: RefusedError) -> RefusedError:
         """Return what a no to a sync means.
 
-        An unknown key is a matter for a person only where this agent's own installation says so.
+        An unknown key is a matter for a person only where this agent's own installation says so;
+        any no is not, where another installation says that it is another.
         """
-        known = self._installation.id
-        if error.status != UNKNOWN_KEY or (known and error.installation == known):
+        known, said = self._installation.id, error.installation
+        is_own = bool(known) and said == known
+        is_anothers = bool(known and said) and said != known
+        if is_own or not (is_anothers or error.status == UNKNOWN_KEY):
             return error
         shown = f"installation {error.installation}" if error.installation else "no id"
         return RefusedError(

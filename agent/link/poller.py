@@ -48,7 +48,8 @@ LONGEST_WAIT_S: Final = 86_400.0  # whatever a manager says: a day without a wor
 HURRY_SHARE: Final = 0.1  # of the manager's pace; news may come so much sooner
 HURRY_LEAST_S: Final = 0.2
 
-# After these the manager does not count on us: another may be told to fetch in our place.
+# After these the manager does not count on us: another may be told to fetch in our place. What a
+# proxy or another thing between says, says nothing of the manager.
 _ENDS_PERMIT: Final = frozenset({401, 403, 409, 426})
 _SLOW: Final = frozenset({401, 403, 404, 409, 426})  # only a person can mend these
 
@@ -331,7 +332,7 @@ class Poller:
         elif isinstance(error, RefusedError):
             if error.status in _SLOW:
                 pause_s = self._backoff.most_s * (0.5 + self._chance.random() / 2)
-            if error.status in _ENDS_PERMIT:
+            if error.status in _ENDS_PERMIT and error.by_manager:
                 self._pending = None
                 actions = self._end_permit(str(error))
         if isinstance(error, WaitError) and error.retry_after_s is not None:

@@ -147,6 +147,29 @@ def test_an_unknown_key_at_another_installation_is_asked_again_in_an_hour(
     assert "prs enrol" in talk.trouble
 
 
+@pytest.mark.parametrize("status", [403, 404, 409, 426])
+def test_no_refusal_of_another_installation_ends_the_work(tmp_path: Path, status: int) -> None:
+    """A line that is open there, a name that is another's, a version: it is asked in an hour."""
+    known(tmp_path).learn(OWN)
+    with pytest.raises(RefusedError) as caught:
+        synced(Manager(status, OTHER, {"detail": "no"}), tmp_path)
+    assert caught.value.is_foreign
+    with pytest.raises(RefusedError) as caught:
+        synced(Manager(status, OWN, {"detail": "no"}), tmp_path)
+    assert not caught.value.is_foreign
+
+
+@pytest.mark.parametrize(("by_manager", "ends"), [(True, True), (False, False)])
+def test_a_proxy_ends_no_permit(by_manager: bool, ends: bool) -> None:
+    """Its 403 says nothing of the rights that the manager counts on."""
+    talk = poller()
+    talk.request(1, View("working", 1), 0.0)
+    talk.answered(1, SyncAnswer(1, 60.0, 0, 0, permit=Permit(epoch=1, duration_s=7200)), 1.0)
+    talk.request(2, View("working", 1), 60.0)
+    done = talk.failed(2, RefusedError(403, "blocked", by_manager=by_manager), 61.0)
+    assert any(isinstance(one, RevokePermit) for one in done) == ends
+
+
 def test_an_unknown_key_at_the_own_installation_is_a_matter_for_a_person(
     tmp_path: Path,
 ) -> None:
