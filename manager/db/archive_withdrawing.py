@@ -66,10 +66,10 @@ def withdraw(tx: Transaction, host_id: int, now_ms: int) -> tuple[int, int]:
     return len(rows), len(jobs)
 
 
-def to_rewrite(tx: Transaction) -> SegmentRow | None:
-    """Return the oldest segment that was withdrawn and is not rewritten yet."""
-    withdrawn = segments.c.state == "withdrawn"
-    return tx.row(SegmentRow, sa.select(segments).where(withdrawn).order_by(segments.c.id))
+def to_rewrite(tx: Transaction, after_id: int = 0) -> SegmentRow | None:
+    """Return the oldest segment behind a number that was withdrawn and is not rewritten yet."""
+    wanted = sa.select(segments).where(segments.c.state == "withdrawn", segments.c.id > after_id)
+    return tx.row(SegmentRow, wanted.order_by(segments.c.id))
 
 
 def excluded_in(tx: Transaction, segment_id: int) -> list[str]:

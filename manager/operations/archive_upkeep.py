@@ -7,6 +7,7 @@ gone. A kill in between leaves files of segments that are gone, which are delete
 
 from __future__ import annotations
 
+import logging
 import shutil
 import time
 from collections.abc import Callable
@@ -18,11 +19,15 @@ from manager.db.archive import SegmentRow
 from manager.db.engine import Database
 from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.archive_accepting import Reading, enter_part, keep_files
+from manager.operations.file_checks import FileFinding, FilePlaces, examine_file, files_after
+from manager.operations.file_problems import ask_again, record_findings
 from manager.operations.strays import sweep, sweep_trash
+from manager.store import StoreError
 from manager.store.durable import full_disk_said
 from manager.store.segment_parts import Part
 from manager.store.segment_rewriting import RewriteJob
 from manager.store.segment_store import segment_key
+from shared.errors import FormatError
 
 __all__ = [
     "Rewrite",
@@ -37,6 +42,8 @@ __all__ = [
 STRAY_S: Final = 24 * 3600.0
 """A file without a row is nobody's after a day: an arrival puts it there before its row."""
 
+_log: Final = logging.getLogger(__name__)
+
 Rewrite = Callable[[RewriteJob], Part | None]
 """Whoever rewrites a segment elsewhere, as `Workers.run_here`; None: nothing of it is left."""
 
@@ -46,25 +53,48 @@ def compact(
 ) -> tuple[int, int]:
     """Rewrite all that was withdrawn without its excluded hosts; return (rewritten, deleted).
 
-    Where the hosts were included again before that, the segment is given away again as it is.
+    Where the hosts were included again before that, the segment is given away again as it is. One
+    that is damaged stays withdrawn, is told and asked for again, and holds nothing else up.
     Raises InstallationError (the files are not this database's), StoreFullError, BusyError.
     """
     reading.check()
-    rewritten = deleted = 0
+    rewritten = deleted = after_id = 0
     while True:
         with db.read() as tx:
-            row = archive_withdrawing.to_rewrite(tx)
+            row = archive_withdrawing.to_rewrite(tx, after_id)
             without = [] if row is None else archive_withdrawing.excluded_in(tx, row.id)
         if row is None:
             break
+        after_id = row.id
         if not without:
             with db.write() as tx:
                 archive_withdrawing.restore(tx, row, now_ms)
                 note(tx, now_ms, actor, "segment.restore", row.name)
             continue
-        left = _replaced(db, reading, rewrite, row, without, actor, now_ms)
+        try:
+            left = _replaced(db, reading, rewrite, row, without, actor, now_ms)
+        except (FormatError, StoreError) as error:
+            _log.warning("%s: cannot be rewritten without excluded hosts: %s", row.name, error)
+            _note_damage(db, reading, row, now_ms)
+            continue
         rewritten, deleted = rewritten + left, deleted + (not left)
     return rewritten, deleted
+
+
+def _note_damage(db: Database, reading: Reading, row: SegmentRow, now_ms: int) -> None:
+    """Write down which files of a segment are damaged, as the scrub does, and ask for it again."""
+    places = FilePlaces(reading.layout, reading.store)
+    findings = []
+    for file in files_after(db, places, f"segment:{row.id - 1}", 1).files:
+        verdict = examine_file(file, places, deep=True)
+        if verdict.problem is not None:
+            findings.append(
+                FileFinding(
+                    file.kind, file.place, file.subject, verdict.problem, verdict.detail, row.id
+                )
+            )
+    record_findings(db, findings, now_ms)
+    ask_again(db, now_ms)
 
 
 def _replaced(

@@ -23,6 +23,7 @@ from manager.store.segment_rewriting import RewriteJob
 from manager.store.segment_store import segment_key
 from manager.store.trash import INDEXES, RESULTS, SEGMENTS, UPLOADS, TrashEntry, index_name
 from manager.store.trash_contents import holds_any
+from shared.errors import FormatError
 
 __all__ = ["purge_trash"]
 
@@ -117,17 +118,19 @@ def _rewritten(
         source = folder / "source.warc.gz"
         with full_disk_said(folder), reading.trash.open(entry) as file, source.open("xb") as copy:
             shutil.copyfileobj(file, copy, COPY_BYTES)
-        part = rewrite(
-            RewriteJob(
-                source=source,
-                index=index,
-                folder=folder,
-                name=summary.name,
-                kind=summary.kind,
-                without=tuple(hosts),
-                memory_bytes=reading.memory_bytes,
-            )
+        job = RewriteJob(
+            source=source,
+            index=index,
+            folder=folder,
+            name=summary.name,
+            kind=summary.kind,
+            without=tuple(hosts),
+            memory_bytes=reading.memory_bytes,
         )
+        try:
+            part = rewrite(job)
+        except FormatError:
+            return False  # what cannot be taken out of it goes with it
         if part is None:
             return False
         key = segment_key(int(entry.key.partition("/")[0]), part.sha256)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
+
+import duckdb
+import pyarrow as pa
 
 from manager.store.segment_index import read_rows, rows_in_file_order
 from manager.store.segment_parts import Part, PartKind, copy_captures, finish_part
+from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = ["RewriteJob", "rewrite_segment"]
+
+UNREADABLE: Final = frozenset(
+    {errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EIO, errno.EACCES, errno.ESTALE}
+)
 
 
 @frozen
@@ -26,7 +35,20 @@ class RewriteJob:
 
 
 def rewrite_segment(job: RewriteJob) -> Part | None:
-    """Return the segment without those hosts, or None where nothing else is in it."""
+    """Return the segment without those hosts, or None where nothing else is in it.
+
+    Raises FormatError: segment or index is missing or damaged; StoreFullError.
+    """
+    try:
+        return _rewritten(job)
+    except (OSError, EOFError, duckdb.Error, pa.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno not in UNREADABLE:
+            raise
+        said = " ".join(str(error).split())[:200]
+        raise FormatError(f"{job.name}: segment or index cannot be read: {said}") from error
+
+
+def _rewritten(job: RewriteJob) -> Part | None:
     rows = job.folder / "kept.rows"
     rows_in_file_order(job.index, rows, job.memory_bytes, list(job.without))
     if next(iter(read_rows(rows)), None) is None:

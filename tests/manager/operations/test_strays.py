@@ -5,20 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from manager.db import archive_withdrawing
 from manager.db.tables import archive_jobs, audit, clients, reports, segments, transfers
 from manager.operations import archive_upkeep
+from manager.operations.file_problems import list_problems
+from manager.operations.hosts import exclude_host
 from manager.operations.strays import empty_trash, trash_days
 from manager.store.trash import TrashEntry
 from shared.wire.crawl_log import LogLine
 from tests.manager.archived import arrived, page, segment_bytes
 from tests.manager.distribution.test_withdrawing import plain_of
-from tests.manager.kept_files import contents, fill_archive
-from tests.manager.running import Running, log_body, running
+from tests.manager.kept_files import HOSTS, contents, fill_archive, sqlite_of
+from tests.manager.running import LOCAL, START_MS, Running, log_body, running
 
 DAY_S = 86_400
 
@@ -265,3 +268,49 @@ def test_a_log_whose_lines_were_forgotten_is_deleted(prsm: Running, tmp_path: Pa
     assert not here.exists()
     assert trashed(prsm) == []
     assert alerts(prsm, "trash.take") == []
+
+
+DAMAGES: dict[str, Callable[[Path, Path], object]] = {
+    "no segment": lambda segment, _: segment.unlink(),
+    "segment cut off": lambda segment, _: segment.write_bytes(segment.read_bytes()[:200]),
+    "segment is a folder": lambda segment, _: (segment.unlink(), segment.mkdir()),
+    "no index": lambda _, index: index.unlink(),
+    "index cut off": lambda _, index: index.write_bytes(index.read_bytes()[:100]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_segment_holds_no_take_down_up(tmp_path: Path, damage: str) -> None:
+    """It stays withdrawn, is told and asked for again; the others are rewritten, the trash too."""
+    with running(tmp_path) as prsm:
+        fill_archive(prsm, 3)
+        manager = prsm.manager
+        exclude_host(manager.db, HOSTS[0], "asked", LOCAL, START_MS)
+        with manager.db.read() as tx:
+            first = archive_withdrawing.to_rewrite(tx)
+        assert first is not None
+        path = manager.store.path(first.key)
+        assert path is not None
+        DAMAGES[damage](path, manager.layout.index_file(first.key))
+        assert manager.archive.compact() == (2, 0)
+        assert manager.archive.compact() == (0, 0)
+        assert sqlite_of(tmp_path, "SELECT name FROM segments WHERE state = 'withdrawn'") == [
+            (first.name,)
+        ]
+        (problem, *_) = list_problems(manager.db)
+        assert problem.subject == first.name
+        assert problem.answer == "no_agent"  # a plain one
+
+
+def test_what_is_damaged_in_the_trash_goes_with_its_host(prsm: Running, tmp_path: Path) -> None:
+    """Nothing can be taken out of it, so nothing of it is kept; the others are rewritten."""
+    forget_rows(prsm)
+    archive_upkeep.remove_strays(prsm.manager.db, prsm.manager.archive.reading)
+    one, other = (tmp_path / "trash").rglob("*.warc.gz")
+    one.write_bytes(one.read_bytes()[:200])
+    prsm.local.post("/api/v1/hosts/exclude", json={"host": "other.example", "reason": "x"})
+    prsm.manager.archive.compact()
+    (left,) = (tmp_path / "trash").rglob("*.warc.gz")
+    assert not one.exists()
+    assert not other.exists()
+    assert b"other.example" not in plain_of(left.read_bytes())
