@@ -171,21 +171,18 @@ class Layout:
             *((folder, self.access) for folder in (self.archive, *self.sent)),
             *((folder, private) for folder in (self.rejected, self.daily, self.uploads)),
             *((folder, private) for folder in (self.incoming, self.transfer_logs, self.releases)),
-            (self.trash, private),
         ):
             try:
                 access.make_folder(folder)
             except FileExistsError as error:
-                what = f"is a link to {folder.readlink()}" if folder.is_symlink() else "is a file"
-                raise StoreError(
-                    f"data directory {folder}: {what}, and no folder is there; mount the file "
-                    "system that it is in, or put the folder back; nothing was changed"
-                ) from error
+                raise _no_folder(folder) from error
             except OSError as error:
                 raise StoreError(
                     f"data directory {folder}: {error.strerror}; "
                     "name one that this user may write with --data"
                 ) from error
+        if (self.trash.exists() or self.trash.is_symlink()) and not self.trash.is_dir():
+            raise _no_folder(self.trash)
 
     def log_file(self, agent_id: int, sha256: str) -> Path:
         """Return where the log with this body is kept; the agent's folder is made."""
@@ -197,6 +194,14 @@ class Layout:
         """Return where the index of the segment under a key is kept."""
         assert re.fullmatch(r"[0-9]{1,19}/[0-9a-f]{64}\.warc\.gz", key), "a key that we made"
         return self.indexes / (key.removesuffix(".warc.gz") + ".parquet")
+
+
+def _no_folder(path: Path) -> StoreError:
+    what = f"is a link to {path.readlink()}" if path.is_symlink() else "is a file"
+    return StoreError(
+        f"data directory {path}: {what}, and no folder is there; mount the file system that it is "
+        "in, put the folder back, or name another directory with --data; nothing was changed"
+    )
 
 
 def _checked(sha256: str) -> str:
