@@ -160,7 +160,7 @@ def examine_file(
     verdict = verified_file(path)
     if verdict.problem is not None:
         return verdict
-    verdict = verified(partial(path.open, "rb"), file.size_bytes, file.sha256, throttle)
+    verdict = verified(lambda: path.open("rb"), file.size_bytes, file.sha256, throttle)
     if verdict.problem is not None or file.sha256:
         return verdict
     # Of before its digest was kept: it is learned where the file can be what it was.

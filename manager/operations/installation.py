@@ -200,10 +200,8 @@ def mark_emptied(db: Database, files: MarkedFiles, uuid: str, now_ms: int) -> No
 def _emptied(db: Database, files: MarkedFiles) -> Iterator[tuple[Path, int]]:
     """Yield the folders in which nothing is at all, and how many files rows name in each."""
     layout = files.layout
-    of_keys = (layout.indexes,)
-    if not isinstance(files.store, ObjectStore):
-        of_keys = (layout.segments, layout.indexes)
-    for folder in (*of_keys, layout.logs):
+    here = () if isinstance(files.store, ObjectStore) else (layout.segments,)
+    for folder in (*here, layout.indexes, layout.logs):
         if any(folder.iterdir()):
             continue
         with db.read() as tx:

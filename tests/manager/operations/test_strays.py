@@ -270,10 +270,16 @@ def test_a_log_whose_lines_were_forgotten_is_deleted(prsm: Running, tmp_path: Pa
     assert alerts(prsm, "trash.take") == []
 
 
+def folder_instead(path: Path) -> None:
+    """Put a folder in the place of a file."""
+    path.unlink()
+    path.mkdir()
+
+
 DAMAGES: dict[str, Callable[[Path, Path], object]] = {
     "no segment": lambda segment, _: segment.unlink(),
     "segment cut off": lambda segment, _: segment.write_bytes(segment.read_bytes()[:200]),
-    "segment is a folder": lambda segment, _: (segment.unlink(), segment.mkdir()),
+    "segment is a folder": lambda segment, _: folder_instead(segment),
     "no index": lambda _, index: index.unlink(),
     "index cut off": lambda _, index: index.write_bytes(index.read_bytes()[:100]),
 }
