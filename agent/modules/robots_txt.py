@@ -48,12 +48,14 @@ _LONGEST_DELAY_S: Final = 999_999_999.0
 
 _BOM: Final = b"\xef\xbb\xbf"
 _WIDE: Final = (
+    (b"\xff\xfe\0\0", "utf-32-le"),
+    (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
     *((bytes((letter, 0)), "utf-16-le") for letter in b"#UuSs\r\n"),
     *((bytes((0, letter)), "utf-16-be") for letter in b"#UuSs\r\n"),
 )
-"""How a robots.txt in UTF-16 begins, with a byte order mark or without."""
+"""How a robots.txt in UTF-32 or UTF-16 begins, the latter without a byte order mark too."""
 
 _SIGNS: Final = re.compile(rb"\*{2,}")
 _TOKEN: Final = re.compile(r"[A-Za-z_-]+")

@@ -21,7 +21,7 @@ from agent.pipeline.addresses import pinned
 from agent.pipeline.messages import Fetched, RulesDue, RulesFetched, RulesRedirected
 from agent.pipeline.ports import FetchAnswer, Fetcher, FetchRequest
 from agent.pipeline.spec import Output
-from shared.archive.content_coding import decode_content
+from shared.archive.content_coding import GZIP, decode_content, is_text
 from shared.urls import host_of
 
 __all__ = ["RulesFetch"]
@@ -108,8 +108,13 @@ class RulesFetch:
             return RulesFetched(due.host, due.address, 0, b"", "truncated")
         encodings = ",".join(field_values(capture.response_header, "content-encoding"))
         decoded = decode_content(capture.body, encodings, MAX_BYTES + 1)
+        if not decoded.note and decoded.body.startswith(GZIP):  # a packed file, as it lies there
+            decoded = decode_content(decoded.body, "gzip", MAX_BYTES + 1)
         if decoded.note and len(decoded.body) <= MAX_BYTES:
             return RulesFetched(due.host, due.address, 0, b"", decoded.note)
+        if decoded.is_left and not is_text(decoded.body) and len(decoded.body) <= MAX_BYTES:
+            reason = f"Content-Encoding {decoded.unknown} is not understood"
+            return RulesFetched(due.host, due.address, 0, b"", reason)
         return RulesFetched(due.host, due.address, answer.status, decoded.body)
 
 

@@ -22,7 +22,7 @@ from shared.archive.limits import MAX_BODY_BYTES
 from shared.frozen import frozen
 from shared.plurals import agreeing
 
-__all__ = ["UNDERSTOOD", "Decoded", "decode_content", "decoded_body"]
+__all__ = ["GZIP", "UNDERSTOOD", "Decoded", "decode_content", "decoded_body", "is_text"]
 
 MAX_ENCODINGS: Final = 5
 CHUNK_BYTES: Final = 16 * 1024
@@ -31,6 +31,9 @@ TEXT_BYTES: Final = 256
 """Of a body show whether it is text."""
 
 _NOT_TEXT: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+GZIP: Final = b"\x1f\x8b"
+"""How a packed file begins (RFC 1952, 2.3.1)."""
+
 _SIGNS: Final = {
     "gzip": (b"\x1f\x8b",),
     "x-gzip": (b"\x1f\x8b",),
@@ -107,7 +110,12 @@ def _may_have(name: str, body: bytes, note: str) -> bool:
     signs = _SIGNS.get(name)
     if signs is not None:
         return any(body.startswith(sign) or sign.startswith(body) for sign in signs)
-    return note.endswith(ENDS_EARLY) or _NOT_TEXT.search(body, 0, TEXT_BYTES) is not None
+    return note.endswith(ENDS_EARLY) or not is_text(body)
+
+
+def is_text(body: bytes) -> bool:
+    """Return whether a body begins as text in an encoding that has ASCII."""
+    return _NOT_TEXT.search(body, 0, TEXT_BYTES) is None
 
 
 def decoded_body(header: bytes, body: bytes, limit_bytes: int = MAX_BODY_BYTES) -> bytes:

@@ -86,6 +86,13 @@ def wild() -> dict[str, tuple[bytes, str]]:
     return found | {
         "gzip": (answer(gzip.compress(DENIES), fields="Content-Encoding: gzip\r\n"), "/page"),
         "gzip that is none": (answer(DENIES, fields="Content-Encoding: gzip\r\n"), "/page"),
+        "packed, and nothing says so": (answer(gzip.compress(DENIES)), "/page"),
+        "an encoding of its own": (
+            answer(b"BZh9\0\1", fields="Content-Encoding: bzip2\r\n"),
+            "/page",
+        ),
+        "utf-32": (answer(DENIES.decode().encode("utf-32")), "/page"),
+        "redirect without a target": (answer(DENIES, 302), "/page"),
         "unknown coding": (answer(DENIES, fields="Content-Encoding: utf-8\r\n"), "/page"),
         "utf-16": (answer(utf16), "/page"),
         "cut": (answer(b"User-agent: *\nDisallow: /cgi", length=400), "/page"),

@@ -208,6 +208,12 @@ def test_a_delay_as_people_write_it_counts(delay: str, seconds: float) -> None:
     assert said.crawl_delay_s == seconds
 
 
+@pytest.mark.parametrize("codec", ["utf-32", "utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_wide_texts_are_read(codec: str) -> None:
+    """As a few editors save them."""
+    assert not parse("User-agent: *\nDisallow: /x\n".encode(codec), "prsm").allowed("/x").allowed
+
+
 def test_a_no_break_space_is_a_space() -> None:
     """Rules that were copied from a page hold such spaces."""
     rules = parse("\u00a0User-agent:\u00a0*\n\u00a0\u00a0Disallow:\u00a0/x\n".encode(), "prsm")

@@ -120,6 +120,27 @@ def test_encodings_are_taken_off() -> None:
     assert of(outputs, "fetched") == [RulesFetched(HOST, ADDRESS, 200, rules)]
 
 
+@pytest.mark.parametrize(
+    "fields", [b"", b"Content-Encoding: gzip\r\n", b"Content-Type: x/gzip\r\n"]
+)
+def test_a_packed_file_is_unpacked(fields: bytes) -> None:
+    """Whatever its header says: one that lies there packed, or is packed once more for the way."""
+    rules = b"User-agent: *\nDisallow: /\n"
+    body = gzip.compress(gzip.compress(rules)) if b"Encoding" in fields else gzip.compress(rules)
+    assert of(ends(body=body, fields=fields), "fetched") == [
+        RulesFetched(HOST, ADDRESS, 200, rules)
+    ]
+
+
+def test_an_encoding_that_cannot_be_taken_off_hides_the_rules() -> None:
+    """What cannot be read might forbid anything; plain text under such a name is read."""
+    fields = b"Content-Encoding: bzip2\r\n"
+    (hidden,) = of(ends(body=b"BZh9\x00\x01", fields=fields), "fetched")
+    assert hidden == RulesFetched(HOST, ADDRESS, 0, b"", "Content-Encoding bzip2 is not understood")
+    (read,) = of(ends(body=b"User-agent: *\n", fields=fields), "fetched")
+    assert read == RulesFetched(HOST, ADDRESS, 200, b"User-agent: *\n")
+
+
 def test_half_a_robots_txt_is_not_believed() -> None:
     """What was cut by the server might allow what the rest forbids; our own limit is different."""
     outputs = ends(outcome="truncated", body=b"User-agent: *\n")
