@@ -1,9 +1,10 @@
-"""The gate to a bucket: shut from the start on until the bucket answered and its id was checked.
+"""The gate to a bucket: shut while the bucket does not answer, and until its id was checked.
 
-A manager starts while its bucket is down, because agents need their permits; what they sent waits
-in the folder of uploads. Invariant: while the gate is shut nothing in the bucket is read, written,
-moved or removed but to check the mark and the lease; files here are not tidied either. Where the
-bucket turns out to be another installation's, the gate stays shut, and a person is told.
+A manager starts, and goes on, while its bucket is down, because agents need their permits; what
+they sent waits in the folder of uploads. Invariant: while the gate is shut nothing in the bucket is
+read, written, moved or removed but to check the mark and the lease; files here are not tidied
+either. Where the bucket turns out to be another installation's, the gate stays shut, and a person
+is told.
 """
 
 from __future__ import annotations
@@ -14,19 +15,24 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
+from manager.assignment import clock_time
 from manager.db.engine import Database
-from manager.errors import BusyError, PrsmError
+from manager.errors import BusyError
+from manager.operations.bucket_answer import ANSWER_S, BucketQuestion
 from manager.operations.conditions import Condition
 from manager.operations.file_lease import FileLease
-from manager.operations.installation import InstallationError, MarkedFiles, mark_files
+from manager.operations.installation import (
+    InstallationError,
+    MarkedFiles,
+    installation_id,
+    mark_files,
+)
 from manager.store import StoreError
-from manager.store.marks import MARK, BucketPlace
+from manager.store.marks import BucketPlace
 from manager.store.object_store import ObjectStore
 
-__all__ = ["ANSWER_S", "BucketGate", "BucketState"]
+__all__ = ["BucketGate", "BucketState"]
 
-ANSWER_S: Final = 10.0
-"""How long a start waits for a bucket; one whose address swallows packets answers after minutes."""
 RETRY_S: Final = 60
 
 _log: Final = logging.getLogger(__name__)
@@ -55,46 +61,48 @@ class BucketGate:
         self._files = files
         self._store = files.store if isinstance(files.store, ObjectStore) else None
         self._now_ms = now_ms
-        self._answer_s = answer_s
+        self._question = None if self._store is None else BucketQuestion(self._store, answer_s)
         self._lease: FileLease | None = None
         self._looking = threading.Lock()
         self.state = BucketState.CHECKED
         self._why = ""
+        self._since_ms: int | None = None  # when it was found not to answer; None: at the start
+        self._id = ""
 
     def shut_if_unreachable(self) -> None:
         """Shut the gate where the bucket does not answer in time; for the start of a manager."""
-        if self._store is None:
+        if self._question is None:
             return
-        place, failed = BucketPlace(self._store), list[Exception]()
-
-        def ask() -> None:
-            try:
-                place.read(MARK)
-            except PrsmError as error:
-                failed.append(error)
-
-        asking = threading.Thread(target=ask, name="bucket", daemon=True)
-        asking.start()
-        asking.join(self._answer_s)
-        if asking.is_alive():
-            self._shut(BucketState.UNREACHABLE, f"it has not answered for {self._answer_s:g} s")
-        elif failed:
-            self._shut(BucketState.UNREACHABLE, str(failed[0]))
+        if why := self._question.ask().why:
+            self._shut(BucketState.UNREACHABLE, why)
 
     def guard(self, lease: FileLease) -> None:
         """Take the lease with which the bucket is claimed as soon as it answers."""
         self._lease = lease
 
     def look(self) -> bool:
-        """Check the bucket where the gate is shut, and open it; return whether it is open.
+        """Shut the gate where the bucket fails, and open it where it is back; return if it is open.
 
         The clock calls it. Raises nothing that only waiting helps against.
         """
-        store, lease = self._store, self._lease
-        if store is None or not store.is_barred or lease is None:
+        store, lease, question = self._store, self._lease, self._question
+        if store is None or lease is None or question is None:
             return True
-        with self._looking, store.checking():
-            place = BucketPlace(store)
+        with self._looking:
+            if not store.is_barred:
+                answer = question.ask()
+                if answer.mark is not None and answer.mark.installation == self._here():
+                    return True
+                self._since_ms = self._now_ms()
+                self._shut(BucketState.UNREACHABLE, answer.why or "its mark is gone, or another's")
+                if answer.why:
+                    return False
+            return self._check(store, lease)
+
+    def _check(self, store: ObjectStore, lease: FileLease) -> bool:
+        """Open the gate where the bucket is of this installation; return whether it is."""
+        place = BucketPlace(store)
+        with store.checking():
             try:
                 mark_files(self._db, self._files, self._now_ms(), [place])
                 lease.claim([place])
@@ -108,6 +116,10 @@ class BucketGate:
         self.state, self._why = BucketState.CHECKED, ""
         _log.info("%s answers, and is of this installation: it is used from now on", store.shown)
         return True
+
+    def _here(self) -> str:
+        self._id = self._id or installation_id(self._db)
+        return self._id
 
     def conditions(self) -> list[Condition]:
         """Return the state of the gate as a condition of this manager, while it is shut."""
@@ -132,10 +144,13 @@ class BucketGate:
                 "go on, and what they sent waits here"
             )
         return (
-            f"bucket {shown} has not answered since the start, and is not used before its "
+            f"bucket {shown} has not answered since {self._since()}, and is not used before its "
             f"installation id was checked: {self._why}; agents go on, and what they sent waits "
             "here. See archive.store, archive.store_endpoint, the network and the credentials"
         )
+
+    def _since(self) -> str:
+        return "the start" if self._since_ms is None else clock_time(self._since_ms)
 
     def _refusal(self) -> Exception:
         return BusyError(self._text(), retry_after_s=RETRY_S)

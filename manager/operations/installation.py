@@ -16,9 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from manager.db import archive_withdrawing, installation, reports
+from manager.db import agents, archive_withdrawing, installation, reports
 from manager.db.engine import Database
-from manager.errors import ConflictError
+from manager.errors import BusyError, ConflictError
+from manager.operations.bucket_answer import BucketQuestion
 from manager.store import Layout
 from manager.store.layout import FOLDERS
 from manager.store.marks import (
@@ -109,6 +110,11 @@ class MarkedFiles:
     layout: Layout
     store: SegmentStore
 
+    @property
+    def lacks_bucket(self) -> bool:
+        """Return whether nobody knows now what is in the bucket."""
+        return isinstance(self.store, ObjectStore) and self.store.is_barred_here
+
     def places(self) -> list[Place]:
         """Return the places that bear a mark each; without a bucket that is barred."""
         found = places_of(self.layout, self.store)
@@ -117,10 +123,10 @@ class MarkedFiles:
         return found
 
     def contents(self) -> Contents:
-        """Return what is there. Raises BusyError: a bucket does not answer."""
+        """Return what is there, without what lies in a barred bucket. Raises BusyError."""
         layout = self.layout
         found = {
-            "segments": _counted(self.store.listed()),
+            "segments": 0 if self.lacks_bucket else _counted(self.store.listed()),
             "indexes": _counted(layout.indexes.glob("*/*.parquet")),
             "results": _counted(layout.results.glob("*.result")),
             "uploads": _counted(_files((layout.uploads, layout.incoming))),
@@ -140,8 +146,11 @@ def installation_id(db: Database) -> str:
 def refuse_new_database(files: MarkedFiles, database: str) -> None:
     """Raise InstallationError where files lie beside a database that has nothing in it.
 
-    database: as a person names it.
+    database: as a person names it. Raises BusyError where a bucket does not answer: nobody knows
+    whether it holds another installation's archive.
     """
+    if isinstance(files.store, ObjectStore) and (why := BucketQuestion(files.store).ask().why):
+        raise _unknown_bucket(f"{database} is missing or empty", files.store, why)
     found = files.contents()
     marks = _marks(files.places())
     there = next((mark.installation for _, mark in marks if mark), "")
@@ -288,6 +297,14 @@ def _foreign(place: Place, here: str, there: str) -> InstallationError:
     )
 
 
+def _unknown_bucket(database: str, store: ObjectStore, why: str) -> BusyError:
+    return BusyError(
+        f"{database}, and bucket {store.shown} does not answer: {why}; nobody knows whether it "
+        "holds another archive, so nothing was made or changed. See archive.store, "
+        "archive.store_endpoint, the network and the credentials, and start again when it answers"
+    )
+
+
 def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> None:
     """Raise InstallationError unless rows and files fit together, each way."""
     found = files.contents()
@@ -295,6 +312,10 @@ def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> N
         keys = archive_withdrawing.keys_in_use(tx)
         named = installation.counts_of_named(tx)
         logs = [path for path in reports.all_paths(tx) if path]
+        is_new = not any(named.values()) and not agents.active(tx)
+    if is_new and files.lacks_bucket and isinstance(files.store, ObjectStore):
+        why = BucketQuestion(files.store).ask().why or "it did not answer when it was asked"
+        raise _unknown_bucket("the database has nothing in it", files.store, why)
     named[TRASH] = 0
     unnamed = [kind for kind, count in found.files.items() if count and not named[kind]]
     if set(unnamed) & LASTING or (found and not any(named[kind] for kind in found.files)):
@@ -328,9 +349,10 @@ def missing_files(files: MarkedFiles, keys: Iterable[str], logs: Sequence[str]) 
     A log that is forgotten goes before its row says so.
     """
     wanted = sorted(keys)
-    there = {key for key, _ in files.store.listed()} if wanted else set[str]()
+    knows = bool(wanted) and not files.lacks_bucket
+    there = {key for key, _ in files.store.listed()} if knows else set[str]()
     for key in wanted:
-        if key not in there:
+        if knows and key not in there:
             yield f"archive/segments/{key}"
         index = files.layout.index_file(key)
         if not index.is_file():

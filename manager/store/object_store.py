@@ -84,6 +84,11 @@ class ObjectStore:
         finally:
             self._checker = None
 
+    @property
+    def is_barred_here(self) -> bool:
+        """Return whether this thread may use no more than the marks of this store."""
+        return self.is_barred and self._checker != threading.get_ident()
+
     def refuse_if_barred(self) -> None:
         """Raise the error of `bar` while it holds."""
         refusal = self._refusal

@@ -8,14 +8,21 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import obstore
 import pytest
 from moto.server import ThreadedMotoServer
+from obstore.exceptions import PermissionDeniedError
 
 from manager.app.compose import layout_of
 from manager.app.keeping import store_of
 from manager.errors import BusyError
 from manager.operations.bucket_gate import BucketGate, BucketState
-from manager.operations.installation import MarkedFiles, installation_id
+from manager.operations.installation import (
+    InstallationError,
+    MarkedFiles,
+    installation_id,
+    refuse_new_database,
+)
 from manager.settings import read_settings
 from manager.store.marks import LEASE, MARK, BucketPlace, Mark
 from manager.store.object_store import ObjectStore
@@ -36,12 +43,17 @@ class Bucket:
             'archive.store_region="us-east-1"',
         ]
 
-    @contextmanager
-    def up(self) -> Iterator[None]:
-        """Serve while the block runs."""
+    def start(self) -> ThreadedMotoServer:
+        """Start its server."""
         server = ThreadedMotoServer(ip_address="127.0.0.1", port=self.port, verbose=False)
         server.start()
         httpx.put(f"{self.address}/captures")
+        return server
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        """Serve while the block runs."""
+        server = self.start()
         try:
             yield
         finally:
@@ -63,6 +75,15 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bucket:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     return Bucket(tmp_path.name)
+
+
+@contextmanager
+def running_with(bucket: Bucket, data: Path) -> Iterator[tuple[ThreadedMotoServer, Running]]:
+    """Run a manager with segments in a bucket whose server may be stopped."""
+    server = bucket.start()
+    with running(data, *bucket.settings) as prsm:
+        fill_archive(prsm)
+        yield server, prsm
 
 
 def codes(prsm: Running) -> set[str]:
@@ -156,6 +177,114 @@ def test_a_bucket_that_swallows_packets_holds_up_no_start(tmp_path: Path, bucket
 def test_a_new_database_is_not_made_beside_a_bucket_that_is_down(
     tmp_path: Path, bucket: Bucket
 ) -> None:
-    """Nobody knows whether it holds another's archive, and no agent waits for a permit yet."""
-    with pytest.raises(BusyError, match="object store"), running(tmp_path, *bucket.settings):
+    """Nobody knows whether it holds another's archive; bucket, error and remedy are named."""
+    with pytest.raises(BusyError) as refused, running(tmp_path, *bucket.settings):
         pass
+    assert str(refused.value).startswith("the database has nothing in it, and bucket s3://")
+    files = MarkedFiles(layout_of(read_settings(tmp_path / "new")), bucket.store(tmp_path / "new"))
+    with pytest.raises(BusyError) as refused:
+        refuse_new_database(files, "prsm.sqlite")
+    said = str(refused.value)
+    assert said.startswith("prsm.sqlite is missing or empty, and bucket s3://")
+    assert f"bucket s3://captures/{tmp_path.name} does not answer: object store" in said
+    assert "See archive.store, archive.store_endpoint, the network and the credentials" in said
+
+
+def test_the_first_start_with_marks_needs_no_bucket(tmp_path: Path, bucket: Bucket) -> None:
+    """Files here are marked by what rows say of them; the bucket when it answers, as ever."""
+    data = tmp_path / "data"
+    with bucket.up(), running(data, *bucket.settings) as prsm:
+        fill_archive(prsm)
+        places = MarkedFiles(prsm.manager.layout, prsm.manager.store).places()
+        for place in places:
+            place.remove(MARK)
+    assert len(places) == 2
+    with running(data, *bucket.settings) as prsm:
+        assert codes(prsm) == {"bucket_unreachable"}
+        assert places[0].read(MARK) is not None
+        with bucket.up():
+            assert BucketPlace(bucket.store(data)).read(MARK) is None
+            assert prsm.manager.gate.look()
+            assert BucketPlace(bucket.store(data)).read(MARK) is not None
+            assert codes(prsm) == set()
+            prsm.manager.archive.tidy()
+
+
+def test_files_that_no_row_names_are_refused_without_their_bucket(
+    tmp_path: Path, bucket: Bucket
+) -> None:
+    """What lies here is judged as ever, though the bucket is down."""
+    data = tmp_path / "data"
+    with bucket.up(), running(data, *bucket.settings) as prsm:
+        fill_archive(prsm)
+        index = next(prsm.manager.layout.indexes.glob("*/*.parquet"))
+        MarkedFiles(prsm.manager.layout, prsm.manager.store).places()[0].remove(MARK)
+    index.unlink()
+    with pytest.raises(InstallationError, match="are not there"), running(data, *bucket.settings):
+        pass
+
+
+def test_a_bucket_that_fails_later_is_named_until_it_is_back(
+    tmp_path: Path, bucket: Bucket
+) -> None:
+    """An endpoint that goes down and comes back: nothing is used before its id was checked."""
+    data = tmp_path / "data"
+    with running_with(bucket, data) as (server, prsm):
+        assert prsm.manager.gate.look()
+        assert (codes(prsm), alerts(prsm)) == (set(), [])
+        server.stop()
+        assert not prsm.manager.gate.look()
+        assert codes(prsm) == {"bucket_unreachable"}
+        assert alerts(prsm) == [f"bucket_unreachable:s3://captures/{tmp_path.name}"]
+        assert "has not answered since 20" in prsm.outside.get("/readyz").text
+        with pytest.raises(BusyError, match="is not used before its installation id was checked"):
+            prsm.manager.archive.tidy()
+        assert prsm.agent("b.example").call.get("/servlets/isrestart?host=b.example").is_success
+        with bucket.up():
+            assert prsm.manager.gate.look()
+            assert (codes(prsm), alerts(prsm)) == (set(), [])
+            prsm.manager.archive.tidy()
+
+
+def test_a_bucket_that_is_emptied_is_named(tmp_path: Path, bucket: Bucket) -> None:
+    """Its mark and its segments are gone: it is not the bucket of before, and is not filled."""
+    data = tmp_path / "data"
+    with bucket.up(), running(data, *bucket.settings) as prsm:
+        fill_archive(prsm)
+        place = BucketPlace(bucket.store(data))
+        mark = place.read(MARK)
+        assert mark is not None
+        place.remove(MARK)
+        keys = bucket.objects(data)
+        kept = {key: bucket.store(data).open(key).read() for key in keys}
+        for key in keys:
+            bucket.store(data).delete(key)
+        assert not prsm.manager.gate.look()
+        assert codes(prsm) == {"bucket_foreign"}
+        assert "are not there" in prsm.outside.get("/readyz").text
+        assert place.read(MARK) is None, "nothing is marked"
+        for key, body in kept.items():
+            (tmp_path / "body").write_bytes(body)
+            bucket.store(data).put(tmp_path / "body", key)
+        assert prsm.manager.gate.look(), "it was put back"
+        assert codes(prsm) == set()
+
+
+def test_credentials_that_are_refused_are_named(
+    tmp_path: Path, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the store answers is said; it is used again when it is allowed again."""
+    data = tmp_path / "data"
+    with bucket.up(), running(data, *bucket.settings) as prsm:
+        fill_archive(prsm)
+
+        def refused(*_: object) -> None:
+            raise PermissionDeniedError("403 Forbidden: InvalidAccessKeyId")
+
+        with monkeypatch.context() as changed:
+            changed.setattr(obstore, "get", refused)
+            assert not prsm.manager.gate.look()
+            assert codes(prsm) == {"bucket_unreachable"}
+            assert "InvalidAccessKeyId" in prsm.outside.get("/readyz").text
+        assert prsm.manager.gate.look()
+        assert codes(prsm) == set()
