@@ -124,7 +124,7 @@ class MarkedFiles:
 
     def contents(self) -> Contents:
         """Return what is there, without what lies in a barred bucket. Raises BusyError."""
-        layout = self.layout
+        layout, trash = self.layout, Trash(self.layout, self.store)
         found = {
             "segments": 0 if self.lacks_bucket else _counted(self.store.listed()),
             "indexes": _counted(layout.indexes.glob("*/*.parquet")),
@@ -132,7 +132,7 @@ class MarkedFiles:
             "uploads": _counted(_files((layout.uploads, layout.incoming))),
             LOGS: _counted(layout.logs.glob("*/*.parquet")),
             "releases": _counted(_files((layout.releases,))),
-            TRASH: _counted(Trash(layout, self.store).entries()),
+            TRASH: _counted(trash.files() if self.lacks_bucket else trash.entries()),
         }
         return Contents(found)
 

@@ -78,6 +78,10 @@ class Trash:
         if self._bucket is not None:
             for day, key, size_bytes in self._bucket.discarded():
                 yield TrashEntry(day, SEGMENTS + key, size_bytes, 0.0)
+        yield from self.files()
+
+    def files(self) -> Iterator[TrashEntry]:
+        """Yield what lies in the trash as files, without objects of a bucket."""
         for folder in self._days():
             for path in sorted(folder.rglob("*")):
                 with suppress(FileNotFoundError):

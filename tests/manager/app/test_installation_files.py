@@ -252,7 +252,7 @@ def test_a_trash_alone_is_data(tmp_path: Path) -> None:
     kept.mkdir(parents=True)
     (kept / f"{'a' * 64}.warc.gz").write_bytes(b"x")
     error = refused(Mismatch.NO_DATABASE, tmp_path / "data")
-    assert "1 files in the trash" in str(error)
+    assert "1 file in the trash" in str(error)
 
 
 @pytest.mark.parametrize("name", [MARK, LEASE])
