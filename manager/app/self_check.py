@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Final
 
 from manager.db import Database
+from manager.db.opening import sqlite_file
 from manager.operations.conditions import Condition, conditions_of, trouble_of
 from manager.operations.trouble import Trouble
 from manager.settings import SETTINGS_FILE, Settings, exposed_secrets
 from manager.store import Layout, StoreError
 from manager.store.file_system import FileSystem
+from manager.store.marks import apart_folders
 
 __all__ = ["SelfCheck", "check_folders"]
 
@@ -27,7 +29,7 @@ _REAL: Final = FileSystem()
 def check_folders(layout: Layout, system: FileSystem = _REAL) -> None:
     """Raise StoreError where the folders that are there take no files; makes none itself."""
     there = [folder for folder in (layout.data, layout.kept) if folder.is_dir()]
-    _refuse(conditions_of(None, there, (), 0, system))
+    _refuse(conditions_of(None, [*there, *apart_folders(layout)], (), 0, system))
 
 
 def _refuse(found: Sequence[Condition]) -> None:
@@ -76,7 +78,7 @@ class SelfCheck:
         layout = self._layout
         found = conditions_of(
             self._db,
-            (layout.data, layout.kept),
+            (layout.data, layout.kept, *apart_folders(layout), *self._of_database()),
             exposed_secrets(self._settings, self._config),
             self._settings.alerts.disk_inodes,
             self._system,
@@ -91,6 +93,12 @@ class SelfCheck:
                 _log.info("over: %s", one.text)
         self._found = tuple(found)
         return self._found
+
+    def _of_database(self) -> list[Path]:
+        """Return the folder of SQLite's file and journal."""
+        url = self._settings.database.url
+        file = sqlite_file(url) if url else None
+        return [] if file is None else [file.absolute().parent]
 
     @property
     def conditions(self) -> Sequence[Condition]:

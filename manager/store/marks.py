@@ -30,6 +30,7 @@ __all__ = [
     "Lease",
     "Mark",
     "Place",
+    "apart_folders",
     "places_of",
 ]
 
@@ -165,16 +166,18 @@ class BucketPlace:
 
 
 def places_of(layout: Layout, store: SegmentStore) -> list[Place]:
-    """Return the places that need a mark each: the folder of kept files, what lies apart of it.
-
-    A folder lies apart where it is a link to elsewhere, or something is mounted there.
-    """
-    mounted = _mount_points()
-    apart = [folder for folder in layout.filled if _lies_apart(folder, layout.kept, mounted)]
-    places: list[Place] = [FolderPlace(folder) for folder in (layout.kept, *apart)]
+    """Return the places that need a mark each: the folder of kept files, what lies apart of it."""
+    folders = (layout.kept, *apart_folders(layout))
+    places: list[Place] = [FolderPlace(folder) for folder in folders]
     if isinstance(store, ObjectStore):
         places.append(BucketPlace(store))
     return places
+
+
+def apart_folders(layout: Layout) -> list[Path]:
+    """Return the folders that are links to elsewhere, or where something is mounted."""
+    mounted = _mount_points()
+    return [folder for folder in layout.filled if _lies_apart(folder, layout.kept, mounted)]
 
 
 def _lies_apart(folder: Path, root: Path, mounted: Collection[str]) -> bool:

@@ -90,6 +90,37 @@ def test_a_manager_that_could_make_no_file_does_not_start(tmp_path: Path) -> Non
     SelfCheck(settings, layout, system(errno.ENOSPC)).start()
 
 
+@pytest.mark.parametrize("folder", ["archive/segments", "uploads", "logs"])
+def test_each_file_system_that_files_lie_on_is_looked_at(tmp_path: Path, folder: str) -> None:
+    """A disk of its own for segments or uploads, and that of SQLite's file, turned read-only."""
+    disk, tables = tmp_path / "disk", tmp_path / "tables"
+    disk.mkdir()
+    tables.mkdir()
+    data = tmp_path / "data"
+    (data / folder).parent.mkdir(parents=True)
+    (data / folder).symlink_to(disk)
+    settings = read_settings(data, overrides=[f'database.url="sqlite:///{tables}/prsm.sqlite"'])
+    layout = layout_of(settings)
+    layout.create()
+    refused: set[Path] = set()
+
+    def probe(path: Path) -> None:
+        if path in refused:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    check = SelfCheck(settings, layout, FileSystem(lambda _: Figures(f_files=0), probe))
+    check.start()
+    for one in (data / folder, tables):
+        refused.add(one)
+        assert [(found.code, found.subject) for found in check.look()] == [("read_only", str(one))]
+        assert str(one) in check.blocker
+        with pytest.raises(StoreError, match="is read-only"):
+            check.start()
+        refused.clear()
+    with pytest.raises(StoreError, match="is read-only"):
+        check_folders(layout, system(errno.EROFS))
+
+
 @pytest.mark.parametrize(
     ("text", "mode", "named"),
     [
