@@ -27,7 +27,6 @@ __all__ = [
     "HeldHost",
     "Job",
     "Selection",
-    "domain_expression",
     "finished",
     "held_hosts",
     "job_for",
@@ -91,11 +90,6 @@ class Selection:
 def with_any_port(expression: str) -> str:
     """Return an expression that matches `name:port` where the given one matches all or the name."""
     return f"(?:{expression})(?::[0-9]+)?" if expression != ".*" else expression
-
-
-def domain_expression(domain: str) -> str:
-    """Return the expression of a domain and all names below it."""
-    return rf"(?:.*[.])?{re.escape(domain.strip('.').lower())}"
 
 
 @frozen

@@ -156,13 +156,15 @@ def get(
             raise ClientError(f"{failed} of {len(report.files)} files failed; see above")
         unmatched = [each.place for each in report.files if each.state == "unmatched"]
         if unmatched:
-            raise NoMatchError(
-                f"nothing matches {', '.join(unmatched)}: `prs-get hosts` lists what there is"
-            )
+            raise _no_match(unmatched)
         if as_json:
             say_json({**so_far(), "exit": 0})
         else:
             terminal.say(_summary(report))
+
+
+def _no_match(asked: list[str]) -> NoMatchError:
+    return NoMatchError(f"nothing matches {', '.join(asked)}: `prs-get hosts` lists what there is")
 
 
 def _told(report: Report, withdrawn: Withdrawn) -> dict[str, Any]:
@@ -194,6 +196,7 @@ def _warn_of_room(folder: Folder, size_bytes: int, terminal: Terminal) -> None:
 def _dry(server: Server, folder: Folder, selections: list[Selection], as_json: bool) -> None:
     if selections:
         sizes = [(each.label, *size_of(server, each)) for each in selections]
+        nothing = [host for host, hosts, captures in sizes if not (hosts and captures)]
         if as_json:
             say_json(
                 {
@@ -205,6 +208,10 @@ def _dry(server: Server, folder: Folder, selections: list[Selection], as_json: b
             )
         for host, hosts, captures in () if as_json else sizes:
             say(f"{host}: {hosts} hosts, {captures} captures at most")
+        if nothing and as_json:  # the counts say it
+            raise click.exceptions.Exit(NoMatchError.exit_code)
+        if nothing:
+            raise _no_match(nothing)
         return
     report = Report()
     files = missing_segments(server, folder, report)

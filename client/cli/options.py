@@ -12,10 +12,10 @@ from typing import Any, Final, TypeVar
 import click
 
 from client.errors import ClientError, StoppedError
+from client.host_expression import domain_expression, host_expression
 from client.login import Login, home, load
 from client.names import plain
 from client.retrying import Patience
-from client.selecting import domain_expression
 from shared.errors import SettingError
 from shared.plurals import agreeing
 from shared.settings import refuse_password
@@ -79,7 +79,10 @@ def host_options(function: _Function) -> _Function:
 
 def selected_hosts(hosts: Sequence[str], domains: Sequence[str]) -> list[tuple[str, str]]:
     """Return the expressions that --host and --domain ask for, each with what a person gave."""
-    return [(host, host) for host in hosts] + [
+    for option, typed in (("--host", hosts), ("--domain", domains)):
+        if not all(each.strip(" .*" if option == "--domain" else " ") for each in typed):
+            raise click.UsageError(f"{option} is empty: without it all hosts are meant")
+    return [(host_expression(host), host) for host in hosts] + [
         (domain_expression(domain), domain) for domain in domains
     ]
 

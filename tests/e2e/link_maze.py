@@ -116,6 +116,7 @@ FORMS: Final = (
     Form("base", "<base href=/found/><a href={l}>x</a>"),
     Form("header-link", header={"Link": "<{t}>; rel=next"}),
     Form("header-refresh", header={"Refresh": "0; url={t}"}),
+    Form("header-link-images", header={"Link": '<>; rel=preload; imagesrcset="{t} 2x"'}),
     # Style sheets.
     Form("style-element-url", "<style>p {{ background: url({t}) }}</style>"),
     Form("style-element-import", "<style>@import '{t}';</style>"),
@@ -126,7 +127,15 @@ FORMS: Final = (
     _css("css-font-face", "@font-face { font-family: x; src: url({t}) format('woff2') }"),
     _css("css-image-set", "p { background: image-set('{t}' 2x) }"),
     _css("css-escape", "p { background: url({e}) }"),
+    _css(
+        "css-alpha",
+        "p {{ filter: progid:DX.AlphaImageLoader(src='{t}') }}".replace("{{", "{").replace(
+            "}}", "}"
+        ),
+    ),
     # Lazy loading.
+    Form("img-file", "<img file={t}>"),
+    Form("data-any", "<p data-path={t}>"),
     Form("data-src", "<img data-src={t}>"),
     Form("data-srcset", "<img data-srcset='{t} 2x'>"),
     Form("data-original", "<img data-original={t}>"),
@@ -135,7 +144,12 @@ FORMS: Final = (
     Form("data-background-image", "<div data-background-image={t}></div>"),
     Form("data-poster", "<video data-poster={t}></video>"),
     Form("custom-element", "<amp-img src={t}></amp-img>"),
+    Form("vml", "<v:imagedata src={t} />"),
+    Form("fencedframe", "<fencedframe src={t}></fencedframe>"),
+    Form("shadow-root", "<p><template shadowrootmode=open><a href={t}>x</a></template>"),
     # SVG.
+    Form("svg-fill", "<svg><path fill='url({t}#x)' /></svg>"),
+    Form("svg-gradient", "<svg><linearGradient href='{t}#x' /></svg>"),
     Form("svg-image", "<svg><image href={t} /></svg>"),
     Form("svg-image-xlink", "<svg><image xlink:href={t} /></svg>"),
     Form("svg-use", "<svg><use href='{t}#x' /></svg>"),
@@ -194,7 +208,22 @@ FORMS: Final = (
     Form("img-dynsrc", "<img dynsrc={t}>"),
     Form("bgsound", "<bgsound src={t}>"),
     Form("tr-background", "<table><tr background={t}><td>x</table>"),
+    Form("import-implementation", "<import implementation={t} />"),
+    Form("object-codebase-file", "<object codebase={t}></object>"),
+    Form("applet-object", "<applet object={t}></applet>"),
+    Form("param-ref", "<object><param name=x valuetype=ref value={t}></object>"),
     # What stands for the page elsewhere.
+    Form("meta-markup", "<meta name=copyright content=\"<img src='{t}'>\">"),
+    Form("json-ld-comment", '<script type=application/ld+json>// <!--\n{{"url": "{t}",}}</script>'),
+    _file(
+        *("browserconfig", "b.xml", "application/xml"),
+        b"<browserconfig><msapplication><tile><TileImage src='{t}'/></tile></msapplication>",
+    ),
+    _file("xml-stylesheet", "d.xml", "text/xml", b"<?xml-stylesheet href='{t}'?><data/>"),
+    _file("xslt-import", "d.xsl", "text/xsl", b"<xsl:stylesheet><xsl:import href='{t}'/>"),
+    _file("opml", "d.opml", "text/x-opml", b"<opml><outline xmlUrl='{t}'/></opml>"),
+    _file("m3u", "d.m3u8", "application/vnd.apple.mpegurl", b"#EXTM3U\n{t}\n"),
+    _file("appcache", "d.appcache", "text/cache-manifest", b"CACHE MANIFEST\n{t}\n"),
     Form("meta-og-image", "<meta property=og:image content={t}>"),
     Form("meta-twitter-image", "<meta name=twitter:image content={t}>"),
     Form("meta-msapplication", "<meta name=msapplication-TileImage content={t}>"),
@@ -221,6 +250,9 @@ FORMS: Final = (
     Form("script-string-escaped", '<script>go("{s}")</script>'),
     Form("script-json", '<script type=application/json>{{"next": "{t}"}}</script>'),
     Form("script-module", "<script type=module>import x from '{t}'</script>"),
+    Form("script-comment", "<script>/* it's */var next='{t}'</script>"),
+    Form("script-regex", "<script>a=b.replace(/'/g,'');next='{t}'</script>"),
+    Form("script-writes", "<script>document.write('<a href=\"{t}\">x')</script>"),
     Form("onclick", "<p onclick=\"location.href='{t}'\">x</p>"),
     Form(
         "script-file-string",

@@ -127,6 +127,10 @@ def test_hosts_by_name_and_by_domain(party: ThirdParty) -> None:
     for arguments, found in (
         (("--host", "www[.]example[.]jp"), ["www.example.jp:80"]),
         (("--host", "www[.]example[.]jp:80"), ["www.example.jp:80"]),
+        (("--host", "^www[.]example[.]jp$"), ["www.example.jp:80"]),
+        (("--host", "WWW.Example.jp."), ["www.example.jp:80"]),
+        (("--host", "http://www.example.jp/"), ["www.example.jp:80"]),
+        (("--domain", "*.Example.jp"), ["www.example.jp:80"]),
         (("--domain", "example.jp"), ["www.example.jp:80"]),
         (("--domain", "www.example.jp", "--host", "www.etl.*"),
          ["www.etl.go.jp:80", "www.example.jp:80"]),
@@ -146,6 +150,10 @@ def test_a_question_that_nothing_matches_is_said(party: ThirdParty) -> None:
             "get", "--host", ".*", "--until", "2001", "--format", form, "-o", str(party.taken)
         )
         assert (told.code, party.files()) == (3, {}), told.err
+    for more in ((), ("--json",)):
+        dry = party.run("get", "--host", "none", "--dry-run", *more, "-o", str(party.taken))
+        assert dry.code == 3
+        assert "none" in dry.out
     told = party.run("get", "--host", "none", "--host", "www[.]etl.*", "-o", str(party.taken))
     assert told.code == 3
     assert "nothing matches none" in told.err
