@@ -127,12 +127,7 @@ FORMS: Final = (
     _css("css-font-face", "@font-face { font-family: x; src: url({t}) format('woff2') }"),
     _css("css-image-set", "p { background: image-set('{t}' 2x) }"),
     _css("css-escape", "p { background: url({e}) }"),
-    _css(
-        "css-alpha",
-        "p {{ filter: progid:DX.AlphaImageLoader(src='{t}') }}".replace("{{", "{").replace(
-            "}}", "}"
-        ),
-    ),
+    _css("css-alpha", "p { filter: progid:DX.AlphaImageLoader(src='{t}') }"),
     # Lazy loading.
     Form("img-file", "<img file={t}>"),
     Form("data-any", "<p data-path={t}>"),
@@ -219,8 +214,8 @@ FORMS: Final = (
         *("browserconfig", "b.xml", "application/xml"),
         b"<browserconfig><msapplication><tile><TileImage src='{t}'/></tile></msapplication>",
     ),
-    _file("xml-stylesheet", "d.xml", "text/xml", b"<?xml-stylesheet href='{t}'?><data/>"),
-    _file("xslt-import", "d.xsl", "text/xsl", b"<xsl:stylesheet><xsl:import href='{t}'/>"),
+    _file("css-xml-stylesheet", "d.xml", "text/xml", b"<?xml-stylesheet href='{t}'?><data/>"),
+    _file("css-xslt-import", "d.xsl", "text/xsl", b"<xsl:stylesheet><xsl:import href='{t}'/>"),
     _file("opml", "d.opml", "text/x-opml", b"<opml><outline xmlUrl='{t}'/></opml>"),
     _file("m3u", "d.m3u8", "application/vnd.apple.mpegurl", b"#EXTM3U\n{t}\n"),
     _file("appcache", "d.appcache", "text/cache-manifest", b"CACHE MANIFEST\n{t}\n"),
