@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Final
 
 from shared.errors import ConflictError, Fault, FormatError, LimitError, PrsmError
 from shared.wire.installation import FOREIGN, HOUR_S
@@ -198,6 +199,11 @@ class UnsupportedTypeError(PrsmError):
         self.taken = tuple(taken)
 
 
+NAME_SHOWN: Final = 100
+"""Characters of an unknown name that are told, and compared with known ones: it may be as long as a
+request."""
+
+
 class UnknownFieldError(FormatError):
     """A parameter or a key that an operation does not know.
 
@@ -206,7 +212,7 @@ class UnknownFieldError(FormatError):
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
-        self.name = name
+        self.name = name = name[:NAME_SHOWN]
         self.known = tuple(known)
         self.nearest = _nearest(name, known)
         meant = f"; did you mean {self.nearest}?" if self.nearest else ""

@@ -71,6 +71,7 @@ class Fault(StrEnum):
     MEMORY_LIMIT = "memory_limit"
     SENDER_UPLOADS = "sender_uploads"
     SENDER_BYTES = "sender_bytes"
+    SENDER_MESSAGES = "sender_messages"
     # requests
     UNKNOWN_PARAMETER = "unknown_parameter"
     REPEATED_PARAMETER = "repeated_parameter"

@@ -6,14 +6,24 @@ is called most; `door` says who comes in, `keys` looks up and `syncs` answers ma
 """
 
 from manager.agent_api import collection, joining, messages, releases, tus
-from manager.agent_api.door import AgentDoor
+from manager.agent_api.door import AgentDoor, known_agent
 from manager.agent_api.keys import Keys
 from manager.agent_api.sync_route import PATH as SYNC_PATH
 from manager.agent_api.sync_route import SyncLane, add_sync
 from manager.agent_api.syncs import Syncs
 from manager.agent_api.uploads import Uploads
 
-__all__ = ["ROUTES", "SYNC_PATH", "AgentDoor", "Keys", "SyncLane", "Syncs", "Uploads", "add_sync"]
+__all__ = [
+    "ROUTES",
+    "SYNC_PATH",
+    "AgentDoor",
+    "Keys",
+    "SyncLane",
+    "Syncs",
+    "Uploads",
+    "add_sync",
+    "known_agent",
+]
 
 ROUTES = [
     route

@@ -25,15 +25,16 @@ from manager.errors import (
 )
 from manager.intake.discovered import DiscoveredIntake
 from manager.intake.logs import LogIntake
-from manager.intake.readers import Reader
+from manager.intake.messages import MessageDesk
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
 from manager.operations.enrolment import AgentIdentity, knows_agents
 from manager.operations.login_failures import source_of
 from manager.operations.login_gate import RefusalHold
 from manager.operations.policy import Policy
+from manager.operations.senders import work_for
 from manager.operations.transport import require_private
-from manager.settings import IntakeSettings, LimitSettings
+from manager.settings import LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.frozen import frozen
 from shared.wire.installation import HEADER, read_installation
@@ -45,6 +46,7 @@ __all__ = [
     "AgentDoor",
     "door_of",
     "hold_refusal",
+    "known_agent",
     "refusal",
     "require_private_line",
     "shown_key_hash",
@@ -72,8 +74,7 @@ class AgentDoor:
     lists: ListFiles
     logs: LogIntake
     discovered: DiscoveredIntake
-    read: Reader
-    settings: IntakeSettings
+    messages: MessageDesk
     uploads: Uploads
     keys: Keys
     syncs: Syncs
@@ -166,7 +167,13 @@ async def _agent_of(
         raise await refusal(request)
     if host is not None and check_agent_name(host) != known.name:
         raise ForbiddenError(f"host={host}: the key shown is that of {known.name}")
+    work_for(f"agent {known.id}")
     return known
 
 
 Agent = Annotated[AgentIdentity, Depends(_agent_of)]
+
+
+async def known_agent(request: Request) -> int:
+    """Return the number of the agent whose key a request carries. Raises as a route does."""
+    return (await _agent_of(request, None)).id

@@ -13,6 +13,7 @@ from typing import Final
 
 from manager.db import Database
 from manager.operations.enrolment import AgentIdentity, authenticate
+from manager.operations.senders import own_work
 
 __all__ = ["Keys"]
 
@@ -39,7 +40,8 @@ class Keys:
             answer = asyncio.get_running_loop().create_future()
             self._waiting[key_hash] = answer
         if self._looking is None:
-            self._looking = asyncio.create_task(self._look())
+            with own_work():
+                self._looking = asyncio.create_task(self._look())
         # Others may wait for the same key: who goes away does not take the answer with him.
         known = await asyncio.shield(answer)
         if known is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
@@ -20,17 +20,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from manager.agent_api.door import KEY, AgentDoor, door_of, refusal, shown_key_hash
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
-from manager.intake.connected import while_connected
+from manager.intake.json_checking import shown_mistakes
 from manager.intake.message_reading import MessageJob, check_sync
+from manager.operations.enrolment import AgentIdentity
 from shared.wire.sync import SyncAnswer, SyncRequest
 
 __all__ = ["SyncLane", "add_sync"]
 
 PATH: Final = "/api/v1/sync"
 JSON_TYPE: Final = "application/json"
-
-LARGE_BYTES: Final = 64 * 1024
-"""Of a sync that a worker process looks through first; most have less than a thousand."""
 
 SAID_BYTES: Final = 500
 """Of a refusal, in a line of the log; it may repeat what was sent."""
@@ -106,16 +104,7 @@ async def _answer(request: Request) -> Response:
     agent = await door.keys.lately(key_hash)
     if agent is None:
         raise await refusal(request)
-    body = await request.body()
-    if len(body) > LARGE_BYTES:
-        job = MessageJob(agent.id, body, door.settings.message_cpu_s)
-        found = await while_connected(request, _mistakes(door, job))
-        if found:
-            raise RequestValidationError(found)
-    try:
-        asked = SyncRequest.model_validate_json(body)
-    except ValidationError as error:
-        raise RequestValidationError(error.errors(include_url=False)) from error
+    asked = await _read(request, door, agent)
     try:
         answer = await door.syncs.answer(agent, key_hash, asked)
     except UnknownKeyError:
@@ -124,5 +113,17 @@ async def _answer(request: Request) -> Response:
     return Response(answer.model_dump_json(), media_type="application/json")
 
 
-async def _mistakes(door: AgentDoor, job: MessageJob) -> list[dict[str, Any]]:
-    return await door.read(check_sync, job)
+async def _read(request: Request, door: AgentDoor, agent: AgentIdentity) -> SyncRequest:
+    async def identify(_: Request) -> int:
+        return agent.id
+
+    async with door.messages.gathered(request, door.limits.sync_bytes, identify) as gathered:
+        if gathered.sender is not None:
+            job = MessageJob(agent.id, gathered.body, door.messages.cpu_s)
+            found = await door.messages.elsewhere(request, check_sync, job)
+            if found:
+                raise RequestValidationError(found)
+        try:
+            return SyncRequest.model_validate_json(gathered.body)
+        except ValidationError as error:
+            raise RequestValidationError(shown_mistakes(error)) from error

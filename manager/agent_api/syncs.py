@@ -20,6 +20,7 @@ from manager.db import Database
 from manager.errors import BusyError, PrsmError
 from manager.operations.enrolment import AgentIdentity
 from manager.operations.policy import Policy
+from manager.operations.senders import own_work
 from manager.operations.syncing import Asked, fleet_size, sync_all
 from shared.frozen import frozen
 from shared.wire.sync import SyncAnswer, SyncRequest
@@ -72,7 +73,8 @@ class Syncs:
         if len(self._waiting) >= ENOUGH:
             self._enough.set()
         if self._answering is None:
-            self._answering = asyncio.create_task(self._answer_all())
+            with own_work():
+                self._answering = asyncio.create_task(self._answer_all())
         return await waiting.answer
 
     async def _answer_all(self) -> None:

@@ -28,9 +28,9 @@ from manager.api import (
     settings,
     tokens,
 )
-from manager.api.door import AdminDoor
+from manager.api.door import AdminDoor, known_person
 
-__all__ = ["ROUTES", "AdminDoor"]
+__all__ = ["ROUTES", "AdminDoor", "known_person"]
 
 ROUTES = [
     route

@@ -18,6 +18,7 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 
 from manager.db import Database
 from manager.errors import ForbiddenError, UnknownKeyError
+from manager.intake.messages import sender_number
 from manager.intake.readers import Reader
 from manager.operations.actor import Actor
 from manager.operations.adoption import Adopted, IdOf
@@ -33,6 +34,7 @@ from manager.operations.policy import Policy
 from manager.operations.scratch import Scratch
 from manager.operations.scrubbing import Pace
 from manager.operations.search import Search
+from manager.operations.senders import work_for
 from manager.operations.strays import TrashDay
 from manager.operations.transport import browser_of, require_private
 from manager.operations.users import ROLES, Role, session_of
@@ -53,6 +55,7 @@ __all__ = [
     "Viewer",
     "actor_at",
     "csrf_of",
+    "known_person",
     "require_private_line",
     "session_token",
 ]
@@ -164,20 +167,8 @@ def _may(least: Role) -> Callable[..., object]:
         bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
         _: Annotated[str | None, Security(_COOKIE)],
     ) -> Holder:
-        if request.state.local:
-            return Holder("local", "local", "admin", "")
-        require_private_line(request)
-        try:
-            if bearer is not None:
-                found = await asyncio.to_thread(
-                    holder_of, door.db, hash_of_key(bearer.credentials), door.now_ms()
-                )
-            else:
-                found = await _of_session(request, door)
-        except UnknownKeyError:
-            if bearer is not None or session_token(request):  # something was shown, and was wrong
-                await door.hold.refused(source_of(request.state.line.client), door.now_ms())
-            raise
+        found = await _holder_at(request, door, bearer)
+        work_for(f"user {found.name}")
         if _RANK[found.role] < _RANK[least]:
             raise ForbiddenError(
                 f"{found.actor_name} is {found.role}; this needs the role {least}, which an "
@@ -186,6 +177,30 @@ def _may(least: Role) -> Callable[..., object]:
         return found
 
     return person_of
+
+
+async def _holder_at(
+    request: Request, door: AdminDoor, bearer: HTTPAuthorizationCredentials | None
+) -> Holder:
+    """Return who asks. Raises UnknownKeyError, ForbiddenError, InsecureLineError."""
+    if request.state.local:
+        return Holder("local", "local", "admin", "")
+    require_private_line(request)
+    try:
+        if bearer is None:
+            return await _of_session(request, door)
+        shown = hash_of_key(bearer.credentials)
+        return await asyncio.to_thread(holder_of, door.db, shown, door.now_ms())
+    except UnknownKeyError:
+        if bearer is not None or session_token(request):  # something was shown, and was wrong
+            await door.hold.refused(source_of(request.state.line.client), door.now_ms())
+        raise
+
+
+async def known_person(request: Request) -> int:
+    """Return the number of who asks, as a sender. Raises as a route does that a viewer may call."""
+    found = await _holder_at(request, _door_of(request), await _BEARER(request))
+    return sender_number(found.kind, found.name)
 
 
 async def _of_session(request: Request, door: AdminDoor) -> Holder:

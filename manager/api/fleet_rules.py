@@ -6,22 +6,16 @@ import asyncio
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from manager.api.door import Door, Operator, Viewer
+from manager.intake.large_messages import NewLines
 from manager.operations import fleet_rules
 from manager.operations.fleet_rules import FleetRules, LimitsRow, Tried
 
 __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/api/v1/fleet-rules", tags=["fleet rules"])
-
-
-class NewLines(BaseModel):
-    """Lines for the block list, one an RE2 expression that is looked for in whole URLs."""
-
-    text: Annotated[str, Field(max_length=100_000)]
-    reason: Annotated[str, Field(max_length=500)] = ""
 
 
 class Added(BaseModel):

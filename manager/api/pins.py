@@ -6,9 +6,10 @@ import asyncio
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from manager.api.door import Door, Operator, Viewer
+from manager.intake.large_messages import AgentName, NewPins, Reason, Unpin, Url
 from manager.operations import bans, moving, pins
 from manager.operations.bans import Ban
 from manager.operations.pins import Pinned, PinPage
@@ -17,9 +18,6 @@ __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/api/v1/hosts", tags=["hosts"])
 
-Url = Annotated[str, Field(max_length=2083)]
-AgentName = Annotated[str, Field(max_length=253)]
-Reason = Annotated[str, Field(max_length=500)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Offset = Annotated[int, Query(ge=0)]
 
@@ -37,21 +35,6 @@ class NewMove(BaseModel):
 
     unit: Url
     agent: AgentName
-    reason: Reason = ""
-
-
-class NewPins(BaseModel):
-    """Hosts and directories, and the agent that is to own them all."""
-
-    units: Annotated[list[Url], Field(min_length=1, max_length=10_000)]
-    agent: AgentName
-    reason: Reason = ""
-
-
-class Unpin(BaseModel):
-    """Units that plans may move again."""
-
-    units: Annotated[list[Url], Field(min_length=1, max_length=10_000)]
     reason: Reason = ""
 
 

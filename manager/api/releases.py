@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door, Viewer
 from manager.db.update_reports import UpdateReportRow
+from manager.intake.large_messages import FirstMetadata, NextSigned, NextTargets
 from manager.intake.receiving import Receiving, receive
 from manager.operations import release_views, releases, rollouts, update_reports
 from manager.operations.release_views import Releases
@@ -19,7 +20,6 @@ from shared.errors import Fault, FormatError
 __all__ = ["router"]
 
 router: Final = APIRouter(prefix="/api/v1/releases", tags=["releases"])
-Text = Annotated[str, Field(max_length=500_000)]
 Version = Annotated[str, Field(max_length=64)]
 
 BUNDLE: Final[dict[str, Any]] = {
@@ -29,26 +29,6 @@ BUNDLE: Final[dict[str, Any]] = {
     }
 }
 """What OpenAPI says of a release's file; `prsm` sends it as text/plain."""
-
-
-class FirstMetadata(BaseModel):
-    """The first root, and targets without a release, both signed."""
-
-    root: Text
-    targets: Text
-
-
-class NextSigned(BaseModel):
-    """The next root, signed by enough keys of the last and of its own; targets; or both."""
-
-    root: Text | None = None
-    targets: Text | None = None
-
-
-class NextTargets(BaseModel):
-    """The next targets, signed by the targets keys."""
-
-    targets: Text
 
 
 class RollOut(BaseModel):

@@ -20,15 +20,19 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.app.logs import REQUEST_ID
+from manager.app.request_heads import check_parameters, plain_cookies
 from manager.app.statuses import answer
+from manager.intake.body_errors import body_too_large
 from manager.intake.receiving import SlowSenderError, check_rate
+from manager.operations.login_failures import source_of
+from manager.operations.senders import work_for
 from manager.operations.transport import Line, LineKind, Network, networks, seen_line
 from shared.errors import Fault, FormatError, LimitError
 from shared.frozen import frozen
-from shared.plurals import agreeing
 from shared.wire.installation import HEADER
 
 __all__ = ["Connection", "Entrance"]
@@ -98,8 +102,10 @@ class Connection:
         if scope["type"] != "http":
             raise RuntimeError(f"ASGI {scope['type']}: this server speaks HTTP only")
         request_id = secrets.token_hex(8)
+        scope["headers"] = plain_cookies(scope["headers"])
         headers = dict(scope["headers"])
         line = self._line(scope)
+        work_for(f"address {source_of(line.client)}")
         scope["state"] = {
             **scope.get("state", {}),
             "local": self._entrance.local,
@@ -114,13 +120,11 @@ class Connection:
         )
         hsts_s = self._entrance.hsts_s if line.is_tls else 0
         said = _Answer(send, body, request_id, hsts_s, self._entrance.installation).send
-        asked = b"" if path.startswith(PAGES) else scope["query_string"]
-        if "\0" in path or b"%00" in asked:
-            sentence = f"the address of this request holds {NUL}"
-            refusal = answer(Request(scope), 400, sentence, {}, code=Fault.INVALID_VALUE)
-            await refusal(scope, body.receive, said)
-        else:
+        refusal = _refused_address(scope)
+        if refusal is None:
             await self._app(scope, body.receive, said)
+        else:
+            await refusal(scope, body.receive, said)
 
     def _line(self, scope: Scope) -> Line:
         entrance = self._entrance
@@ -134,6 +138,19 @@ class Connection:
             scope["headers"],
             entrance.proxies if entrance.behind_tls_proxy else None,
         )
+
+
+def _refused_address(scope: Scope) -> Response | None:
+    """Return the answer to an address that cannot be."""
+    path, query = scope["path"], scope["query_string"]
+    try:
+        check_parameters(query)
+    except LimitError as error:
+        return answer(Request(scope), 414, str(error), {}, code=error.code)
+    if "\0" in path or (b"%00" in query and not path.startswith(PAGES)):
+        sentence = f"the address of this request holds {NUL}"
+        return answer(Request(scope), 400, sentence, {}, code=Fault.INVALID_VALUE)
+    return None
 
 
 class _Body:
@@ -165,7 +182,7 @@ class _Body:
         """Return the next part; raises LimitError over the limit, before reading if declared."""
         limit_bytes = self._limit_bytes
         if limit_bytes is not None and self._declared_bytes > limit_bytes:
-            raise _over(agreeing(f"of {self._declared_bytes} bytes"), limit_bytes)
+            raise body_too_large(f"of {self._declared_bytes} bytes", limit_bytes)
         message = await self._next()
         self._note(message)
         if limit_bytes is not None:
@@ -173,7 +190,7 @@ class _Body:
                 elapsed_s = time.monotonic() - self._begun_s
                 check_rate("request body", self._received_bytes, elapsed_s, self._least_bytes_per_s)
             if self._received_bytes > limit_bytes:
-                raise _over("is longer", limit_bytes)
+                raise body_too_large("is longer", limit_bytes)
             if self._may_be_json:
                 self._refuse_nul(message.get("body", b""))
         return message
@@ -262,7 +279,3 @@ def _begun(text: bytes) -> bytes:
     if (end - len(text[:end].rstrip(b"\\"))) % 2:
         return text[end - 1 :]
     return b""
-
-
-def _over(size: str, limit_bytes: int) -> LimitError:
-    return LimitError(f"request body {size}: the limit is {limit_bytes} bytes here; send less")

@@ -1,8 +1,9 @@
 """Which connections are closed where nearly all are taken: those of the address with the most.
 
 Else one address that opens thousands keeps everybody out. Idle connections go first, the oldest
-before others; behind a proxy all have its address, and idle ones are all that it loses. Requests
-whose body still comes in go only where their address holds more than half of all connections.
+before others. Where an address holds more than half of all connections, those go too that wait for
+their client (a body that comes in, an answer that is not taken), and at last any. Behind a proxy
+all have its address, and it loses none whose request is being answered.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ class SharedConnection(Protocol):
     def give_back(self) -> None: ...
 
 
-def make_room(connections: Collection[Any], most: int) -> int:
+def make_room(connections: Collection[Any], most: int, keeps_whole: bool = False) -> int:
     """Close connections where there are nearly as many as may be; return how many.
 
-    connections: `SharedConnection`s, as uvicorn keeps them.
+    connections: `SharedConnection`s, as uvicorn keeps them. keeps_whole: an address may be a
+    proxy's: close none whose request is being answered.
     """
     if len(connections) < FULL * most:
         return 0
@@ -48,6 +50,8 @@ def make_room(connections: Collection[Any], most: int) -> int:
     closed = [one for one in theirs if one.is_idle][:wanted]
     if not closed and count > most / 2:
         closed = [one for one in theirs if one.is_receiving][:wanted]
+        if not closed and not keeps_whole:
+            closed = theirs[:wanted]
     for one in closed:
         one.give_back()
     return len(closed)

@@ -2,9 +2,10 @@
 
 uvicorn's protocol over httptools takes a fifth of what its h11 takes of a request, but leaves to
 others how long and how large the parts may be that no application sees: the head, what stands
-behind the length of a chunk, the fields behind a body, and requests sent ahead. Invariants: of
-these at most `BETWEEN_BYTES` and one read of the socket are ever kept; where nearly all connections
-are taken, the address that has the most of them gives some back (`connection_shares`).
+behind the length of a chunk, the fields behind a body, requests sent ahead, and an answer that its
+client does not take. Invariants: of these at most `BETWEEN_BYTES` and one read of the socket are
+ever kept; a connection whose client takes nothing ends (`answer_pace`); where nearly all
+connections are taken, the address that has the most gives some back (`connection_shares`).
 Source: docs/adr/0158; RFC 9112.
 """
 
@@ -17,12 +18,18 @@ from typing import Final
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from manager.app.answer_pace import AnswerPace
 from manager.app.connection_shares import make_room
+from manager.app.request_heads import FIELDS_MOST
 
 __all__ = ["BETWEEN_BYTES", "BoundedProtocol"]
 
 BETWEEN_BYTES: Final = 64 * 1024
 """Of a head, or between two parts of a body. Browsers and proxies stop far below it."""
+CHUNKS_FREE: Final = 1_000
+CHUNK_BYTES: Final = 16
+"""Behind `CHUNKS_FREE` chunks of a body a chunk has so many bytes on average: each one costs as
+much as a kilobyte."""
 WAITING: Final = 16
 """Requests of one connection behind the one that is being answered. Browsers send none ahead."""
 
@@ -34,6 +41,14 @@ _TOO_MANY: Final = (
     400,
     f"more than {WAITING} requests wait on this connection; send them as answers come",
 )
+_TOO_MANY_FIELDS: Final = (
+    431,
+    f"a head of more than {FIELDS_MOST} fields; send fewer",
+)
+_TOO_MANY_CHUNKS: Final = (
+    400,
+    f"a body of over {CHUNKS_FREE} chunks has {CHUNK_BYTES} bytes in each; send larger chunks",
+)
 _NO_HOST: Final = (400, "a request of HTTP/1.1 has one field Host, no more (RFC 9112, 3.2)")
 
 
@@ -41,6 +56,11 @@ class BoundedProtocol(HttpToolsProtocol):
     """Gives up on who never ends the head of a request, and refuses what is too large to be one."""
 
     head_s: float
+    answer_idle_s: float = 60.0
+    least_bytes_per_s: int = 0
+    """How fast an answer is to be taken, as `answer_pace` measures it."""
+    keeps_whole: bool = False
+    """Whether connections are those of a proxy, whose requests are different senders'."""
     most_connections: int = 0
     """Of all clients; 0: unlimited."""
     quiet: frozenset[str] = frozenset()
@@ -48,7 +68,10 @@ class BoundedProtocol(HttpToolsProtocol):
 
     since_s = 0.0
     _head_timer: asyncio.TimerHandle | None = None
+    _pace: AnswerPace | None = None
     _between_bytes = 0
+    _chunks = 0
+    _body_bytes = 0
     _head_is_over = False
     _refusal: tuple[int, str] | None = None
     _running: RequestResponseCycle | None = None
@@ -57,7 +80,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self.since_s = self.loop.time()
         if self.most_connections:
-            make_room(self.connections, self.most_connections)
+            make_room(self.connections, self.most_connections, self.keeps_whole)
         self._head_timer = self.loop.call_later(self.head_s, self._give_up)
 
     @property
@@ -72,15 +95,47 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def is_receiving(self) -> bool:
-        """Tell whether a request's body still comes in, or nothing does."""
-        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+        """Tell whether it waits for its client: for a request, for a body, or to take an answer."""
+        cycle = self.cycle
+        waits = cycle is None or cycle.response_complete or cycle.more_body
+        return waits or self.flow.write_paused
 
     def give_back(self) -> None:
         """Close the connection for others' sake."""
-        self.transport.close()
+        self._end()
+
+    def pause_writing(self) -> None:
+        """Wait until the client has taken what was written, as long as it takes some."""
+        super().pause_writing()
+        if self._pace is None:
+            self._pace = AnswerPace(
+                self.loop, self.transport, self.answer_idle_s, self.least_bytes_per_s
+            )
+
+    def resume_writing(self) -> None:
+        """Go on writing."""
+        self._stop_pace()
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, also where its client has not taken its last answer."""
+        self._end()
+
+    def _end(self) -> None:
+        # `close` would wait for as long as the client takes nothing.
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            self.transport.close()
+
+    def _stop_pace(self) -> None:
+        if self._pace is not None:
+            self._pace.stop()
+            self._pace = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self._stop_pace()
         running = self._running
         super().connection_lost(exc)
         if running is not None and not running.response_complete:
@@ -104,12 +159,17 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._head_is_over = False
+        self._chunks = self._body_bytes = 0
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # Fields behind a body would be taken for the head's.
-        if not self._head_is_over:
-            super().on_header(name, value)
+        if self._head_is_over:
+            return
+        if len(self.headers) >= FIELDS_MOST:
+            self._refusal = _TOO_MANY_FIELDS
+            raise ValueError(_TOO_MANY_FIELDS[1])  # to the parser, which ends with it
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._between_bytes = 0
@@ -125,8 +185,16 @@ class BoundedProtocol(HttpToolsProtocol):
         if self.scope["path"] in self.quiet:
             self.cycle.access_log = False
 
+    def on_chunk_header(self) -> None:
+        """Count a chunk of a body."""
+        self._chunks += 1
+        if self._body_bytes < CHUNK_BYTES * (self._chunks - CHUNKS_FREE):
+            self._refusal = _TOO_MANY_CHUNKS
+            raise ValueError(_TOO_MANY_CHUNKS[1])  # to the parser, which ends with it
+
     def on_body(self, body: bytes) -> None:
         self._between_bytes = 0
+        self._body_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:

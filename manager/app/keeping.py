@@ -215,5 +215,5 @@ def open_archive(
         store,
         SegmentIntake(db, reading, now_ms),
         usage,
-        Downloads(db, usage, now_ms),
+        Downloads(db, usage, now_ms, settings.downloads_per_token),
     )

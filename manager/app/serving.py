@@ -12,7 +12,6 @@ import contextlib
 import logging
 import socket
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -23,14 +22,13 @@ from manager.agent_api import SYNC_PATH
 from manager.app.certificate import Certificate
 from manager.app.http_protocol import BoundedProtocol
 from manager.app.shutdown import Shutdown
+from manager.intake.request_threads import RequestThreads
 from manager.settings import ServerSettings, Settings
 from manager.store import StoreError
 from shared.errors import SettingError
 
 __all__ = ["Listeners", "open_listeners", "run_servers"]
 
-THREADS: Final = 64
-"""Requests wait in threads for the database and the disk; a writer may wait 30 s for its turn."""
 SOCKET_PATH_LIMIT: Final = 107
 
 _log: Final = logging.getLogger(__name__)
@@ -130,7 +128,7 @@ async def run_servers(
     end. shutdown: counts from the signal on.
     """
     loop = asyncio.get_running_loop()
-    loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="request"))
+    loop.set_default_executor(RequestThreads(of_a_sender=settings.limits.threads_per_sender))
     servers = [
         (_Server(_config(settings, public, certificate)), listeners.tcp),
         (_Server(_config(settings, local, None)), listeners.local),
@@ -169,6 +167,9 @@ def _config(settings: Settings, app: ASGIApp, certificate: Certificate | None) -
     server = settings.server
     of_ours = {
         "head_s": settings.limits.request_head_s,
+        "answer_idle_s": settings.limits.upload_idle_s,
+        "least_bytes_per_s": settings.limits.upload_least_bytes_per_s,
+        "keeps_whole": settings.server.behind_tls_proxy,
         "most_connections": settings.limits.connections,
         "quiet": frozenset({SYNC_PATH}),
     }

@@ -9,20 +9,21 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.types import ASGIApp
 
 from manager import agent_api, api, distribution
-from manager.agent_api import AgentDoor, Keys, Syncs, Uploads
-from manager.api import AdminDoor
+from manager.agent_api import AgentDoor, Keys, Syncs, Uploads, known_agent
+from manager.api import AdminDoor, known_person
 from manager.app.compose import Manager
 from manager.app.connection import Connection, Entrance
 from manager.app.contract import Methods, documented, strict
 from manager.app.health import health_router
 from manager.app.statuses import answer_to, speak_errors, status_of
 from manager.console import ConsoleDoor, console, console_pages
-from manager.distribution import DistributionDoor, Selections
+from manager.distribution import DistributionDoor, Selections, known_client
+from manager.intake.messages import FEW_FIELDS_BYTES, MessageDesk
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
 from manager.operations.installation import installation_id
 from manager.operations.log_lines import LogLines
-from manager.operations.login_gate import LoginGate, RefusalHold
+from manager.operations.login_gate import GateSize, LoginGate, RefusalHold
 from manager.operations.scratch import Scratch
 from manager.operations.search import Search
 from manager.operations.transport import networks
@@ -36,13 +37,19 @@ SMALL: Final = (
     "/api/v1/key",
     "/api/v1/collection/offers",
     "/api/v1/update/report",
+    "/api/v1/login",
     "/console/login",
 )
 """Begins of addresses that take a few fields, some from who has shown no key yet."""
 
-SMALL_BYTES: Final = 64_000
-"""The largest of these messages; a megabyte of mistakes costs the server half a second."""
-ROUTES: Final = strict([*agent_api.ROUTES, *distribution.ROUTES, *api.ROUTES])
+STRANGERS: Final = frozenset({"/api/v1/enrol", "/api/v1/login"})
+"""Addresses that who shows no key, token or session may call."""
+
+ROUTES: Final = [
+    *strict(agent_api.ROUTES, known_agent, STRANGERS),
+    *strict(distribution.ROUTES, known_client),
+    *strict(api.ROUTES, known_person, STRANGERS),
+]
 
 
 def build_app(manager: Manager) -> FastAPI:
@@ -60,9 +67,15 @@ def build_app(manager: Manager) -> FastAPI:
     )
     speak_errors(app)
     hold = RefusalHold()
-    logins = LoginGate()
     limits = manager.settings.limits
+    size = GateSize(
+        limits.logins_waiting, limits.logins_of_known_devices, limits.logins_per_address
+    )
+    logins = LoginGate(size=size)
     installation = app.state.installation = installation_id(manager.db)
+    messages = app.state.messages = MessageDesk(
+        manager.read, limits.large_messages_per_sender, manager.settings.intake.message_cpu_s
+    )
     app.state.agent_door = AgentDoor(
         manager.db,
         manager.policy,
@@ -72,8 +85,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.lists,
         manager.logs,
         manager.discovered,
-        manager.read,
-        manager.settings.intake,
+        messages,
         Uploads(
             limits.uploads_at_once,
             limits.uploads_per_minute,
@@ -159,6 +171,7 @@ def build_app(manager: Manager) -> FastAPI:
         search,
         manager.layout,
         manager.signing,
+        messages,
     )
     app.state.console_door = pages
     app.mount("/console", console(pages))
@@ -192,7 +205,7 @@ def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
 
     def limit_of(path: str) -> int | None:
         if path.startswith(SMALL):
-            return min(SMALL_BYTES, limits.request_bytes)
+            return min(FEW_FIELDS_BYTES, limits.request_bytes)
         if path.startswith(UPLOADS):
             return None
         return body_limits.get(path, limits.request_bytes)

@@ -13,7 +13,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -27,7 +27,9 @@ from manager.console.query import Query, check_query
 from manager.console.refused_forms import form_again
 from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
 from manager.db.kept import StillCountingError, looked_at
-from manager.errors import BusyError, ForbiddenError, SlowDownError
+from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
+from manager.intake.form_reading import FormJob, form_fields, read_form
+from manager.intake.messages import DIRECT_BYTES, sender_number
 from manager.operations.login_failures import LoginWait, login_wait
 from manager.operations.transport import require_private
 from manager.operations.users import Role, SessionUser, session_of
@@ -37,7 +39,6 @@ from shared.wire.names import hash_of_key
 
 __all__ = ["Page", "failed", "guarded", "kept_question", "login_page", "safe_target"]
 
-FIELDS_MOST: Final = 20_000
 FORM: Final = "application/x-www-form-urlencoded"
 SECRETS: Final = frozenset({"password", "old_password", "password_again"})
 FIRST_FIGURE_S: Final = 1.0  # for which a page waits that shows it
@@ -66,7 +67,7 @@ def guarded(page: Page, door: ConsoleDoor, pages: Sequence[Page]) -> Route:
 
     async def endpoint(request: Request) -> Response:
         try:
-            form = await _read_form(request) if page.method == "POST" else {}
+            form = await _read_form(request, door, page) if page.method == "POST" else {}
         except PrsmError as error:
             return await asyncio.to_thread(failed, request, door, error)
         if page.looks_at_password and request.state.line.is_private:
@@ -318,15 +319,31 @@ def safe_target(text: str) -> str:
     return text
 
 
-async def _read_form(request: Request) -> dict[str, str]:
+async def _read_form(request: Request, door: ConsoleDoor, page: Page) -> dict[str, str]:
+    """Return the fields of a form. One that is large is taken from who is logged in only."""
+
+    async def identify(_: Request) -> int:
+        return await asyncio.to_thread(_sender_of_large, request, door)
+
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != FORM:
         raise FormatError(f"content type {kind[:60]!a}: the console's forms are {FORM}")
-    body = await request.body()
-    try:
-        fields = parse_qsl(
-            body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FIELDS_MOST
+    most_bytes = door.settings.limits.request_bytes
+    known = None if page.role is None else identify
+    async with door.messages.gathered(request, most_bytes, known) as gathered:
+        if gathered.sender is None:
+            return form_fields(gathered.body)
+        job = FormJob(gathered.sender, gathered.body, door.messages.cpu_s)
+        return await door.messages.elsewhere(request, read_form, job)
+
+
+def _sender_of_large(request: Request, door: ConsoleDoor) -> int:
+    """Return the number of who is logged in, as a sender; raises UnknownKeyError."""
+    visit = _visit(request, door, {})
+    _find_user(visit)
+    if visit.user is None:
+        raise UnknownKeyError(
+            f"your session is over, and a form of more than {DIRECT_BYTES} bytes is not kept: log "
+            "in in another tab, then go back to the form and send it again"
         )
-    except ValueError as error:
-        raise FormatError(f"a form of more than {FIELDS_MOST:,} fields: send less") from error
-    return {name: value.replace("\r\n", "\n") for name, value in fields}
+    return sender_number("user", visit.user.name)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Final
 
 from starlette.responses import StreamingResponse
 
 from manager.console import figures
 from manager.console.language import current
+from manager.console.streamed import in_threads
 from manager.console.visible import visible
 
 __all__ = ["Cell", "csv_lines", "csv_response", "moment_cell"]
@@ -55,10 +55,15 @@ def csv_response(
     if current() in MARKED_IN:
         first = MARK + first
     return StreamingResponse(
-        chain((first,), lines),
+        in_threads(_all(first, lines)),
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )
+
+
+def _all(first: str, lines: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from lines
 
 
 def moment_cell(at_ms: int | None) -> str | None:

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from manager.console.kept import Kept
 from manager.console.streams import Streams
 from manager.db import Database
+from manager.intake.messages import MessageDesk
 from manager.operations.actor import Actor
 from manager.operations.adoption import Adopted, IdOf
 from manager.operations.alert_views import AlertDesk
@@ -62,6 +63,7 @@ class ConsoleDoor:
     archive_size: dear to count and looked at every few seconds by everybody. streams: which pages
     are told of changes; marks: what all of them look at. archive: kept files and their trash.
     signing: the process that covers signed releases.
+    messages: takes forms.
     """
 
     db: Database
@@ -80,6 +82,7 @@ class ConsoleDoor:
     search: Search
     layout: Layout
     signing: Signing
+    messages: MessageDesk
     archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(ARCHIVE_MS))
     streams: Streams = field(default_factory=Streams)
     marks: Kept[dict[str, str]] = field(default_factory=lambda: Kept(MARKS_MS))

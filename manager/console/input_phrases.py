@@ -95,7 +95,10 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("status %(value)s: must be as 404 or 5xx"),
     lazy("`none` is no answer, `bad` is none, or 400 and above"),
     lazy("mark %(value)s: must be as an answer gave it, as 17.250"),
-    lazy("others search the logs: try again in a moment"),
+    lazy(
+        "%(number)s searches of logs at a time, one of each person: this one waited for %(time)s s"
+    ),
+    lazy("try again in a moment"),
     # Parameters of an address
     lazy("%(name)s: unknown %(what)s"),
     lazy("query parameter"),
@@ -127,8 +130,20 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("user %(name)s exists already"),
     lazy("change the password instead"),
     lazy("%(number)s wrong passwords in a row: try again in %(time)s s"),
-    lazy("%(number)s logins from this address are under way: try again in %(time)s s"),
-    lazy("logins: %(number)s wait already"),
+    lazy(
+        "%(number)s logins from this address are under way, which is the limit "
+        "(limits.logins_per_address): try again in %(time)s s"
+    ),
+    lazy(
+        "%(number)s logins wait already, which is the limit (%(name)s): try again in %(time)s s"
+    ),
+    lazy(
+        "your session is over, and a form of more than %(number)s bytes is not kept: log in in "
+        "another tab, then go back to the form and send it again"
+    ),
+    lazy(
+        "%(number)s large messages of this sender are under way: the limit is %(limit)s (%(name)s)"
+    ),
     lazy("try again in %(time)s s"),
     lazy("password of %(number)s characters: must be %(least)s to %(most)s"),
     lazy("the present password is another one"),

@@ -133,6 +133,7 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("a forgotten token must die"),
     lazy("largest body of a request of people or scripts"),
     lazy("larger ones are refused"),
+    lazy("the server reads those of some fields up to 64 KB only"),
     lazy("largest body of an agent's sync"),
     lazy("10,000 finished units with long names are 5 MB"),
     lazy("largest list of hosts that can be imported"),
@@ -175,6 +176,22 @@ SETTING_PHRASES: Final[tuple[Lazy, ...]] = (
         "same time"
     ),
     lazy("two of the largest logs"),
+    lazy(
+        "how many messages of more than 16 KB (syncs, JSON of scripts, forms of the console) of "
+        "one agent, third party or person are received or read at the same time"
+    ),
+    lazy(
+        "how many of the 64 threads that wait for the database and the disk the requests of one "
+        "agent, third party, person or address may take"
+    ),
+    lazy("their others wait behind those of all others"),
+    lazy("a browser has six requests under way"),
+    lazy("how many files one token of a third party may download at the same time"),
+    lazy("prs-get takes four"),
+    lazy("how many logins from unknown devices may wait for the look at their password"),
+    lazy("one takes a tenth of a second"),
+    lazy("how many logins from devices that logged in before may wait beside the others"),
+    lazy("how many logins one address or known device may have under way"),
     lazy(
         "how many processes, beside these, read what takes longer than intake.turn_s, so that "
         "the others need not wait for it"

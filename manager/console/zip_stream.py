@@ -15,6 +15,7 @@ from typing import Final
 
 from starlette.responses import StreamingResponse
 
+from manager.console.streamed import in_threads
 from manager.operations.exporting import ExportFile
 
 __all__ = ["zip_pieces", "zip_response"]
@@ -67,7 +68,7 @@ def zip_pieces(files: Sequence[ExportFile], folder: Path) -> Iterator[bytes]:
 def zip_response(name: str, files: Sequence[ExportFile], folder: Path) -> StreamingResponse:
     """Return the answer that a browser saves as `name`.zip."""
     return StreamingResponse(
-        zip_pieces(files, folder),
+        in_threads(zip_pieces(files, folder)),
         media_type="application/zip",
         headers={"Content-Disposition": f'attachment; filename="{name}.zip"'},
     )

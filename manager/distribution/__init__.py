@@ -5,13 +5,21 @@ web server in front; each other module holds the routes of one way in.
 """
 
 from manager.distribution import changes, daily, pages, pieces, segments, wasapi, wasapi_jobs
-from manager.distribution.door import DistributionDoor
+from manager.distribution.door import DistributionDoor, known_client
 from manager.distribution.downloads import Downloads
 from manager.distribution.selections import Selections
 from manager.distribution.usage import Usage
 from manager.distribution.wasapi_jobs import read_query
 
-__all__ = ["ROUTES", "DistributionDoor", "Downloads", "Selections", "Usage", "read_query"]
+__all__ = [
+    "ROUTES",
+    "DistributionDoor",
+    "Downloads",
+    "Selections",
+    "Usage",
+    "known_client",
+    "read_query",
+]
 
 ROUTES = [
     route

@@ -20,17 +20,19 @@ from manager.distribution.downloads import Download, Downloads
 from manager.distribution.selections import Selections
 from manager.distribution.usage import Usage
 from manager.errors import ForbiddenError, UnknownKeyError
+from manager.intake.messages import sender_number
 from manager.operations.actor import Actor
 from manager.operations.clients import Client, Scope, authenticate_client, still_valid
 from manager.operations.login_failures import source_of
 from manager.operations.login_gate import RefusalHold
+from manager.operations.senders import work_for
 from manager.operations.transport import require_private
 from manager.settings import Settings
 from manager.store import Layout
 from manager.store.segment_store import SegmentStore
 from shared.frozen import frozen
 
-__all__ = ["Caller", "DistributionDoor", "Door", "caller_with"]
+__all__ = ["Caller", "DistributionDoor", "Door", "caller_with", "known_client"]
 
 
 @frozen
@@ -101,22 +103,34 @@ def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[...,
     async def caller_of(
         request: Request, door: Door, _: Annotated[object, Security(_TOKEN)]
     ) -> Caller:
-        require_private(request.state.line, "tokens are taken over TLS or from loopback only")
-        try:
-            token = _token(request.headers.get("authorization", ""))
-            client = await asyncio.to_thread(authenticate_client, door.db, token, door.now_ms())
-        except UnknownKeyError as error:
-            if request.headers.get("authorization"):
-                await door.hold.refused(source_of(request.state.line.client), door.now_ms())
-            if only_403:
-                raise ForbiddenError(str(error)) from error
-            raise
+        client = await _client_of(request, door, only_403=only_403)
+        work_for(f"client {client.id}")
         if scope is not None:
             client.require(scope)
             door.usage.begin(client)
         return Caller(client, str(request.state.request_id), door)
 
     return caller_of
+
+
+async def known_client(request: Request) -> int:
+    """Return the number of the third party that asks, as a sender. Raises as WASAPI does, which has
+    the only messages of third parties."""
+    client = await _client_of(request, _door_of(request), only_403=True)
+    return sender_number("client", client.name)
+
+
+async def _client_of(request: Request, door: DistributionDoor, *, only_403: bool) -> Client:
+    require_private(request.state.line, "tokens are taken over TLS or from loopback only")
+    try:
+        token = _token(request.headers.get("authorization", ""))
+        return await asyncio.to_thread(authenticate_client, door.db, token, door.now_ms())
+    except UnknownKeyError as error:
+        if request.headers.get("authorization"):
+            await door.hold.refused(source_of(request.state.line.client), door.now_ms())
+        if only_403:
+            raise ForbiddenError(str(error)) from error
+        raise
 
 
 def _token(header: str) -> str:

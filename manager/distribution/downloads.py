@@ -15,12 +15,15 @@ from typing import Final, Self
 
 from manager.db import Database
 from manager.distribution.usage import Usage
+from manager.errors import SlowDownError
 from manager.operations.clients import Client
 from manager.operations.downloads import Taken, take_down
 
 __all__ = ["Download", "Downloads"]
 
 NAME_CHARACTERS: Final = 400
+
+RETRY_S: Final = 5
 
 
 @dataclass
@@ -56,12 +59,29 @@ class _Counted:
 class Downloads:
     """All downloads of this manager; any thread may ask."""
 
-    def __init__(self, db: Database, usage: Usage, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, db: Database, usage: Usage, now_ms: Callable[[], int], of_a_token: int = 32
+    ) -> None:
+        """of_a_token: downloads of one token at a time; each keeps a connection."""
+        self._of_a_token = of_a_token
         self._db = db
         self._usage = usage
         self._now_ms = now_ms
         self._changing = threading.Lock()
         self._counted: dict[tuple[int, str], _Counted] = {}
+
+    def check_share(self, client: Client) -> None:
+        """Raise SlowDownError where a token has as many under way as it may."""
+        with self._changing:
+            active = sum(
+                one.active for (token, _), one in self._counted.items() if token == client.token_id
+            )
+        if active >= self._of_a_token:
+            raise SlowDownError(
+                f"{active} downloads by this token are under way: the limit is {self._of_a_token} "
+                "(archive.downloads_per_token); begin the next one when one has ended",
+                RETRY_S,
+            )
 
     def begin(self, client: Client, name: str, size_bytes: int, start: int) -> Download:
         """Begin a download, or go on with one. size_bytes: 0: not known; start: its first byte."""

@@ -59,6 +59,7 @@ class SentFile(Response):
 
     def __init__(self, file: FileToSend, caller: Caller) -> None:
         super().__init__(media_type=file.media_type)
+        caller.door.downloads.check_share(caller.client)
         self._file = file
         self._caller = caller
         del self.headers["content-length"]

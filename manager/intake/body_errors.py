@@ -12,8 +12,9 @@ from typing import Final
 
 from manager.errors import SlowDownError
 from shared.errors import Fault, LimitError
+from shared.plurals import agreeing
 
-__all__ = ["BodyLimitError", "SenderShareError"]
+__all__ = ["BodyLimitError", "SenderShareError", "body_too_large"]
 
 
 _SAID: Final = {
@@ -23,6 +24,7 @@ _SAID: Final = {
     Fault.MEMORY_LIMIT: "reading took more than {limit:g} bytes of memory",
     Fault.SENDER_UPLOADS: "{value} uploads of this agent are under way",
     Fault.SENDER_BYTES: "{value} bytes of this agent come in or wait to be read",
+    Fault.SENDER_MESSAGES: "{value} large messages of this sender are under way",
 }
 
 
@@ -82,3 +84,10 @@ class SenderShareError(SlowDownError):
     def facts(self) -> dict[str, object]:
         """Return the limit, what was over it, and the setting."""
         return {"value": self.value, "limit": self.limit, "setting": self.setting}
+
+
+def body_too_large(size: str, limit_bytes: int) -> LimitError:
+    """Return the refusal of a body that is too large. size: as `of 5 bytes`, or `is longer`."""
+    return LimitError(
+        agreeing(f"request body {size}: the limit is {limit_bytes} bytes here; send less")
+    )

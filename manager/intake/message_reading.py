@@ -11,12 +11,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from manager.intake.json_checking import shown_mistakes
 from shared.frozen import frozen
 from shared.wire.sync import SyncRequest
 
-__all__ = ["MISTAKES_SHOWN", "MessageJob", "check_sync"]
-
-MISTAKES_SHOWN = 10
+__all__ = ["MessageJob", "check_sync"]
 
 
 @frozen
@@ -36,6 +35,5 @@ def check_sync(job: MessageJob) -> list[dict[str, Any]]:
     try:
         SyncRequest.model_validate_json(job.body)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
-        return [dict(each) for each in found[:MISTAKES_SHOWN]]
+        return shown_mistakes(error)
     return []

@@ -9,8 +9,8 @@ Source: P. Goyal, H. Vin, H. Cheng, Start-time Fair Queuing, SIGCOMM 1996.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container
-from typing import Final, Generic, TypeVar
+from collections.abc import Container, Hashable
+from typing import Any, Final, Generic, TypeVar
 
 __all__ = ["TurnQueue"]
 
@@ -24,21 +24,21 @@ class TurnQueue(Generic[_Item]):
     """Items by sender. Of one sender the oldest comes first."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, deque[_Item]] = {}
-        self._tags: dict[int, float] = {}
+        self._waiting: dict[Hashable, deque[_Item]] = {}
+        self._tags: dict[Hashable, float] = {}
         self._served = 0.0  # the tag of who was served last
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
 
-    def push(self, sender: int, item: _Item) -> None:
+    def push(self, sender: Hashable, item: _Item) -> None:
         """Add an item behind those of its sender."""
         if sender not in self._waiting:
             self._waiting[sender] = deque()
             self._tags[sender] = max(self._served, self._tags.get(sender, 0.0))
         self._waiting[sender].append(item)
 
-    def pop(self, busy: Container[int] = ()) -> _Item | None:
+    def pop(self, busy: Container[Any] = ()) -> _Item | None:
         """Remove and return the item whose turn it is; None: no sender but busy ones waits."""
         able = [sender for sender in self._waiting if sender not in busy]
         if not able:
@@ -53,12 +53,12 @@ class TurnQueue(Generic[_Item]):
         self._forget()
         return item
 
-    def charge(self, sender: int, seconds: float) -> None:
+    def charge(self, sender: Hashable, seconds: float) -> None:
         """Count what an item of a sender cost."""
         self._tags[sender] = max(self._served, self._tags.get(sender, 0.0)) + seconds
         self._forget()
 
-    def remove(self, sender: int, item: _Item) -> bool:
+    def remove(self, sender: Hashable, item: _Item) -> bool:
         """Remove an item; return whether it waited."""
         items = self._waiting.get(sender)
         if items is None or item not in items:

@@ -22,6 +22,7 @@ from manager.db.reports import ReportRow
 from manager.errors import BusyError, NotFoundError
 from manager.operations.log_filters import Wanted, line_filter
 from manager.operations.log_times import line_time
+from manager.operations.senders import sender
 from manager.store import Layout
 from manager.store.log_search import LineFilter, LineSearch, LogLine, StoredLog, line_search
 from shared.errors import FormatError
@@ -108,7 +109,8 @@ class LogLines:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._turns = threading.BoundedSemaphore(SEARCHES_AT_ONCE)
+        self._turns = threading.Condition()
+        self._searching_for: set[str] = set()
         self._idle: list[LineSearch] = []
 
     def find(
@@ -164,12 +166,26 @@ class LogLines:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        if not self._turns.acquire(timeout=WAIT_S):
-            raise BusyError("others search the logs: try again in a moment", retry_after_s=5)
+        """Wait for a turn; who searches already waits, so that others have one."""
+        name = sender()
+        with self._turns:
+            if not self._turns.wait_for(lambda: self._has_turn(name), WAIT_S):
+                raise BusyError(
+                    f"{SEARCHES_AT_ONCE} searches of logs at a time, one of each person: this one "
+                    f"waited for {WAIT_S:g} s; try again in a moment",
+                    retry_after_s=5,
+                )
+            self._searching_for.add(name)
         try:
             yield
         finally:
-            self._turns.release()
+            with self._turns:
+                self._searching_for.remove(name)
+                self._turns.notify_all()
+
+    def _has_turn(self, name: str) -> bool:
+        taken = self._searching_for
+        return name not in taken and len(taken) < SEARCHES_AT_ONCE
 
 
 class _Search:

@@ -17,17 +17,27 @@ from typing import Final
 from manager.errors import BusyError, SlowDownError
 from manager.operations.login_failures import LoginWait
 from manager.operations.passwords import AT_ONCE
+from shared.frozen import frozen
 
-__all__ = ["LoginGate", "RefusalHold"]
+__all__ = ["GateSize", "LoginGate", "RefusalHold"]
 
-PLACES: Final = 64
-RESERVED: Final = 16
-EACH: Final = 2
 SOON_S: Final = 2
 
 
+@frozen
+class GateSize:
+    """How many logins may wait. strange: of unknown devices; known: of others; each: of one source.
+
+    The defaults are those of the settings.
+    """
+
+    strange: int = 64
+    known: int = 16
+    each: int = 2
+
+
 class RefusalHold:
-    """Holds the answers to senders who are refused often: they ask no more than once a second.
+    """Holds the answers to senders who are refused often: a second, and longer the more they ask.
 
     Of a good key nothing is held, also from the same address.
     """
@@ -35,8 +45,11 @@ class RefusalHold:
     FREE: Final = 40
     MINUTE_MS: Final = 60_000
     SOURCES: Final = 10_000
+    LONGEST: Final = 10
 
-    def __init__(self, hold_s: float = 1.0, held_most: int = 200) -> None:
+    def __init__(self, hold_s: float = 1.0, held_most: int = 2_000) -> None:
+        """hold_s: of the first ones, the last ones `LONGEST` times as long. held_most: at a time;
+        each is a connection that `limits.connections` counts."""
         self._hold_s = hold_s
         self._held_most = held_most
         self._held = 0
@@ -54,7 +67,7 @@ class RefusalHold:
             return
         self._held += 1
         try:
-            await asyncio.sleep(self._hold_s)
+            await asyncio.sleep(self._hold_s * min(self.LONGEST, count // self.FREE))
         finally:
             self._held -= 1
 
@@ -62,7 +75,9 @@ class RefusalHold:
 class LoginGate:
     """Lets logins to their look at a password."""
 
-    def __init__(self, at_once: int = AT_ONCE) -> None:
+    def __init__(self, at_once: int = AT_ONCE, size: GateSize | None = None) -> None:
+        """at_once: looks at a time; each keeps a processor busy for a tenth of a second."""
+        self._size = size or GateSize()
         self._turns = asyncio.Semaphore(at_once)
         self._strange = 0
         self._known = 0
@@ -76,12 +91,24 @@ class LoginGate:
         are taken).
         """
         source, known = wait.source, wait.known
-        if self._by_source[source] >= EACH:
+        size = self._size
+        if self._by_source[source] >= size.each:
             raise SlowDownError(
-                f"{EACH} logins from this address are under way: try again in {SOON_S} s", SOON_S
+                f"{size.each} logins from this address are under way, which is the limit "
+                f"(limits.logins_per_address): try again in {SOON_S} s",
+                SOON_S,
             )
-        if self._known >= RESERVED if known else self._strange >= PLACES:
-            raise BusyError(f"logins: {PLACES} wait already; try again in {SOON_S} s", SOON_S)
+        if self._known >= size.known if known else self._strange >= size.strange:
+            name, most = (
+                ("logins_of_known_devices", size.known)
+                if known
+                else ("logins_waiting", size.strange)
+            )
+            raise BusyError(
+                f"{most} logins wait already, which is the limit (limits.{name}): try again in "
+                f"{SOON_S} s",
+                SOON_S,
+            )
         self._count(source, 1, known=known)
         try:
             if wait.delay_s:

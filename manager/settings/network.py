@@ -111,8 +111,9 @@ class LimitSettings:
         1 * MB,
         unit="bytes",
         least=KB,
-        most=GB,
-        reason="largest body of a request of people or scripts; larger ones are refused",
+        most=8 * MB,
+        reason="largest body of a request of people or scripts; larger ones are refused; the "
+        "server reads those of some fields up to 64 KB only",
     )
     sync_bytes: int = setting(
         8 * MB,
@@ -216,6 +217,48 @@ class LimitSettings:
         most=10_000 * GB,
         reason="how many bytes of one agent's logs and lists may come in or wait to be read at the "
         "same time; two of the largest logs; more are answered 429",
+    )
+    large_messages_per_sender: int = setting(
+        4,
+        unit="messages",
+        least=1,
+        most=1000,
+        reason="how many messages of more than 16 KB (syncs, JSON of scripts, forms of the "
+        "console) of one agent, third party or person are received or read at the same time; more "
+        "are answered 429",
+    )
+    threads_per_sender: int = setting(
+        8,
+        unit="threads",
+        least=1,
+        most=64,
+        reason="how many of the 64 threads that wait for the database and the disk the requests of "
+        "one agent, third party, person or address may take; their others wait behind those of all "
+        "others; a browser has six requests under way",
+    )
+    logins_waiting: int = setting(
+        64,
+        unit="logins",
+        least=1,
+        most=10_000,
+        reason="how many logins from unknown devices may wait for the look at their password; more "
+        "are answered 503; one takes a tenth of a second",
+    )
+    logins_of_known_devices: int = setting(
+        16,
+        unit="logins",
+        least=1,
+        most=10_000,
+        reason="how many logins from devices that logged in before may wait beside the others; "
+        "more are answered 503",
+    )
+    logins_per_address: int = setting(
+        2,
+        unit="logins",
+        least=1,
+        most=1000,
+        reason="how many logins one address or known device may have under way; more are answered "
+        "429",
     )
     uploads_per_minute: int = setting(
         30,

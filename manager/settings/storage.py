@@ -192,6 +192,14 @@ class ArchiveSettings:
         reason="how much memory DuckDB may use for an index, and for all selections that are "
         "being sent; it spills to disk beyond",
     )
+    downloads_per_token: int = setting(
+        32,
+        unit="downloads",
+        least=1,
+        most=10_000,
+        reason="how many files one token of a third party may download at the same time; more are "
+        "answered 429; prs-get takes four",
+    )
     selections_at_once: int = setting(
         8,
         unit="selections",

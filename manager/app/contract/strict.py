@@ -7,9 +7,8 @@ no number, `1` is no boolean, `5.0` in an address is no whole number.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin
 
@@ -17,15 +16,20 @@ from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import ValidationError
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.errors import UnknownFieldError, UnsupportedTypeError
+from manager.intake.json_checking import UNKNOWN_KEY, JsonJob, check_json, mistakes_of
+from manager.intake.large_messages import LargeMessage
+from manager.intake.messages import DIRECT_BYTES, FEW_FIELDS_BYTES, Gathered, MessageDesk
 from shared.errors import Fault, FormatError
 from shared.frozen import frozen
 
-__all__ = ["Declared", "declared", "strict"]
+__all__ = ["Declared", "Identify", "declared", "strict"]
+
+Identify = Callable[[Request], Awaitable[int]]
+"""Returns the number of the sender of a request, or raises as the route would."""
 
 JSON_TYPE: Final = "application/json"
 ANY_TYPE: Final = "*/*"
@@ -90,23 +94,34 @@ def _kind(annotation: Any) -> tuple[type | None, bool]:
     return (annotation if annotation in _SPELLINGS else None), False
 
 
-def strict(routes: Sequence[BaseRoute]) -> Sequence[BaseRoute]:
-    """Put the check around each route of an API, once; return the routes."""
+def strict(
+    routes: Sequence[BaseRoute],
+    identify: Identify | None = None,
+    strangers: frozenset[str] = frozenset(),
+) -> Sequence[BaseRoute]:
+    """Put the check around each route of an API, once; return the routes.
+
+    identify: of senders of more than `DIRECT_BYTES`; None: they are refused. strangers: paths that
+    who shows nothing may call.
+    """
     for route in routes:
         if isinstance(route, APIRoute) and not isinstance(route.app, _Strict):
-            route.app = _Strict(route)
+            route.app = _Strict(route, None if route.path in strangers else identify)
     return routes
 
 
 class _Strict:
     """ASGI application of one route behind its check."""
 
-    def __init__(self, route: APIRoute) -> None:
+    def __init__(self, route: APIRoute, identify: Identify | None) -> None:
         self._app: ASGIApp = route.app
+        self._identify = identify
         self._route = route
         self._declared = declared(route)
         field = route.body_field
         self._body = None if field is None else field._type_adapter
+        self._model = None if field is None else field.field_info.annotation
+        self._is_large = isinstance(self._model, type) and issubclass(self._model, LargeMessage)
         said = (route.openapi_extra or {}).get("requestBody")
         self._reads_stream = said is not None
         self._types = tuple(said["content"]) if said is not None else ()
@@ -117,13 +132,28 @@ class _Strict:
         self._check_query(request)
         for name, value in request.path_params.items():
             self._check_scalar(name, str(value))
-        if self._body is not None:
-            receive = await self._checked_body(request)
-        elif self._reads_stream:
-            self._check_type(request)
-        elif request.method == "POST":
-            receive = await self._without_body(request)
-        await self._app(scope, receive, send)
+        if self._body is None and (self._reads_stream or request.method != "POST"):
+            if self._reads_stream:
+                self._check_type(request)
+            await self._app(scope, receive, send)
+            return
+        most_bytes, identify = self._most_bytes(request), self._identify
+        desk = _desk_of(request)
+        async with desk.gathered(request, most_bytes, identify) as gathered:
+            if self._body is None:
+                self._refuse_body(request, gathered.body)
+            elif gathered.body:
+                await self._check_body(request, desk, gathered)
+            await self._app(scope, _again(gathered.body, request.receive), send)
+
+    def _most_bytes(self, request: Request) -> int:
+        """Return how long a body may be."""
+        limits = request.app.state.admin_door.settings.limits
+        if self._body is None:
+            return DIRECT_BYTES
+        return int(
+            limits.request_bytes if self._is_large else min(limits.request_bytes, FEW_FIELDS_BYTES)
+        )
 
     def _check_query(self, request: Request) -> None:
         known = self._declared.query
@@ -158,42 +188,33 @@ class _Strict:
         if kind and kind not in self._types and ANY_TYPE not in self._types:
             raise UnsupportedTypeError(kind, self._types)
 
-    async def _checked_body(self, request: Request) -> Receive:
-        """Read a body of JSON and check it; return what gives it to the route again."""
-        raw = await request.body()
-        if raw:
-            kind = _media_type(request)
-            if kind != JSON_TYPE and not (
-                kind.startswith("application/") and kind.endswith("+json")
-            ):
-                raise UnsupportedTypeError(kind, (JSON_TYPE,))
-            self._check_json(raw)
-        return _again(raw, request.receive)
+    async def _check_body(self, request: Request, desk: MessageDesk, given: Gathered) -> None:
+        """Check a body of JSON, a large one in a worker process."""
+        assert self._body is not None
+        kind = _media_type(request)
+        if kind != JSON_TYPE and not (kind.startswith("application/") and kind.endswith("+json")):
+            raise UnsupportedTypeError(kind, (JSON_TYPE,))
+        if given.sender is None:
+            found = mistakes_of(self._body, given.body)
+        else:
+            job = JsonJob(given.sender, given.body, self._model, desk.cpu_s)
+            found = await desk.elsewhere(request, check_json, job)
+        for each in found:
+            if each["type"] in UNKNOWN_KEY:
+                self._refuse_key(tuple(each["loc"]))
+        if found:
+            raise RequestValidationError(
+                [{**each, "loc": ("body", *each["loc"])} for each in found]
+            )
 
-    async def _without_body(self, request: Request) -> Receive:
+    def _refuse_body(self, request: Request, raw: bytes) -> None:
         """Raise FormatError for a body that the operation would not look at."""
-        raw = await request.body()
         if raw.strip() not in NOTHING:
             raise FormatError(
                 f"{request.method} {request.url.path} takes no body, and this one has "
                 f"{len(raw)} bytes; send none",
                 Fault.UNKNOWN_PARAMETER,
             )
-        return _again(raw, request.receive)
-
-    def _check_json(self, raw: bytes) -> None:
-        assert self._body is not None
-        _refuse_endless(raw)
-        try:
-            self._body.validate_json(raw, strict=True, extra="forbid")
-        except ValidationError as error:
-            found = error.errors(include_url=False, include_input=False)
-            for each in found:
-                if each["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-                    self._refuse_key(tuple(each["loc"]))
-            raise RequestValidationError(
-                [{**each, "loc": ("body", *each["loc"])} for each in found]
-            ) from error
 
     def _refuse_key(self, place: tuple[int | str, ...]) -> None:
         field = self._route.body_field
@@ -214,17 +235,10 @@ def _keys(annotation: Any) -> frozenset[str]:
     return frozenset(fields)
 
 
-def _refuse_endless(raw: bytes) -> None:
-    """Raise FormatError for NaN and Infinity, which JSON has not and its readers take."""
-
-    def refuse(word: str) -> None:
-        raise FormatError(f"body: {word} is no number of JSON (RFC 8259, 6)", Fault.INVALID_VALUE)
-
-    if b"NaN" in raw or b"Infinity" in raw:
-        try:
-            json.loads(raw, parse_constant=refuse)
-        except (ValueError, RecursionError):
-            return  # said by who reads it
+def _desk_of(request: Request) -> MessageDesk:
+    desk = request.app.state.messages
+    assert isinstance(desk, MessageDesk)
+    return desk
 
 
 def _again(raw: bytes, behind: Receive) -> Receive:

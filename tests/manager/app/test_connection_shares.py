@@ -22,9 +22,11 @@ class Connection:
         self.closed = True
 
 
-def closed(connections: list[Connection], most: int = 100) -> list[Connection]:
+def closed(
+    connections: list[Connection], most: int = 100, *, keeps_whole: bool = False
+) -> list[Connection]:
     """Make room; return what was closed."""
-    count = make_room(connections, most)
+    count = make_room(connections, most, keeps_whole)
     gone = [one for one in connections if one.closed]
     assert len(gone) == count
     return gone
@@ -48,7 +50,7 @@ def test_requests_are_spared_behind_a_proxy() -> None:
     busy = [Connection("proxy", 0.0, is_idle=False, is_receiving=False) for _ in range(85)]
     idle = [Connection("proxy", 5.0) for _ in range(10)]
     assert closed([*busy, *idle]) == idle[:5]
-    assert closed(busy + [Connection("b") for _ in range(5)]) == []
+    assert closed(busy + [Connection("b") for _ in range(5)], keeps_whole=True) == []
 
 
 def test_bodies_that_never_end_make_room_for_others() -> None:
@@ -57,3 +59,19 @@ def test_bodies_that_never_end_make_room_for_others() -> None:
     assert closed([*slow, *[Connection("b", -1.0) for _ in range(10)]]) == slow[:5]
     few = [Connection(f"10.0.0.{each // 40}", 0.0, is_idle=False) for each in range(90)]
     assert closed(few) == []
+
+
+def test_an_address_with_more_than_half_loses_any() -> None:
+    """Also where each of its requests is being answered: else it keeps everybody out."""
+    theirs = [Connection("a", float(each), is_idle=False, is_receiving=False) for each in range(60)]
+    others = [Connection(f"10.0.0.{each}", -1.0, is_idle=False) for each in range(35)]
+    assert closed([*others, *theirs]) == theirs[:5]
+
+
+def test_a_proxy_loses_none_that_is_being_answered() -> None:
+    """Its connections are many senders'."""
+    theirs = [Connection("a", is_idle=False, is_receiving=False) for _ in range(95)]
+    assert make_room(theirs, 100, keeps_whole=True) == 0
+    theirs[7].is_receiving = True
+    assert make_room(theirs, 100, keeps_whole=True) == 1
+    assert theirs[7].closed

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from manager.app.http_protocol import WAITING, BoundedProtocol
+from manager.app.answer_pace import AnswerPace
+from manager.app.http_protocol import CHUNKS_FREE, WAITING, BoundedProtocol
+from manager.app.request_heads import FIELDS_MOST
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -91,3 +94,128 @@ def test_some_requests_may_be_sent_ahead() -> None:
             return answer
 
     assert asyncio.run(exchange()).count(b"HTTP/1.1 ") == WAITING
+
+
+def _one_answer(request: bytes, app: ASGIApp) -> bytes:
+    """Return all that a server says to some bytes."""
+
+    async def exchange() -> bytes:
+        async with _served(app) as (reader, writer, _):
+            writer.write(request)
+            return await reader.read()
+
+    return asyncio.run(exchange())
+
+
+async def _body_read(scope: Scope, receive: Receive, send: Send) -> None:
+    """Read a body and tell its length; close."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
+    head = [(b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 200, "headers": head})
+    await send({"type": "http.response.body", "body": f"read {size}".encode()})
+
+
+def test_a_head_has_so_many_fields() -> None:
+    """Thirteen thousand fit into 64 KB, and each layer would go through them."""
+    begin = b"GET / HTTP/1.1\r\nHost: x\r\n"
+    good = _one_answer(begin + b"a:b\r\n" * (FIELDS_MOST - 1) + b"\r\n", _body_read)
+    assert b" 200 " in good
+    answer = _one_answer(begin + b"a:b\r\n" * FIELDS_MOST + b"\r\n", _body_read)
+    assert answer.startswith(b"HTTP/1.1 431 ")
+    assert b"more than 100 fields; send fewer" in answer
+
+
+def test_a_body_in_very_small_chunks_is_refused() -> None:
+    """Each costs as much as a kilobyte; a few thousand small lines are taken."""
+    begin = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    lines = b"10\r\n0123456789abcdef\r\n" * 3_000 + b"0\r\n\r\n"
+    assert b"read 48000" in _one_answer(begin + lines, _body_read)
+    few = b"1\r\nx\r\n" * CHUNKS_FREE + b"0\r\n\r\n"
+    assert b"read 1000" in _one_answer(begin + few, _body_read)
+    many = b"1\r\nx\r\n" * (2 * CHUNKS_FREE)
+    answer = _one_answer(begin + many, _body_read)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"send larger chunks" in answer
+
+
+async def _endless(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer for as long as somebody takes it."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    while True:
+        await send({"type": "http.response.body", "body": bytes(2**20), "more_body": True})
+        if scope["state"]["lost"].is_set():
+            return
+
+
+def test_who_takes_nothing_of_an_answer_is_cut_off() -> None:
+    """Else some thousand clients would keep all connections for ever, each with one request."""
+
+    async def exchange() -> None:
+        lost = asyncio.Event()
+
+        class Impatient(_Bounded):
+            answer_idle_s = 0.05
+
+            def connection_lost(self, exc: Exception | None) -> None:
+                super().connection_lost(exc)
+                lost.set()
+
+        config = uvicorn.Config(_endless, http=Impatient, log_config=None, lifespan="off")
+        config.load()
+        state, loop = ServerState(), asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: Impatient(config=config, server_state=state, app_state={"lost": lost}),
+            "127.0.0.1",
+            0,
+        )
+        async with server:
+            _, writer = await asyncio.open_connection(*server.sockets[0].getsockname(), limit=2**10)
+            writer.transport.pause_reading()
+            writer.write(GET)
+            await lost.wait()
+            await asyncio.gather(*state.tasks)
+            assert not state.connections
+            writer.close()
+
+    asyncio.run(exchange())
+
+
+def test_who_takes_an_answer_slowly_but_steadily_keeps_it() -> None:
+    """What counts is whether anything is taken, not how long the whole takes."""
+
+    class Transport(asyncio.Transport):
+        left_bytes = 1_000_000
+        aborted = False
+
+        def get_write_buffer_size(self) -> int:
+            return self.left_bytes
+
+        def abort(self) -> None:
+            self.aborted = True
+
+    class Loop:
+        """A clock that only says when to look again."""
+
+        looks: list[Callable[[], None]]
+
+        def __init__(self) -> None:
+            self.looks = []
+
+        def call_later(self, _: float, look: Callable[[], None]) -> asyncio.TimerHandle:
+            self.looks.append(look)
+            return cast("asyncio.TimerHandle", None)
+
+    loop, transport = Loop(), Transport()
+    AnswerPace(cast("asyncio.AbstractEventLoop", loop), transport, 60.0, 100)
+    for _ in range(5):
+        transport.left_bytes -= 6_000
+        loop.looks[-1]()
+        assert not transport.aborted
+    transport.left_bytes -= 5_999
+    loop.looks[-1]()
+    assert transport.aborted
+    assert len(loop.looks) == 6

@@ -8,7 +8,7 @@ import pytest
 
 from manager.errors import BusyError, SlowDownError
 from manager.operations.login_failures import LoginWait
-from manager.operations.login_gate import EACH, PLACES, RESERVED, LoginGate, RefusalHold
+from manager.operations.login_gate import GateSize, LoginGate, RefusalHold
 
 
 def stranger(number: int, delay_s: float = 0.0) -> LoginWait:
@@ -30,12 +30,12 @@ def test_one_sender_takes_two_places() -> None:
 
         tasks = [asyncio.create_task(look(stranger(1))) for _ in range(30)]
         owner = asyncio.create_task(look(stranger(2)))
-        await asyncio.wait(tasks[EACH:])
-        refused = [task.exception() for task in tasks[EACH:]]
+        await asyncio.wait(tasks[GateSize().each :])
+        refused = [task.exception() for task in tasks[GateSize().each :]]
         assert all(isinstance(error, SlowDownError) for error in refused)
         assert inside == ["192.0.2.1"], "one at a time"
         leave.set()
-        await asyncio.gather(*tasks[:EACH], owner)
+        await asyncio.gather(*tasks[: GateSize().each], owner)
         assert sorted(inside) == ["192.0.2.1", "192.0.2.1", "192.0.2.2"]
         async with gate.turn(stranger(1)):  # the places are free again
             pass
@@ -54,14 +54,19 @@ def test_the_places_are_bounded_and_some_are_for_known_devices() -> None:
             async with gate.turn(wait):
                 await leave.wait()
 
-        waiting = [asyncio.create_task(look(stranger(number))) for number in range(PLACES)]
+        waiting = [
+            asyncio.create_task(look(stranger(number))) for number in range(GateSize().strange)
+        ]
         await asyncio.sleep(0)
-        with pytest.raises(BusyError, match="logins: 64 wait already; try again in 2 s") as busy:
+        with pytest.raises(
+            BusyError,
+            match=r"^64 logins wait already, .* \(limits.logins_waiting\): try again in 2 s",
+        ) as busy:
             await look(stranger(200))
         assert busy.value.retry_after_s == 2
         known = [
             asyncio.create_task(look(LoginWait(f"device {number}", 0.0, known=True)))
-            for number in range(RESERVED)
+            for number in range(GateSize().known)
         ]
         await asyncio.sleep(0)
         assert not any(task.done() for task in known)
@@ -78,11 +83,13 @@ def test_a_look_that_fails_gives_its_place_back() -> None:
 
     async def story() -> None:
         gate = LoginGate(at_once=1)
-        for _ in range(3 * EACH):
+        for _ in range(3 * GateSize().each):
             with pytest.raises(ZeroDivisionError):
                 async with gate.turn(stranger(1)):
                     raise ZeroDivisionError
-        late = [asyncio.create_task(_enter(gate, stranger(1, 3600.0))) for _ in range(EACH)]
+        late = [
+            asyncio.create_task(_enter(gate, stranger(1, 3600.0))) for _ in range(GateSize().each)
+        ]
         await asyncio.sleep(0)
         for task in late:
             task.cancel()
@@ -115,6 +122,11 @@ def test_answers_to_who_is_refused_often_are_held(monkeypatch: pytest.MonkeyPatc
         await hold.refused("192.0.2.2", 1000)
         await hold.refused("192.0.2.1", 61_000)
         assert len(held) == 5
+        many = RefusalHold(hold_s=1.0)
+        for _ in range(RefusalHold.FREE * (RefusalHold.LONGEST + 1)):
+            await many.refused("192.0.2.1", 1000)
+        assert (held[5], held[-1], max(held[5:])) == (1.0, 10.0, 10.0), "longer the more they ask"
+        del held[5:]
         full = RefusalHold(hold_s=7.0, held_most=0)
         for _ in range(RefusalHold.FREE + 5):
             await full.refused("192.0.2.1", 1000)

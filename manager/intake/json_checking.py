@@ -1,0 +1,89 @@
+"""Checks bodies of JSON against what a route declares: types as JSON spells them, no unknown key.
+
+Runs in the server for small messages and in a worker process for larger ones: a message that is
+refused may cost seconds, since thousands of mistakes are each described.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from shared.errors import Fault, FormatError
+from shared.frozen import frozen
+
+__all__ = [
+    "MISTAKES_SHOWN",
+    "UNKNOWN_KEY",
+    "JsonJob",
+    "check_json",
+    "mistakes_of",
+    "shown_mistakes",
+]
+
+MISTAKES_SHOWN: Final = 10
+NAME_SHOWN: Final = 100
+"""Characters of a key that is told; keys may be as long as bodies."""
+
+UNKNOWN_KEY: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
+
+
+@frozen
+class JsonJob:
+    """A message to check. model: its type, which another process imports. cpu_s: at most."""
+
+    sender: int
+    body: bytes
+    model: Any
+    cpu_s: float
+
+    cpu_setting = "intake.message_cpu_s"
+    is_long = False
+
+
+def check_json(job: JsonJob) -> list[dict[str, Any]]:
+    """Return the first mistakes of a message; none: it is right. Raises FormatError."""
+    return mistakes_of(_adapter(job.model), job.body)
+
+
+def mistakes_of(adapter: TypeAdapter[Any], raw: bytes) -> list[dict[str, Any]]:
+    """Return the first mistakes of a message, an unknown key before others. Raises FormatError."""
+    _refuse_endless(raw)
+    try:
+        adapter.validate_json(raw, strict=True, extra="forbid")
+    except ValidationError as error:
+        return shown_mistakes(error)
+    return []
+
+
+def shown_mistakes(error: ValidationError) -> list[dict[str, Any]]:
+    """Return the first mistakes that pydantic found, an unknown key before others."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    unknown = next((each for each in found if each["type"] in UNKNOWN_KEY), None)
+    first = found[:MISTAKES_SHOWN] if unknown is None else [unknown]
+    return [{**each, "loc": tuple(map(_shown, each["loc"]))} for each in first]
+
+
+def _shown(part: int | str) -> int | str:
+    return part if isinstance(part, int) else part[:NAME_SHOWN]
+
+
+@lru_cache(maxsize=64)
+def _adapter(model: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(model)
+
+
+def _refuse_endless(raw: bytes) -> None:
+    """Raise FormatError for NaN and Infinity, which JSON has not and its readers take."""
+
+    def refuse(word: str) -> None:
+        raise FormatError(f"body: {word} is no number of JSON (RFC 8259, 6)", Fault.INVALID_VALUE)
+
+    if b"NaN" in raw or b"Infinity" in raw:
+        try:
+            json.loads(raw, parse_constant=refuse)
+        except (ValueError, RecursionError):
+            return  # said by who reads it
