@@ -25,9 +25,13 @@ class HostFailure(StrEnum):
     NAME_UNANSWERED = "name_unanswered"  # another kind of failure
     FORBIDDEN_ADDRESS = "forbidden_address"  # `AddressRules` refuses an address of it
     UNREACHABLE = "unreachable"  # it has an address, and no page came from there
+    ASKS_FOR_TIME = "asks_for_time"  # Retry-After, 429, 503 or Crawl-delay: more than a crawl waits
 
 
-LOOK_UP_FAILURES: Final = frozenset(HostFailure) - {HostFailure.UNREACHABLE}
+LOOK_UP_FAILURES: Final = frozenset(HostFailure) - {
+    HostFailure.UNREACHABLE,
+    HostFailure.ASKS_FOR_TIME,
+}
 """Those that leave a host without an address."""
 
 _WORDS: Final[dict[str, str]] = {
@@ -41,6 +45,7 @@ _WORDS: Final[dict[str, str]] = {
     HostFailure.NAME_UNANSWERED: "no usable answer from a name server",
     HostFailure.FORBIDDEN_ADDRESS: "an address that must not be crawled",
     HostFailure.UNREACHABLE: "unreachable: no page came",
+    HostFailure.ASKS_FOR_TIME: "the host asks for more time than a crawl waits",
 }
 
 

@@ -74,6 +74,7 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
     site = settings.limits
     return CrawlLimits(
         parallel=settings.network.parallel_hosts,
+        crawl_patience_s=settings.politeness.crawl_patience_s,
         retries=site.retries,
         retry_s=site.retry_s,
         body_bytes=site.body_bytes,

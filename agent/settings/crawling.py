@@ -75,6 +75,15 @@ class PolitenessSettings:
         most=30 * DAY_S,
         reason="longest Retry-After of a server that is kept; of a longer one only so much",
     )
+    crawl_patience_s: float = setting(
+        7200.0,
+        unit="s",
+        least=60,
+        most=30 * DAY_S,
+        reason="how long a crawl waits for a page of a host that asks for time (Retry-After, 429 "
+        "or 503 in a row, Crawl-delay); after more its units are closed, and the next round asks "
+        "again",
+    )
     crawl_delay_cap_s: float = setting(
         86400.0,
         unit="s",

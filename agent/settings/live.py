@@ -21,7 +21,8 @@ LIVE: Final[Mapping[str, frozenset[str]]] = {
     "politeness": frozenset(
         {
             *("interval_s", "fast_interval_s", "fast_bytes_per_ms", "times_last", "burst"),
-            *("backoff_cap_s", "retry_after_cap_s", "crawl_delay_cap_s", "blocked"),
+            *("backoff_cap_s", "retry_after_cap_s", "crawl_patience_s"),
+            *("crawl_delay_cap_s", "blocked"),
         }
     ),
     "limits": frozenset(

@@ -134,9 +134,7 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
         "%(number)s logins from this address are under way, which is the limit "
         "(limits.logins_per_address): try again in %(time)s s"
     ),
-    lazy(
-        "%(number)s logins wait already, which is the limit (%(name)s): try again in %(time)s s"
-    ),
+    lazy("%(number)s logins wait already, which is the limit (%(name)s): try again in %(time)s s"),
     lazy(
         "your session is over, and a form of more than %(number)s bytes is not kept: log in in "
         "another tab, then go back to the form and send it again"

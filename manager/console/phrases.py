@@ -69,6 +69,12 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("outside the hours of this site"),
     lazy("they begin %(time)s"),
     lazy("page limit"),
+    lazy("asks for time: status %(number)s, %(time)s s until the next request"),
+    lazy(
+        "asks for time: status %(number)s, Retry-After %(least)s s, %(time)s s until the next "
+        "request"
+    ),
+    lazy("asks for time: Crawl-delay of %(time)s s"),
     lazy("calendar without end"),
     lazy("complete"),
     lazy("nothing to fetch"),
@@ -191,6 +197,7 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("no usable answer from a name server"),
     lazy("an address that must not be crawled"),
     lazy("unreachable: no page came"),
+    lazy("the host asks for more time than a crawl waits"),
     lazy("see naming.servers, then look up again by `prsm hosts resolve`"),
     lazy("`prs doctor` there says what its name servers answer"),
     lazy("`prs doctor --page URL` there tries the way to a host"),

@@ -72,6 +72,7 @@ def _words(_language: str) -> dict[str, str]:
         "name_unanswered": pgettext("failure", "no usable answer from a name server"),
         "forbidden_address": pgettext("failure", "an address that must not be crawled"),
         "unreachable": pgettext("state", "unreachable"),
+        "asks_for_time": pgettext("failure", "the host asks for more time than a crawl waits"),
         "crawl": pgettext("kind", "crawl"),
         "probe": pgettext("kind", "probe"),
         # Transfers, downloads, jobs, tokens, users

@@ -15,6 +15,7 @@ from typing import Final
 
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
+from shared.host_failures import HostFailure
 from shared.naming import failure_words, is_naming_failure
 from shared.plurals import agreeing
 
@@ -89,10 +90,15 @@ def few_of_agents(counts: Iterable[UnitCounts], share: float) -> Iterator[FewHos
     """
     for one in counts:
         unnamed = Counter({c: n for c, n in one.failures.items() if is_naming_failure(c)})
-        silent = {c: n for c, n in one.failures.items() if not is_naming_failure(c)}
+        silent = {
+            c: n
+            for c, n in one.failures.items()
+            if c != HostFailure.ASKS_FOR_TIME and not is_naming_failure(c)
+        }
         if one.unanswered:
             unnamed["name_unanswered"] += one.unanswered
-        named = one.finished + sum(silent.values())
+        reached = one.finished + one.failures.get(HostFailure.ASKS_FOR_TIME, 0)
+        named = reached + sum(silent.values())
         tried = named + unnamed.total()
         open_ = max(0, one.open - one.unanswered)
         for code, of, failures in (

@@ -194,9 +194,11 @@ class Holdings:
             since_s = host.asks_since_s or now_s
             if until_s > now_s and until_s - since_s > patience_s:
                 left_s = until_s - now_s
-                self.stop(host, f"{GIVES_TIME}: {host.asks}, {left_s:.0f} s until the next request")
+                said = f"{GIVES_TIME}: {host.asks}, {left_s:.0f} s until the next request"
+                self.stop(host, said, HostFailure.ASKS_FOR_TIME)
         if host.crawl_delay_s > patience_s:
-            self.stop(host, f"{GIVES_TIME}: Crawl-delay of {host.crawl_delay_s:g} s")
+            said = f"{GIVES_TIME}: Crawl-delay of {host.crawl_delay_s:g} s"
+            self.stop(host, said, HostFailure.ASKS_FOR_TIME)
 
     def forget_if_idle(self, host: HostQueue) -> None:
         """Forget a host without jobs, and its address without hosts, once they have rested."""

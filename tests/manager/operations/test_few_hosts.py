@@ -91,6 +91,8 @@ def test_a_manager_that_resolves_few(
         (UnitCounts("a", 4, {"no_such_name": 9, "unreachable": 4}), [FewCode.RESOLVED]),
         (UnitCounts("a", 0, {}, open=40, unanswered=40), [FewCode.RESOLVED]),
         (UnitCounts("a", 0, {"no_such_name": 3}, open=40), []),
+        (UnitCounts("a", 0, {"asks_for_time": 40}), []),  # they answered
+        (UnitCounts("a", 0, {"asks_for_time": 3, "unreachable": 4}), [FewCode.REACHED]),
         (UnitCounts("a", 50, {"of_a_newer_version": 60}), [FewCode.REACHED]),
     ],
 )

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from agent.app.mapping import crawl_limits
+from agent.settings import Settings
+from agent.settings.crawling import PolitenessSettings
+from shared.host_failures import HostFailure
 from tests.agent.fakes import Page
 from tests.agent.modules.frontier.sites import A, B, gaps, spaced, starts, world_of
 from tests.agent.modules.frontier.test_giving_up import RULES_A, minutes
@@ -13,6 +18,10 @@ from tests.agent.world import ANY_NAME, World, order
 
 TEN_YEARS_S = 315_360_000.0
 TOP_A = "http://a.example/"
+
+
+def failures(world: World) -> dict[str, str | None]:
+    return {unit.unit: unit.failure for unit in world.reports.units}
 
 
 def reasons(world: World) -> dict[str, str]:
@@ -41,6 +50,9 @@ def test_ten_years_are_those_of_the_host_alone(status: int, url: str) -> None:
     assert said[B] == "complete"
     assert said[A].startswith(f"asks for time: status {status}, Retry-After 315360000 s, ")
     assert said[A].endswith(" s until the next request")
+    # A code where not a single page came; with pages it is a reason only.
+    had_a_page = url.endswith("/p1") or status == 301
+    assert failures(world) == {A: None if had_a_page else HostFailure.ASKS_FOR_TIME, B: None}
     asked = [one for _, _, one in world.started if one == url]
     assert len(asked) == 1
 
@@ -68,6 +80,25 @@ def test_a_robots_txt_behind_a_redirect_asks_for_its_host() -> None:
     assert minutes(world) < 10
     assert reasons(world)[B] == "complete"
     assert reasons(world)[A].startswith("asks for time: status 503, Retry-After")
+
+
+def test_how_long_a_crawl_waits_is_a_setting() -> None:
+    """`politeness.crawl_patience_s`: who has more patience asks again when the time is over."""
+    settings = Settings(
+        home=Path("/nowhere"), politeness=PolitenessSettings(crawl_patience_s=50_000.0)
+    )
+    patience_s = crawl_limits(settings).crawl_patience_s
+    assert patience_s == 50_000.0
+    world = world_of("a", limits=replace(ANY_NAME, crawl_patience_s=patience_s))
+    world.web[TOP_A] = Page(status=503, retry_after_s=40_000.0)
+    world.give_list([order(A)])
+    world.run(step_s=20.0)
+    assert len([one for _, _, one in world.started if one == TOP_A]) == 2
+    world = world_of("a")
+    world.web[TOP_A] = Page(status=503, retry_after_s=40_000.0)
+    world.give_list([order(A)])
+    world.run(step_s=20.0)
+    assert len([one for _, _, one in world.started if one == TOP_A]) == 1
 
 
 @pytest.mark.parametrize("retry_after_s", [None, 600.0, 3600.0])
