@@ -13,6 +13,7 @@ from shared.wire.crawl_log import LogLine, encode
 __all__ = [
     "bomb_of_comments",
     "bomb_of_log",
+    "false_message",
     "false_sync",
     "found_hosts",
     "large_log",
@@ -78,6 +79,12 @@ def found_hosts(number: int) -> bytes:
     return gzip.compress(
         b"".join(b"http://www.found-%d-%d.example/\n" % (number, each) for each in range(10))
     )
+
+
+@cache
+def false_message(size: int) -> bytes:
+    """Return JSON of about a size that has a mistake in each nine bytes."""
+    return b'{"agent":"a","units":[' + b'{"a":[]},' * (size // 9) + b'{"a":[]}]}'
 
 
 @cache

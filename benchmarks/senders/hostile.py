@@ -7,6 +7,7 @@ connections come from 127.0.0.2, so that they are another address than the hones
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import threading
 import time
@@ -16,6 +17,7 @@ from typing import Final
 from benchmarks.senders.bodies import (
     bomb_of_comments,
     bomb_of_log,
+    false_message,
     false_sync,
     large_log,
 )
@@ -56,13 +58,37 @@ class Hostile:
         for thread in self._threads:
             thread.join(5)
 
-    def connect(self) -> socket.socket:
-        """Return a new connection."""
-        line = socket.create_connection(
-            ("127.0.0.1", self._port), timeout=30, source_address=(ADDRESS, 0)
-        )
+    def connect(self, receive_bytes: int = 0) -> socket.socket:
+        """Return a new connection. receive_bytes: that it takes before somebody reads; 0: as ever."""
+        line = socket.socket()
+        line.settimeout(30)
+        if receive_bytes:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        line.bind((ADDRESS, 0))
+        line.connect(("127.0.0.1", self._port))
         self._lines.append(line)
         return line
+
+    def give_back(self, line: socket.socket) -> None:
+        """Close a connection."""
+        line.close()
+        if line in self._lines:
+            self._lines.remove(line)
+
+    def note(self, line: socket.socket) -> None:
+        """Wait for an answer, count its status, and close the connection."""
+        try:
+            line.settimeout(300)
+            self.told(line.recv(65536))
+        finally:
+            self.give_back(line)
+
+    def told(self, answer: bytes) -> None:
+        """Count the status of an answer; raises OSError where the connection has ended."""
+        status = answer[9:12].decode("ascii", "replace") or "closed"
+        self.answers[status] = self.answers.get(status, 0) + 1
+        if not answer:
+            raise ConnectionResetError
 
     def head(self, path: str, size: int) -> bytes:
         """Return the head of a request with a body."""
@@ -78,11 +104,9 @@ class Hostile:
             line.sendall(self.head(path, len(body)) + body)
             if waits:
                 line.settimeout(300)
-                status = line.recv(65536)[9:12].decode("ascii", "replace") or "closed"
-                self.answers[status] = self.answers.get(status, 0) + 1
+                self.told(line.recv(65536))
         finally:
-            line.close()
-            self._lines.remove(line)
+            self.give_back(line)
 
     def _run(self, way: Callable[[Hostile, int], None], number: int) -> None:
         while not self.over.is_set():
@@ -143,6 +167,66 @@ def _syncs(hostile: Hostile, _: int) -> None:
     hostile.post("/api/v1/sync", false_sync(hostile.agent))
 
 
+def _messages(hostile: Hostile, _: int) -> None:
+    """Send a megabyte of mistakes, as anybody may."""
+    hostile.post("/api/v1/hosts/pin-many", false_message(990_000))
+
+
+def _cookies(hostile: Hostile, _: int) -> None:
+    """Send a cookie whose escapes Python undoes in quadratic time."""
+    line = hostile.connect()
+    line.sendall(
+        b"GET /api/v1/hosts HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: x=\"" + rb"\0" * 31_000
+        + b"\"\r\n\r\n"
+    )  # fmt: skip
+    hostile.note(line)
+
+
+def _unread(hostile: Hostile, _: int) -> None:
+    """Ask for a long answer on many connections, and read none."""
+    share = []
+    try:
+        for _number in range(CONNECTIONS // AT_ONCE):
+            line = hostile.connect(receive_bytes=4096)
+            line.sendall(b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 8)
+            share.append(line)
+        hostile.over.wait(20)
+    finally:
+        for line in share:
+            hostile.give_back(line)
+
+
+def _joins(hostile: Hostile, number: int) -> None:
+    """Join with tokens that nobody gave out, one behind the other on a connection."""
+    body = json.dumps({"agent": f"x{number}.example", "token": "0" * 40, "key_hash": "0" * 64})
+    line = hostile.connect()
+    try:
+        while not hostile.over.is_set():
+            line.sendall(hostile.head("/api/v1/enrol", len(body)) + body.encode())
+            hostile.told(line.recv(65536))
+    finally:
+        hostile.give_back(line)
+
+
+def _logins(hostile: Hostile, number: int) -> None:
+    body = json.dumps({"name": f"user{number}", "password": "wrong " * 4}).encode()
+    hostile.post("/api/v1/login", body)
+
+
+def _keys(hostile: Hostile, _: int) -> None:
+    """Look a key up that nobody has: the database, and a thread, are asked each time."""
+    line = hostile.connect()
+    try:
+        while not hostile.over.is_set():
+            line.sendall(
+                b"GET /api/v1/changes HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                b"Authorization: Bearer x\r\n\r\n"
+            )
+            hostile.told(line.recv(65536))
+    finally:
+        hostile.give_back(line)
+
+
 WAYS: Final[dict[str, tuple[str, Callable[[Hostile, int], None] | None, int]]] = {
     "quiet": ("nobody hostile", None, 0),
     "comments": ("16 M2 of 250 KB, 240 MB of comments each", _comments, AT_ONCE),
@@ -152,6 +236,12 @@ WAYS: Final[dict[str, tuple[str, Callable[[Hostile, int], None] | None, int]]] =
     "drip": ("16 M2 at 150 bytes/s", _drip, AT_ONCE),
     "connections": ("3,000 connections without a request", _many, AT_ONCE),
     "syncs": ("syncs of 5 MB with 80,000 mistakes", _syncs, 4),
+    "messages": ("16 strangers' messages of 1 MB with 110,000 mistakes", _messages, AT_ONCE),
+    "cookies": ("16 cookies of 62 KB with escapes", _cookies, AT_ONCE),
+    "unread": ("3,000 connections that read no answer", _unread, AT_ONCE),
+    "joins": ("64 connections of joins with false tokens", _joins, 64),
+    "keys": ("64 connections with keys that nobody has", _keys, 64),
+    "logins": ("30 connections of wrong logins", _logins, 30),
 }
 """What is done, how, and by how many threads."""
 
