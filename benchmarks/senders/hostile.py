@@ -59,7 +59,7 @@ class Hostile:
             thread.join(5)
 
     def connect(self, receive_bytes: int = 0) -> socket.socket:
-        """Return a new connection. receive_bytes: that it takes before somebody reads; 0: as ever."""
+        """Return a new connection. receive_bytes: that it takes unread; 0: as ever."""
         line = socket.socket()
         line.settimeout(30)
         if receive_bytes:

@@ -150,8 +150,10 @@ def _sign_of_proxy(http_version: str, headers: Headers) -> str:
     """Return what shows that a request was forwarded, or an empty text.
 
     A bare `proxy_pass` of nginx shows itself by HTTP/1.0, which no client of ours speaks. Behind
-    one that speaks HTTP/1.1 a browser's form comes from another origin than Host says. Where a
-    browser says Sec-Fetch-Site, its own address is one that it trusts (W3C Fetch Metadata).
+    one that speaks HTTP/1.1 a browser's form comes from another origin than Host says, and its
+    first visit has no Sec-Fetch-Site, which it sends to addresses that it trusts (W3C Fetch
+    Metadata). A script behind such a proxy shows nothing: ours send no secret over plain HTTP to
+    another machine (docs/adr/0190).
     """
     for name, _ in headers:
         if name in _FORWARDING or name.startswith(b"x-forwarded"):
@@ -163,7 +165,15 @@ def _sign_of_proxy(http_version: str, headers: Headers) -> str:
     for name in (b"origin", b"referer"):
         if any(_is_elsewhere(value) for value in _all(headers, name)):
             return name.decode("latin-1")
-    return ""
+    return "a browser without Sec-Fetch-Site" if _is_page_visit(headers) else ""
+
+
+def _is_page_visit(headers: Headers) -> bool:
+    """Tell whether a browser opens a page. On loopback all of them send Sec-Fetch-Site, for they
+    trust that address; by a name of the network over plain HTTP none does."""
+    agents = _all(headers, b"user-agent")
+    wanted = b",".join(_all(headers, b"accept"))
+    return b"text/html" in wanted and any(agent.startswith(b"Mozilla/") for agent in agents)
 
 
 def _is_elsewhere(value: bytes) -> bool:

@@ -116,6 +116,27 @@ def test_a_proxy_that_ends_no_tls_makes_nothing_private(
         assert "strict-transport-security" not in page.headers
 
 
+@pytest.mark.parametrize("front", [nginx, nginx_http_1_1])
+def test_a_browser_s_first_visit_through_a_bare_proxy_gets_no_login(
+    tmp_path: Path, front: Front
+) -> None:
+    """Else the password would pass the network once, before it is refused."""
+    visit = {"User-Agent": CHROME, "Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    with (
+        HeldPort() as port,
+        running_manager(tmp_path / "data") as manager,
+        front(tmp_path / "front", manager.port, port) as address,
+    ):
+        page = httpx.get(f"{address}/console/login", headers=visit)
+        assert page.status_code == 403
+        assert "server.behind_tls_proxy" in page.text
+        assert 'type="password"' not in page.text
+        assert "set-cookie" not in page.headers
+        near = httpx.get(f"{manager.url}console/login", headers={**visit, "Sec-Fetch-Site": "none"})
+        assert near.status_code == 200
+        assert 'type="password"' in near.text
+
+
 @pytest.mark.parametrize(
     "path",
     [

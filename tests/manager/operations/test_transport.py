@@ -70,6 +70,7 @@ def test_a_header_of_an_unknown_proxy_opens_the_line(name: str, value: str) -> N
         ("1.1", [("Origin", "http://prsm.example.org")]),
         ("1.1", [("Referer", "http://prsm.example.org/console/login")]),
         ("1.1", [CHROME, ("Origin", "https://prsm.example.org:8443")]),
+        ("1.1", [CHROME, ("Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")]),
     ],
 )
 def test_a_bare_proxy_shows_itself(version: str, headers: list[tuple[str, str]]) -> None:
@@ -82,6 +83,10 @@ def test_a_browser_on_this_machine_is_private() -> None:
     """It says where it comes from, also from a link in a mail that is read on the web."""
     came = [CHROME, ("Sec-Fetch-Site", "cross-site"), ("Referer", "https://mail.example.org/")]
     assert seen_line("http", "127.0.0.1", "1.1", raw(*came), None).kind == LineKind.LOOPBACK
+    first = [CHROME, ("Accept", "text/html,*/*;q=0.8"), ("Sec-Fetch-Site", "none")]
+    assert seen_line("http", "127.0.0.1", "1.1", raw(*first), None).is_private
+    script = [("User-Agent", "curl/8.0"), ("Accept", "text/html")]
+    assert seen_line("http", "127.0.0.1", "1.1", raw(*script), None).is_private
     old = [("Origin", "http://127.0.0.1:8000"), ("Referer", "http://localhost:8000/console/")]
     assert seen_line("http", "127.0.0.1", "1.1", raw(*old), None).is_private
     assert seen_line("http", "127.0.0.1", "1.1", raw(("Origin", "null")), None).is_private
