@@ -40,7 +40,7 @@ class Hostile:
         self._key = key
         self.over = threading.Event()
         self._threads: list[threading.Thread] = []
-        self._lines: list[socket.socket] = []
+        self.lines: list[socket.socket] = []
         self.answers: dict[str, int] = {}
 
     def start(self, way: Callable[[Hostile, int], None], threads: int) -> None:
@@ -53,7 +53,7 @@ class Hostile:
     def stop(self) -> None:
         """Close all connections, and end."""
         self.over.set()
-        for line in list(self._lines):
+        for line in list(self.lines):
             with_no_error(line.close)
         for thread in self._threads:
             thread.join(5)
@@ -66,14 +66,14 @@ class Hostile:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         line.bind((ADDRESS, 0))
         line.connect(("127.0.0.1", self._port))
-        self._lines.append(line)
+        self.lines.append(line)
         return line
 
     def give_back(self, line: socket.socket) -> None:
         """Close a connection."""
         line.close()
-        if line in self._lines:
-            self._lines.remove(line)
+        if line in self.lines:
+            self.lines.remove(line)
 
     def note(self, line: socket.socket) -> None:
         """Wait for an answer, count its status, and close the connection."""

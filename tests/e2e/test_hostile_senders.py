@@ -20,7 +20,8 @@ from benchmarks.senders.bodies import (
     large_log,
     small_log,
 )
-from tests.e2e.manager_process import ManagerProcess, running_manager
+from benchmarks.senders.hostile import WAYS, Hostile
+from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -95,7 +96,7 @@ def test_others_are_served_beside_a_hostile_agent(
                     assert answer.status_code == 200, answer.text
         codes = {answer.headers.get("x-error-code") for answer in answers}
         assert code in codes
-        assert codes <= {code, "sender_uploads"}
+        assert codes <= {code, "sender_uploads", "sender_messages"}
 
 
 def test_a_log_that_takes_long_lets_others_go_first(manager: ManagerProcess) -> None:
@@ -138,6 +139,71 @@ def test_nothing_runs_for_who_has_gone(manager: ManagerProcess) -> None:
         until(lambda: not list(spool.glob("*.body")))
         answer = bad.post("servlets/submitlog", content=small_log("bad.example", 1))
         assert answer.status_code == 200, answer.text  # of the same name: nothing was entered
+
+
+@contextmanager
+def attacking(manager: ManagerProcess, attack: str, threads: int) -> Iterator[Hostile]:
+    """Let an address do what the benchmark of hostile senders does, while the block runs."""
+    hostile = Hostile(manager.port, "bad.example", "0" * 40)
+    hostile.start(WAYS[attack][1] or (lambda _hostile, _number: None), threads)
+    try:
+        yield hostile
+    finally:
+        hostile.stop()
+
+
+@pytest.mark.parametrize(
+    ("attack", "threads", "status"),
+    [
+        ("messages", 16, "401"),
+        ("cookies", 4, "401"),
+        ("joins", 64, "401"),
+        ("keys", 64, "401"),
+        ("logins", 30, "401"),
+    ],
+)
+def test_others_are_served_beside_a_hostile_stranger(
+    manager: ManagerProcess, attack: str, threads: int, status: str
+) -> None:
+    """Who shows no key, or a false one, is answered; logs, lists and people's logins are, too."""
+    password = "correct horse battery"
+    prsm(manager.data, "users", "add", "anna", "--role", "admin", stdin=f"{password}\n{password}\n")
+    with (
+        manager.agent("good.example") as good,
+        attacking(manager, attack, threads) as hostile,
+        manager.client() as person,
+    ):
+        until(lambda: hostile.answers.get(status, 0) >= 3)
+        for number in range(3):
+            log, found = small_log("good.example", number), found_hosts(number)
+            assert good.post("servlets/submitlog", content=log).status_code == 200
+            assert good.post("servlets/record", content=found).status_code == 200
+        login = person.post("api/v1/login", json={"name": "anna", "password": password})
+        assert login.status_code == 200, login.text
+        assert person.get("console/").status_code == 200
+        assert set(hostile.answers) <= {status, "429", "503"}
+
+
+def test_who_reads_no_answer_keeps_nobody_out(tmp_path: Path) -> None:
+    """Connections whose answers are not taken are given up for others."""
+    settings = ("limits.connections=100", "limits.upload_idle_s=2")
+    with (
+        running_manager(tmp_path / "data", *settings) as manager,
+        manager.agent("good.example") as good,
+        attacking(manager, "unread", 16) as hostile,
+    ):
+        until(lambda: len(hostile.lines) > 300)
+        for number in range(3):
+            log = small_log("good.example", number)
+            until(lambda log=log: _status(good, "servlets/submitlog", log) == 200)
+
+
+def _status(client: httpx.Client, path: str, body: bytes) -> int:
+    """Return the status of an answer; 0: there was none."""
+    try:
+        return client.post(path, content=body).status_code
+    except httpx.HTTPError:
+        return 0
 
 
 @pytest.mark.parametrize("leaves", [True, False])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,14 @@ import pytest
 from manager.db import reports
 from manager.db.engine import Database, Transaction
 from manager.db.reports import ReportRow
-from manager.errors import NotFoundError
+from manager.errors import BusyError, NotFoundError
 from manager.operations import log_lines
 from manager.operations.log_filters import Wanted, read_moment
-from manager.operations.log_lines import LogLines, Mark
+from manager.operations.log_lines import FoundLines, LogLines, Mark
+from manager.operations.senders import sender, work_for
 from manager.store import Layout
 from manager.store.log_search import LineSearch, line_search
+from manager.store.log_search import LogLine as StoredLine
 from shared.errors import FormatError
 from tests.manager.operations.logged import add_log
 from tests.manager.operations.test_contact import crawling
@@ -167,6 +171,54 @@ def test_what_was_opened_is_kept_while_it_is_sound(
     for _ in range(2):
         assert len(logs.find(world.db, Wanted(), patience_s=100).lines) == 40
     assert len(opened) == 2
+
+
+def test_one_person_has_one_search_at_a_time(
+    world: World, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever begins ten leaves a place to others, whose search ends before his."""
+    hold, begun = threading.Event(), threading.Semaphore(0)
+
+    class Held:
+        is_sound = True
+
+        def __init__(self, *_: object) -> None: ...
+
+        def find(self, *_: object) -> tuple[list[StoredLine], int]:
+            begun.release()
+            if sender() == "hostile":
+                assert hold.wait(60)
+            return [], 0
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(log_lines, "line_search", Held)
+    logs = LogLines(layout)
+
+    def search(name: str) -> FoundLines:
+        work_for(name)
+        return logs.find(world.db, Wanted(), patience_s=0)
+
+    with ThreadPoolExecutor(12) as threads:
+        hostile = [threads.submit(search, "hostile") for _ in range(10)]
+        assert begun.acquire(timeout=60)
+        threads.submit(search, "anna").result(60)
+        assert not any(one.done() for one in hostile)
+        hold.set()
+        for one in hostile:
+            one.result(60)
+
+
+def test_who_waits_too_long_for_a_turn_hears_the_limit(
+    world: World, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """503, with a time at which to come again."""
+    monkeypatch.setattr(log_lines, "WAIT_S", 0.0)
+    logs = LogLines(layout)
+    with logs._turn(), pytest.raises(BusyError, match="one of each person") as caught:
+        logs.find(world.db, Wanted())
+    assert caught.value.retry_after_s == 5
+    assert logs.find(world.db, Wanted(), patience_s=100).lines
 
 
 def test_the_first_look_is_at_few_reports(
