@@ -95,7 +95,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def is_receiving(self) -> bool:
-        """Tell whether it waits for its client: for a request, for a body, or to take an answer."""
+        """Return whether it waits for its client: a request, a body, or to take an answer."""
         cycle = self.cycle
         waits = cycle is None or cycle.response_complete or cycle.more_body
         return waits or self.flow.write_paused

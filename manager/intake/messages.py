@@ -27,7 +27,7 @@ __all__ = ["DIRECT_BYTES", "FEW_FIELDS_BYTES", "Gathered", "MessageDesk", "sende
 
 DIRECT_BYTES: Final = 16 * 1024
 """The largest message that the server parses without a worker process: the worst of this size holds
-its loop for some 15 ms (docs/performance.md)."""
+its loop for some 8 ms (docs/performance.md)."""
 
 FEW_FIELDS_BYTES: Final = 64_000
 """The largest message that consists of some fields, each escaped wholly."""

@@ -26,7 +26,7 @@ SOON_S: Final = 2
 
 @frozen
 class GateSize:
-    """How many logins may wait. strange: of unknown devices; known: of others; each: of one source.
+    """Bounds of waiting logins. strange: of unknown devices; known: of others; each: of a source.
 
     The defaults are those of the settings.
     """

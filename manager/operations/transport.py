@@ -169,7 +169,7 @@ def _sign_of_proxy(http_version: str, headers: Headers) -> str:
 
 
 def _is_page_visit(headers: Headers) -> bool:
-    """Tell whether a browser opens a page. On loopback all of them send Sec-Fetch-Site, for they
+    """Return whether a browser opens a page. On loopback all of them send Sec-Fetch-Site, for they
     trust that address; by a name of the network over plain HTTP none does."""
     agents = _all(headers, b"user-agent")
     wanted = b",".join(_all(headers, b"accept"))
