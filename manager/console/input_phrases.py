@@ -139,9 +139,6 @@ INPUT_PHRASES: Final[tuple[Lazy, ...]] = (
         "your session is over, and a form of more than %(number)s bytes is not kept: log in in "
         "another tab, then go back to the form and send it again"
     ),
-    lazy(
-        "%(number)s large messages of this sender are under way: the limit is %(limit)s (%(name)s)"
-    ),
     lazy("try again in %(time)s s"),
     lazy("password of %(number)s characters: must be %(least)s to %(most)s"),
     lazy("the present password is another one"),

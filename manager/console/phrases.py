@@ -69,12 +69,9 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("outside the hours of this site"),
     lazy("they begin %(time)s"),
     lazy("page limit"),
-    lazy("asks for time: status %(number)s, %(time)s s until the next request"),
-    lazy(
-        "asks for time: status %(number)s, Retry-After %(least)s s, %(time)s s until the next "
-        "request"
-    ),
     lazy("asks for time: Crawl-delay of %(time)s s"),
+    lazy("asks for time: %(why)s, Retry-After %(least)s s, %(time)s s until the next request"),
+    lazy("asks for time: %(why)s, %(time)s s until the next request"),
     lazy("calendar without end"),
     lazy("complete"),
     lazy("nothing to fetch"),

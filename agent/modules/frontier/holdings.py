@@ -25,8 +25,6 @@ from shared.host_failures import HostFailure
 
 __all__ = ["Holdings"]
 
-GIVES_TIME: Final = "asks for time"
-"""The kind of reason for which the units of a host are closed that must be left alone for long."""
 
 LEAST_INTERVAL_S: Final = 0.1  # where there is none, URLs decide
 RETRY_GROWTH: Final = 4.0
@@ -194,10 +192,10 @@ class Holdings:
             since_s = host.asks_since_s or now_s
             if until_s > now_s and until_s - since_s > patience_s:
                 left_s = until_s - now_s
-                said = f"{GIVES_TIME}: {host.asks}, {left_s:.0f} s until the next request"
+                said = f"asks for time: {host.asks}, {left_s:.0f} s until the next request"
                 self.stop(host, said, HostFailure.ASKS_FOR_TIME)
         if host.crawl_delay_s > patience_s:
-            said = f"{GIVES_TIME}: Crawl-delay of {host.crawl_delay_s:g} s"
+            said = f"asks for time: Crawl-delay of {host.crawl_delay_s:g} s"
             self.stop(host, said, HostFailure.ASKS_FOR_TIME)
 
     def forget_if_idle(self, host: HostQueue) -> None:
