@@ -213,21 +213,34 @@ WITH lines AS (
     SELECT unit, round, kind, string_agg(bin || ':' || lines, ' ' ORDER BY bin) AS spread
     FROM bins
     GROUP BY ALL
+), parts AS (  -- odd lines by themselves: a filter on each sum would cost as much as the sums
+    SELECT unit, host, round, kind, odd,
+           count(*) AS requests,
+           count(*) FILTER (is_page) AS pages,
+           count(*) FILTER (is_error) AS errors,
+           sum(request_bytes) AS request_bytes,
+           sum(response_bytes) AS response_bytes,
+           sum(elapsed_ms) AS ms,
+           count(*) FILTER (response_bytes = 0) AS failed,
+           max(elapsed_ms) AS slowest_ms,
+           arg_max(response_bytes, elapsed_ms) AS slowest_bytes
+    FROM lines
+    GROUP BY unit, host, round, kind, odd
 ), sums AS (
     SELECT unit, host, round, kind,
-           count(*) FILTER (NOT odd) AS requests,
-           count(*) FILTER (is_page AND NOT odd) AS pages,
-           count(*) FILTER (is_error AND NOT odd) AS errors,
+           coalesce(sum(requests) FILTER (NOT odd), 0)::BIGINT AS requests,
+           coalesce(sum(pages) FILTER (NOT odd), 0)::BIGINT AS pages,
+           coalesce(sum(errors) FILTER (NOT odd), 0)::BIGINT AS errors,
            coalesce(sum(request_bytes) FILTER (NOT odd), 0)::BIGINT AS request_bytes,
            coalesce(sum(response_bytes) FILTER (NOT odd), 0)::BIGINT AS response_bytes,
-           coalesce(sum(elapsed_ms) FILTER (NOT odd), 0)::BIGINT AS ms,
-           count(*) FILTER (response_bytes = 0 AND NOT odd) AS failed,
-           coalesce(max(elapsed_ms) FILTER (NOT odd), 0) AS slowest_ms,
-           coalesce(arg_max(response_bytes, elapsed_ms) FILTER (NOT odd), 0) AS slowest_bytes,
-           count(*) FILTER (odd) AS odd_lines,
+           coalesce(sum(ms) FILTER (NOT odd), 0)::BIGINT AS ms,
+           coalesce(sum(failed) FILTER (NOT odd), 0)::BIGINT AS failed,
+           coalesce(max(slowest_ms) FILTER (NOT odd), 0) AS slowest_ms,
+           coalesce(max(slowest_bytes) FILTER (NOT odd), 0) AS slowest_bytes,
+           coalesce(sum(requests) FILTER (odd), 0)::BIGINT AS odd_lines,
            coalesce(sum(response_bytes) FILTER (odd), 0)::BIGINT AS odd_bytes,
-           coalesce(sum(elapsed_ms) FILTER (odd), 0)::BIGINT AS odd_ms
-    FROM lines
+           coalesce(sum(ms) FILTER (odd), 0)::BIGINT AS odd_ms
+    FROM parts
     GROUP BY unit, host, round, kind
 )
 SELECT sums.unit, host, sums.round, sums.kind, requests, pages, errors, request_bytes,
