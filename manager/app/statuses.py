@@ -4,7 +4,8 @@
     401 unknown key                               413 larger than a limit
     403 blocked, or not yours                     426 a protocol version that is no longer spoken
     404 unknown                                   429 too often; Retry-After
-    408 the body came too slowly                  503 no room or no database now; Retry-After
+    408 the body came too slowly                  414 an address of too many parameters
+                                                  503 no room or no database now; Retry-After
     405 a method that this address has not        500 our fault; the log has the request's id
     410 it was here once                          415 a body of a type that is not read here
                                                   (tus has 412, 423, 460, 507 besides)

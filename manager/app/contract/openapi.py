@@ -25,11 +25,11 @@ HEAD_TOO_LARGE: Final = 431
 OUR_FAULT: Final = 500
 _METHODS: Final = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
 
-_ALL: Final = (400, 405, 431, 500, 503)
+_ALL: Final = (400, 405, 414, 431, 500, 503)
 _KNOWN_CALLERS: Final = (401, 403)
 _WITH_INPUT: Final = (404,)
 _CHANGES: Final = (409, 413)
-_WITH_BODY: Final = (408, 413, 415)
+_WITH_BODY: Final = (408, 413, 415, 429)
 _OF_TAG: Final[dict[str, tuple[int, ...]]] = {
     "captures": (410, 429),
     "WASAPI": (410, 429),
@@ -58,6 +58,7 @@ _SAID: Final[dict[int, str]] = {
     410: "It was here and is no more.",
     412: "This version of tus is not spoken here.",
     413: "It is larger than a limit.",
+    414: "The address has more parameters than are read.",
     415: "The body is of a media type that is not read here.",
     423: "Another request writes it; ask again in a few seconds.",
     431: "The head of the request is larger than a server reads; ask for less in one address.",
