@@ -85,6 +85,8 @@ class Hostile:
 
     def told(self, answer: bytes) -> None:
         """Count the status of an answer; raises OSError where the connection has ended."""
+        if answer and not answer.startswith(b"HTTP/"):
+            return  # the rest of one that was counted
         status = answer[9:12].decode("ascii", "replace") or "closed"
         self.answers[status] = self.answers.get(status, 0) + 1
         if not answer:

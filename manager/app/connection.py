@@ -43,6 +43,9 @@ LINGER_BYTES: Final = 64 * 1024**2
 """What is read and dropped behind a refusal. A socket that is closed with bytes unread resets the
 connection, and the sender never sees the answer."""
 
+PIECE_BYTES: Final = 64 * 1024
+"""Of an answer; as much as uvicorn writes ahead."""
+
 PAGES: Final = "/console"
 """Below it what a query may not hold is said as a page, by the pages themselves."""
 
@@ -261,7 +264,17 @@ class _Answer:
             await self._body.linger()
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
         else:
-            await self._send(message)
+            await self._send_in_pieces(message)
+
+    async def _send_in_pieces(self, message: Message) -> None:
+        """Pass a part of a body on so that the server waits until its client has taken some of it:
+        else each client that reads nothing keeps a whole answer in memory."""
+        body, start = message.get("body", b""), 0
+        while len(body) - start > PIECE_BYTES:
+            piece = bytes(body[start : start + PIECE_BYTES])
+            await self._send({**message, "body": piece, "more_body": True})
+            start += PIECE_BYTES
+        await self._send({**message, "body": bytes(body[start:])} if start else message)
 
 
 def _is_form(kind: bytes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp
 
 from manager import agent_api, api, distribution
@@ -185,9 +185,12 @@ def build_app(manager: Manager) -> FastAPI:
     return app
 
 
-async def _document(request: Request) -> JSONResponse:
-    """Return what OpenAPI says of this application."""
-    return JSONResponse(documented(request.app))
+async def _document(request: Request) -> Response:
+    """Return what OpenAPI says of this application; it is written once, for anybody may ask."""
+    state = request.app.state
+    if getattr(state, "document", None) is None:
+        state.document = JSONResponse(documented(request.app)).body
+    return Response(state.document, media_type="application/json")
 
 
 def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:

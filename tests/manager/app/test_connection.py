@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -12,13 +13,14 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 
 from manager.app import connection
 from manager.app.connection import Connection, Entrance
 from manager.app.statuses import speak_errors
 from shared.errors import FormatError, LimitError
 from tests.manager.asgi import Caller
+from tests.manager.running import running
 
 
 async def facts(request: Request) -> Response:
@@ -258,3 +260,43 @@ def test_a_body_that_stops_coming_is_given_up() -> None:
     assert answer.status_code == 408
     assert answer.json()["detail"].startswith("request body: nothing came for 0.01 s")
     assert answer.headers["connection"] == "close"
+
+
+def test_a_long_answer_goes_in_pieces() -> None:
+    """So that the server waits for a client that takes nothing, and keeps a piece of it only."""
+    whole = bytes(range(256)) * 1024  # 256 KB
+    sent: list[Message] = []
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": whole[:-1], "more_body": True})
+        await send({"type": "http.response.body", "body": whole[-1:]})
+
+    async def exchange() -> None:
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            sent.append(dict(message))
+
+        scope: Scope = {
+            "type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [],
+            "scheme": "http", "client": ("127.0.0.1", 5), "http_version": "1.1",
+        }  # fmt: skip
+        await Connection(application, Entrance(local=True), lambda _: 10)(scope, receive, send)
+
+    asyncio.run(exchange())
+    bodies = [one for one in sent if one["type"] == "http.response.body"]
+    assert b"".join(one["body"] for one in bodies) == whole
+    assert max(len(one["body"]) for one in bodies) <= connection.PIECE_BYTES
+    assert [one.get("more_body", False) for one in bodies] == [True] * 4 + [False]
+
+
+def test_the_api_s_document_is_written_once(tmp_path: Path) -> None:
+    """Anybody may ask for it, and writing it takes as long as a hundred other answers."""
+    with running(tmp_path) as prsm:
+        first = prsm.anybody.get("/api/v1/openapi.json")
+        assert first.json()["openapi"].startswith("3.1")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("manager.app.web.JSONResponse", None)
+            assert prsm.anybody.get("/api/v1/openapi.json").content == first.content

@@ -174,7 +174,7 @@ def test_who_takes_nothing_of_an_answer_is_cut_off() -> None:
         )
         async with server:
             _, writer = await asyncio.open_connection(*server.sockets[0].getsockname(), limit=2**10)
-            writer.transport.pause_reading()
+            cast("asyncio.Transport", writer.transport).pause_reading()
             writer.write(GET)
             await lost.wait()
             await asyncio.gather(*state.tasks)

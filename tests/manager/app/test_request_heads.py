@@ -41,7 +41,12 @@ def test_a_dear_cookie_is_nobody_s(
 ) -> None:
     """No entrance gives it to who would undo its escapes; the cookies beside it count."""
     seen: list[str] = []
-    monkeypatch.setattr("http.cookies._unquote", lambda text: seen.append(text) or text)
+
+    def noted(text: str) -> str:
+        seen.append(text)
+        return text
+
+    monkeypatch.setattr("http.cookies._unquote", noted)
     browser = Browser(prsm.public)
     browser.log_in("admin")
     good = browser.get(path).status_code

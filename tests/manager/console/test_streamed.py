@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from typing import cast
 
 from starlette.responses import StreamingResponse
 
@@ -38,7 +39,7 @@ def test_what_makes_pieces_is_closed_when_nobody_takes_them() -> None:
             closed.append(True)
 
     async def story() -> None:
-        made = in_threads(pieces())
+        made = cast("AsyncGenerator[bytes, None]", in_threads(pieces()))
         assert await anext(made) == b"x"
         await made.aclose()
 
