@@ -18,6 +18,7 @@ from agent.control.status import BackOff, KindRow, Rates, Status, Stopped, WaitR
 from agent.link.actions import View
 from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
+from agent.modules.frontier import Wait, WaitReason
 from agent.modules.kind_counts import KindCounts
 from shared.wire.sync_bounds import MAX_ITEMS, MAX_REASONS, AgentState
 from shared.wire.sync_light import (
@@ -101,6 +102,8 @@ class Viewing:
         stuck = self._getting_on.look(talk)
         failures = session.reports.failures()
         failed = sum(failures.values())
+        change_ms = None if permission.window_open else permission.window_change_ms
+        opens_s = _opens_s(change_ms, parts.clock.epoch_ms(), now_s)
         return Status(
             name=parts.name,
             manager=parts.manager,
@@ -141,10 +144,7 @@ class Viewing:
                 BackOff(one.address, one.host, one.reason, one.strikes, one.until_s - now_s)
                 for one in crawl.backed_off
             ),
-            waits=tuple(
-                WaitRow(one.host, one.address, one.reason, one.detail, one.due_s - now_s)
-                for one in session.waits(WAITS)
-            ),
+            waits=tuple(_wait_row(one, now_s, opens_s) for one in session.waits(WAITS)),
             denied=stops.denied.count("robots.txt"),
             discovered=counted.discovered,
             reports_waiting=len(waiting),
@@ -210,6 +210,18 @@ class Viewing:
             spread_s=parts.spread_s,
             unreported=parts.unreported,
         )
+
+
+def _opens_s(opens_ms: int | None, now_ms: int, now_s: float) -> float:
+    """Return when the hours of the site begin, monotonic; 0: nobody waits for them."""
+    return 0.0 if opens_ms is None else now_s + (opens_ms - now_ms) / 1000
+
+
+def _wait_row(one: Wait, now_s: float, opens_s: float) -> WaitRow:
+    """Return a row of a host that waits; opens_s: no host is asked before that."""
+    if opens_s > one.due_s:
+        return WaitRow(one.host, one.address, WaitReason.CLOSED, "", opens_s - now_s)
+    return WaitRow(one.host, one.address, one.reason, one.detail, one.due_s - now_s)
 
 
 def _rests(crawl: CrawlState, now_s: float) -> tuple[HostRest, ...]:

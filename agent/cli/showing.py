@@ -31,6 +31,8 @@ WAIT_WORDS: Final = {
     "crawl_delay": "Crawl-delay of its robots.txt",
     "shared": "interval of the list",
     "retry": "pages that failed are tried again",
+    "robots": "its robots.txt was asked for and has not come",
+    "closed": "the hours of this site",
 }
 """Codes of `agent.modules.frontier.WaitReason` in words."""
 

@@ -1,8 +1,12 @@
-"""The rows that keep a round from its end: units, probes, hosts without a place or an address."""
+"""The rows that keep a round from its end: units, probes, hosts without a place or an address.
+
+Of however many there are, those come first that are held longest: the database keeps no more of
+them than are asked for while it sorts, and joins names to these only.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -12,9 +16,6 @@ from manager.db.tables import agents, host_rests, hosts, probe_orders, rights, u
 from shared.frozen import frozen
 
 __all__ = ["HolderRow", "open_probes", "open_units", "unplaced", "unresolved"]
-
-SORTED_MOST: Final = 10_000
-"""Where more units are open, the longest held of them are no news, and sorting takes long."""
 
 
 @frozen
@@ -38,29 +39,34 @@ def open_units(tx: Transaction, number: int, limit: int) -> tuple[int, list[Hold
         unit_rounds.c.round == number, unit_rounds.c.state.in_(("granted", "waiting"))
     )
     total = _count(tx, unit_rounds, of_round)
-    rest = sa.and_(
-        host_rests.c.host_id == units.c.host_id, host_rests.c.agent_id == unit_rounds.c.agent_id
-    )
     held = sa.and_(rights.c.unit_id == unit_rounds.c.unit_id, rights.c.kind == "crawl")
+    oldest = (
+        sa.select(
+            unit_rounds.c.unit_id, unit_rounds.c.agent_id, unit_rounds.c.state, rights.c.granted_ms
+        )
+        .select_from(unit_rounds.outerjoin(rights, held))
+        .where(of_round)
+        .order_by(rights.c.granted_ms.is_(None), rights.c.granted_ms, unit_rounds.c.unit_id)
+        .limit(limit)
+        .subquery()
+    )
+    c = oldest.c
+    rest = sa.and_(host_rests.c.host_id == units.c.host_id, host_rests.c.agent_id == c.agent_id)
     query = (
         sa.select(
             units.c.key.label("unit"),
-            unit_rounds.c.state,
+            c.state,
             agents.c.name.label("agent"),
-            rights.c.granted_ms.label("since_ms"),
+            c.granted_ms.label("since_ms"),
             host_rests.c.until_ms,
             sa.func.coalesce(host_rests.c.reason, "").label("why"),
         )
-        .select_from(unit_rounds)
-        .join(units, units.c.id == unit_rounds.c.unit_id)
-        .join(agents, agents.c.id == unit_rounds.c.agent_id)
-        .outerjoin(rights, held)
+        .select_from(oldest)
+        .join(units, units.c.id == c.unit_id)
+        .join(agents, agents.c.id == c.agent_id)
         .outerjoin(host_rests, rest)
-        .where(of_round)
-        .limit(limit)
+        .order_by(c.granted_ms.is_(None), c.granted_ms, c.unit_id)
     )
-    if total <= SORTED_MOST:
-        query = query.order_by(rights.c.granted_ms.is_(None), rights.c.granted_ms, units.c.id)
     return total, tx.rows(HolderRow, query)
 
 
@@ -68,25 +74,23 @@ def open_probes(tx: Transaction, number: int, limit: int) -> tuple[int, list[Hol
     """Return how many probes of a round are to be done, and some, the longest ordered first."""
     of_round = sa.and_(probe_orders.c.round == number, probe_orders.c.state.in_(OPEN))
     total = _count(tx, probe_orders, of_round)
+    by_age = (probe_orders.c.granted_ms.is_(None), probe_orders.c.granted_ms, probe_orders.c.id)
+    oldest = sa.select(probe_orders).where(of_round).order_by(*by_age).limit(limit).subquery()
+    c = oldest.c
     query = (
         sa.select(
             units.c.key.label("unit"),
-            probe_orders.c.state,
+            c.state,
             agents.c.name.label("agent"),
-            probe_orders.c.granted_ms.label("since_ms"),
+            c.granted_ms.label("since_ms"),
             sa.null().label("until_ms"),
             sa.literal("").label("why"),
         )
-        .select_from(probe_orders)
-        .join(units, units.c.id == probe_orders.c.unit_id)
-        .join(agents, agents.c.id == probe_orders.c.agent_id)
-        .where(of_round)
-        .limit(limit)
+        .select_from(oldest)
+        .join(units, units.c.id == c.unit_id)
+        .join(agents, agents.c.id == c.agent_id)
+        .order_by(c.granted_ms.is_(None), c.granted_ms, c.id)
     )
-    if total <= SORTED_MOST:
-        query = query.order_by(
-            probe_orders.c.granted_ms.is_(None), probe_orders.c.granted_ms, probe_orders.c.id
-        )
     return total, tx.rows(HolderRow, query)
 
 

@@ -30,11 +30,11 @@ class HolderReason(StrEnum):
     WAITING = "waiting"
     """The unit waits until its agent may have it: its list is full, or another one still has it."""
     PROBING = "probing"
-    """The agent is to measure the distance."""
+    """The distance is to be measured: by the agent, or by several, who are not named."""
     LOG_AWAITED = "log_awaited"
     """The agent measured it, or finished its units, and its log has not come."""
     UNPLACED = "unplaced"
-    """The unit has no owner yet: it is being measured, or waits for the next look."""
+    """The unit has no owner yet, and waits for the next look."""
     UNRESOLVED = "unresolved"
     """The host was found a moment ago, and its name is being looked up."""
     PLAN = "plan"
@@ -103,7 +103,9 @@ def _of_crawling(
         (HolderReason.UNRESOLVED, round_holders.unresolved(tx, now_ms - grace_ms, limit)),
     ):
         total += more
-        holders += [_holder(reason, one) for one in rows]
+        holders += [
+            _holder(HolderReason.PROBING if one.state == "probing" else reason, one) for one in rows
+        ]
     if not total:
         holders = list(_logs_awaited(tx, number, grace_ms, now_ms))
         total = len(holders)

@@ -1,7 +1,7 @@
 """Hosts that wait for their next request: until when at least, and for which reason.
 
-A host waits for the rest of its address, for one of its own, or for the next attempt of a URL.
-What holds up all of them (no permit, the hours of the site) is said elsewhere.
+A host waits for the rest of its address, for one of its own, for the next attempt of a URL,
+or for its robots.txt. What holds up all of them (no permit, a pause) is said elsewhere.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ class WaitReason(StrEnum):
     """The list gives it an interval, because other agents fetch from it too."""
     RETRY = "retry"
     """Only URLs are left that are tried again later."""
+    ROBOTS = "robots"
+    """Its robots.txt was asked for and has not come."""
+    CLOSED = "closed"
+    """The hours of the site are over; found by whoever knows them (`agent.app.viewing`)."""
 
 
 @frozen
@@ -62,7 +66,20 @@ def waits(has: Holdings, limit: int) -> list[Wait]:
             found[one.host] = one
             if len(found) == limit:
                 break
+    if len(found) < limit:
+        for one in _awaiting_rules(has):
+            found.setdefault(one.host, one)
+            if len(found) == limit:
+                break
     return sorted(found.values(), key=lambda one: -one.due_s)
+
+
+def _awaiting_rules(has: Holdings) -> Iterator[Wait]:
+    """Yield hosts whose robots.txt was asked for and has not come."""
+    for host in islice(has.hosts.values(), LOOKED_AT):
+        if host.rules == "asked":
+            due_s = max(has.turns.now_s, host.not_before_s, host.address.not_before_s)
+            yield Wait(host.name, host.address.name, due_s, WaitReason.ROBOTS)
 
 
 def _wait(has: Holdings, sleeper: Sleeper, due_s: float) -> Wait | None:

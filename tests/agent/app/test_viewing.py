@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from agent.app.viewing import kinds_of_links, stopped_urls
+from agent.app.viewing import _opens_s, _wait_row, kinds_of_links, stopped_urls
 from agent.modules.counts import StopCounts
+from agent.modules.frontier import Wait, WaitReason
 from agent.modules.kind_counts import KindCounts
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from shared.wire.link_kinds import LINK_KINDS
@@ -46,3 +47,14 @@ def test_kinds_are_told_with_what_they_brought() -> None:
     told = Counters.model_validate({"kinds": said(kinds_of_links(counts))}).kinds
     assert [one.kind for one in told] == list(LINK_KINDS)
     assert len(LINK_KINDS) < MAX_KINDS
+
+
+def test_no_request_is_due_before_the_hours_of_the_site() -> None:
+    """A host whose rest ends sooner waits for them; one that rests longer keeps its reason."""
+    opens_s = _opens_s(1_060_000, 1_000_000, 500.0)
+    assert opens_s == 560.0
+    soon = _wait_row(Wait("a", "192.0.2.1", 510.0, WaitReason.INTERVAL, "20 s"), 500.0, opens_s)
+    assert (soon.reason, soon.detail, soon.remaining_s) == ("closed", "", 60.0)
+    late = _wait_row(Wait("a", "192.0.2.1", 900.0, WaitReason.BACK_OFF, "x"), 500.0, opens_s)
+    assert (late.reason, late.remaining_s) == ("back_off", 400.0)
+    assert _opens_s(None, 1_000_000, 500.0) == 0.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 
-from manager.db import agents, hosts, sharing
+from manager.db import agents, hosts, sharing, tables
 from manager.db.engine import Database
 from manager.errors import NotFoundError
 from manager.operations.discovered import record_discovered
@@ -144,6 +145,46 @@ def test_what_is_held_longest_comes_first(database: Database) -> None:
     times = [one.since_ms or 0 for one in found]
     assert times == sorted(times)
     assert held(world).holders[0].unit in UNITS
+
+
+def test_of_many_open_units_those_held_longest_come_first(database: Database) -> None:
+    """However many are open: a person looks for what an agent has had for hours."""
+    world = crawled(database, "a")
+    many = 10_100
+    with database.write() as tx:
+        agent = agents.by_name(tx, "a")
+        assert agent is not None
+        host = tx.execute(sa.select(tables.hosts.c.id, tables.hosts.c.group_id)).first()
+        assert host is not None
+        first = 1_000
+        numbers = range(first, first + many)
+        tx.execute(
+            sa.insert(tables.units),
+            [
+                {"id": one, "host_id": host.id, "path": f"/{one}/", "key": f"k{one}",
+                 "state": "placed"}
+                for one in numbers
+            ],
+        )  # fmt: skip
+        tx.execute(
+            sa.insert(tables.unit_rounds),
+            [
+                {"round": 1, "unit_id": one, "agent_id": agent.id, "state": "granted"}
+                for one in numbers
+            ],
+        )
+        tx.execute(
+            sa.insert(tables.rights),
+            [
+                {"unit_id": one, "group_id": host.group_id, "agent_id": agent.id, "kind": "crawl",
+                 "granted_ms": 2_000_000 - one}
+                for one in numbers
+            ],
+        )  # fmt: skip
+    found = held(world, limit=3)
+    assert found.total == many + len(HOSTS)
+    last = first + many - 1
+    assert [one.unit for one in found.holders] == [f"k{last}", f"k{last - 1}", f"k{last - 2}"]
 
 
 def test_a_round_that_is_over_or_none_is_held_by_nothing(database: Database) -> None:

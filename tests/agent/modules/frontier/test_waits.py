@@ -119,3 +119,18 @@ def test_nobody_waits_where_nothing_is_left() -> None:
     for _ in range(60):
         world.tick(1.0)
     assert world.crawl.waits(10) == []
+
+
+def test_a_host_waits_for_its_robots_txt() -> None:
+    """It was asked for and has not come: no page is fetched before."""
+    world = world_of("a", pages=2)
+    world.give_list([order(A)])
+    while not world.fetched(rules=True):
+        world.complete()
+        world.tick(1.0)
+    assert world.fetched(rules=True) == ["http://a.example/robots.txt"]
+    one = wait_of(world, A)
+    assert (one.reason, one.due_s) == (WaitReason.ROBOTS, world.clock.now_s)
+    world.complete()
+    world.tick(0.1)
+    assert [one.reason for one in world.crawl.waits(10)] == [WaitReason.INTERVAL]
