@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.app.scene import scene
-from tests.programs import PACKAGES, skip_without
+from tests.e2e.mounts import small_file_system
 
 pytestmark = pytest.mark.e2e
 
@@ -19,19 +18,8 @@ pytestmark = pytest.mark.e2e
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of eight megabytes."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a small file system")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
-    try:
-        done = subprocess.run(mount, capture_output=True, check=False)
-    except FileNotFoundError:
-        skip_without("mount", PACKAGES["mount"])
-    if done.returncode:
-        pytest.skip(f"cannot mount here: {done.stderr.decode().strip()}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with small_file_system(tmp_path / "disk", "size=8m") as folder:
+        yield folder
 
 
 def fill(folder: Path, left_bytes: int) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from shared.archive.errors import DiskFullError
 from shared.archive.verify import verify_segment
 from tests.agent.adapters.installation import captures_of, lines_of, open_ledger
 from tests.agent.modules.answers import due_of, ended
-from tests.programs import PACKAGES, skip_without
+from tests.e2e.mounts import small_file_system
 
 pytestmark = pytest.mark.e2e
 
@@ -29,19 +28,8 @@ HEADER = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of two megabytes."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount a small file system")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    try:
-        done = subprocess.run(mount, capture_output=True, check=False)
-    except FileNotFoundError:
-        skip_without("mount", PACKAGES["mount"])
-    if done.returncode:
-        pytest.skip(f"cannot mount here: {done.stderr.decode().strip()}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with small_file_system(tmp_path / "disk", "size=2m") as folder:
+        yield folder
 
 
 def capture(ledger: SqliteLedger, number: int) -> None:

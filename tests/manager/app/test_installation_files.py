@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import httpx
 import pytest
 from click.testing import CliRunner
-from moto.server import ThreadedMotoServer
 
 from manager.app.compose import layout_of
 from manager.app.keeping import store_of
@@ -27,9 +24,10 @@ from manager.store.marks import LEASE, MARK, Mark, places_of
 from shared.wire.crawl_log import LogLine
 from tests.manager.kept_files import age, contents, fill_archive, sqlite_of, start, unmark
 from tests.manager.running import START_MS, log_body, running
+from tests.manager.s3_server import s3
 from tests.postgres import PostgresServer, postgres_server
 
-__all__ = ["postgres_server"]
+__all__ = ["postgres_server", "s3"]
 
 
 @pytest.fixture
@@ -329,18 +327,6 @@ def test_a_silent_copy_is_taken_over(data: Path, tmp_path: Path) -> None:
                 first.manager.archive.tidy()
             rows = sqlite_of(data, "SELECT action FROM audit WHERE action LIKE 'installation%'")
             assert rows == [("installation.contested",)]
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    """Start a server that speaks S3, with a bucket; give its address."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    address = f"http://{host}:{port}"
-    assert httpx.put(f"{address}/captures").status_code == 200
-    yield address
-    server.stop()
 
 
 @pytest.fixture

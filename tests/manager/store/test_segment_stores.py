@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
-from moto.server import ThreadedMotoServer
 
 from manager.errors import BusyError
 from manager.operations.checks import check_files
@@ -24,18 +21,9 @@ from shared.errors import SettingError
 from tests.manager.archived import arrived, collected, hold, page, segment_bytes
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, running
+from tests.manager.s3_server import s3
 
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    """Start a server that speaks S3, with a bucket; give its address."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    address = f"http://{host}:{port}"
-    assert httpx.put(f"{address}/captures").status_code == 200
-    yield address
-    server.stop()
+__all__ = ["s3"]
 
 
 @pytest.fixture(params=["directory", "s3"])

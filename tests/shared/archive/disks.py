@@ -6,15 +6,12 @@ import errno
 import io
 import os
 import resource
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.programs import PACKAGES, skip_without
+from tests.e2e.mounts import small_file_system
 
 
 class SmallDisk:
@@ -63,15 +60,5 @@ def file_limit(size_bytes: int) -> Iterator[None]:
 @contextmanager
 def mounted(folder: Path, size_bytes: int) -> Iterator[Path]:
     """Mount a small file system in memory; skip the calling test where this is not allowed."""
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "none", str(folder)]
-    try:
-        done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        skip_without("mount", PACKAGES["mount"])
-    if done.returncode != 0:
-        pytest.skip(f"may not mount a file system: {done.stderr.strip()}")
-    try:
+    with small_file_system(folder, f"size={size_bytes}"):
         yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
