@@ -28,9 +28,12 @@ Lie = Callable[[Seen], list[Seen]]
 """Returns the lines that are written for one that is true."""
 
 
-def HONEST(seen: Seen) -> list[Seen]:  # noqa: N802 - one of the lies
+def _honest(seen: Seen) -> list[Seen]:
     """Write what was seen."""
     return [seen]
+
+
+HONEST: Final[Lie] = _honest
 
 
 def _scaled(
@@ -66,7 +69,7 @@ def _wrong_times(seen: Seen) -> list[Seen]:
     return [_times(seen, 1, 10 ** (2 * share - 1))]
 
 
-def _drifting(factor: float) -> Lie:
+def _scaled_by_round(factor: float) -> Lie:
     """Return a lie that grows by a factor with each round."""
     return lambda seen: [_times(seen, 1, factor**seen.round)]
 
@@ -89,7 +92,7 @@ LIES: Final[dict[str, Lie]] = {
     "times / 3": _scaled(1, 1 / 3),
     "probes x 10": _scaled(1, 10, kinds=("probe",)),
     "crawls / 10": _scaled(1, 0.1, kinds=("crawl",)),
-    "drift x 1.6": _drifting(1.6),
-    "drift / 1.6": _drifting(1 / 1.6),
+    "drift x 1.6": _scaled_by_round(1.6),
+    "drift / 1.6": _scaled_by_round(1 / 1.6),
     "honest": HONEST,
 }

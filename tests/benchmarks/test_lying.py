@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from benchmarks.lying.__main__ import GOAL
 from benchmarks.lying.fleet import Fleet, draw_truth
 from benchmarks.lying.lies import LIES, Seen
 from manager.db.engine import Database
 from tests.empty_database import empty_database
 
 LIAR = "agent0"
+HOSTS = 60
+"""Of fewer, single hosts make plans differ by more than the goal."""
+SEED = 1
 
 
 def fleet(folder: Path, *, slow: float = 1.0) -> Fleet:
-    """Return a small fleet that has fetched nothing yet."""
+    """Return a fleet that has fetched nothing yet."""
     (folder / "db").write_bytes(empty_database())
-    truth = draw_truth(3, 24, 1).with_slow(0, slow)
-    found = Fleet(Database(f"sqlite:///{folder / 'db'}"), folder, truth, 1)
+    truth = draw_truth(3, HOSTS, SEED).with_slow(0, slow)
+    found = Fleet(Database(f"sqlite:///{folder / 'db'}"), folder, truth, SEED)
     found.begin()
     return found
 
 
+@cache
+def honest_makespans(rounds: int, slow: float = 1.0) -> tuple[float, ...]:
+    """Return the true makespans of the plans that an honest fleet makes after each round."""
+    with TemporaryDirectory() as place:
+        honest = fleet(Path(place), slow=slow)
+        found = []
+        for _ in range(rounds):
+            honest.crawl_round()
+            found.append(honest.planned())
+        assert not any(honest.suspicion(name) for name in honest.truth.agents)
+    return tuple(found)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("lie", ["one line", "times x 10", "half bytes x 10"])
-def test_a_plan_after_a_lie_is_as_good_as_before(tmp_path: Path, lie: str) -> None:
-    """Its true makespan hardly differs, at once and a round later."""
+@pytest.mark.parametrize("lie", ["one line", "times x 10", "half x 10", "half bytes x 10"])
+def test_a_plan_after_a_lie_is_as_good_as_without_it(tmp_path: Path, lie: str) -> None:
+    """Its true makespan hardly differs from that of an honest fleet, at once and a round later."""
     liar = fleet(tmp_path)
     liar.crawl_round()
-    honest = liar.planned()
     liar.lies[LIAR] = LIES[lie]
-    for _ in range(2):
+    for honest_ms in honest_makespans(3)[1:]:
         liar.crawl_round()
-        assert liar.planned() <= 1.1 * honest
+        assert liar.planned() <= GOAL * honest_ms
     assert liar.suspicion(LIAR)
 
 
@@ -44,15 +62,11 @@ def test_a_lie_from_the_first_log_on_costs_hardly_anything(
     tmp_path: Path, lie: str, slow: float
 ) -> None:
     """The manager has no history of the agent, and goes by its own clock."""
-    (tmp_path / "honest").mkdir()
-    (tmp_path / "liar").mkdir()
-    honest, liar = fleet(tmp_path / "honest", slow=slow), fleet(tmp_path / "liar", slow=slow)
+    liar = fleet(tmp_path, slow=slow)
     liar.lies[LIAR] = LIES[lie]
-    honest.crawl_round()
     liar.crawl_round()
-    assert liar.planned() <= 1.1 * honest.planned()
+    assert liar.planned() <= GOAL * honest_makespans(1, slow)[0]
     assert liar.suspicion(LIAR)
-    assert not honest.suspicion(LIAR)
 
 
 def test_lies_are_what_they_are_called() -> None:
