@@ -18,7 +18,7 @@ class HoldingTime:
     """A right that ended. since_ms: from when its agent knew of it.
 
     finished: its agent said so. said_pages: that it fetched, None: it did not say. requests, ms: of
-    its logs so far, None: none has come.
+    its logs so far, None: none has come; lines that say what no line can are requests, too.
     """
 
     unit_id: int
@@ -43,7 +43,7 @@ def holding_times(
             holdings.c.until_ms,
             (holdings.c.reason == "finished").label("finished"),
             said.c.pages.label("said_pages"),
-            host_sums.c.requests,
+            (host_sums.c.requests + host_sums.c.odd_lines).label("requests"),
             host_sums.c.ms,
         )
         .join(

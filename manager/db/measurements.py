@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -23,7 +24,10 @@ __all__ = [
     "agent_totals",
     "crawled_of_host",
     "crawled_sums",
+    "crawls_of_units",
     "distances_of_units",
+    "has_open_units",
+    "keys_of_whole_sums",
     "reasons_said",
     "rounds_of_agent",
     "sample_sums",
@@ -33,7 +37,11 @@ __all__ = [
     "sums_of_agent",
     "sums_of_units",
     "units_since",
+    "whole_sums",
 ]
+
+OVER: Final = ("finished", "done", "failed")
+"""States of probes and crawls that nothing more is fetched of."""
 
 
 @frozen
@@ -145,6 +153,92 @@ def sample_sums(
         )
         .order_by(host_sums.c.unit_id * 2_654_435_761 % 1_000_003, host_sums.c.unit_id)
         .limit(limit),
+    )
+
+
+def whole_sums(
+    tx: Transaction, agent_id: int, round_number: int, kind: str, limit: int, late_ms: int
+) -> list[SumRow]:
+    """Return sums as `sample_sums` does, of units that the agent finished and whose logs are in.
+
+    late_ms: units that were finished before count without the rest of their lines.
+    """
+    said = probe_orders if kind == "probe" else unit_rounds
+    return tx.rows(
+        SumRow,
+        sa.select(host_sums)
+        .join(said, _is_same(host_sums, said))
+        .where(
+            host_sums.c.round == round_number,
+            host_sums.c.kind == kind,
+            host_sums.c.agent_id == agent_id,
+            host_sums.c.response_bytes > 0,
+            said.c.state.in_(OVER),
+            sa.or_(
+                host_sums.c.requests + host_sums.c.odd_lines >= said.c.pages,
+                said.c.finished_ms <= late_ms,
+            ),
+        )
+        .order_by(host_sums.c.unit_id * 2_654_435_761 % 1_000_003, host_sums.c.unit_id)
+        .limit(limit),
+    )
+
+
+def has_open_units(tx: Transaction, agent_id: int, round_number: int, kind: str) -> bool:
+    """Return whether an agent has units left to probe, or to crawl, in a round."""
+    said = probe_orders if kind == "probe" else unit_rounds
+    left = sa.select(said.c.unit_id).where(
+        said.c.agent_id == agent_id,
+        said.c.round == round_number,
+        said.c.state.in_(("waiting", "granted")),
+    )
+    return bool(tx.values(left.limit(1)))
+
+
+def keys_of_whole_sums(
+    tx: Transaction, unit_ids: Collection[int], since_round: int
+) -> set[tuple[int, int, int, str]]:
+    """Return (unit, agent, round, kind) of probes and crawls of units that are over."""
+    found: set[tuple[int, int, int, str]] = set()
+    for kind, table in (("probe", probe_orders), ("crawl", unit_rounds)):
+        for part in chunks(unit_ids):
+            rows = tx.execute(
+                sa.select(table.c.unit_id, table.c.agent_id, table.c.round).where(
+                    table.c.unit_id.in_(part),
+                    table.c.round >= since_round,
+                    table.c.state.in_(OVER),
+                )
+            )
+            found.update((row.unit_id, row.agent_id, row.round, kind) for row in rows)
+    return found
+
+
+def crawls_of_units(
+    tx: Transaction, unit_ids: Collection[int], first_round: int, last_round: int
+) -> list[SumRow]:
+    """Return sums of the crawls of units by those who finished them, oldest round first."""
+    found: list[SumRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            SumRow,
+            sa.select(host_sums)
+            .join(unit_rounds, _is_same(host_sums, unit_rounds))
+            .where(
+                host_sums.c.unit_id.in_(part),
+                host_sums.c.kind == "crawl",
+                host_sums.c.round.between(first_round, last_round),
+                unit_rounds.c.state.in_(OVER),
+            )
+            .order_by(host_sums.c.round, host_sums.c.unit_id),
+        )
+    return found
+
+
+def _is_same(sums: sa.Table, said: sa.Table) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        said.c.unit_id == sums.c.unit_id,
+        said.c.round == sums.c.round,
+        said.c.agent_id == sums.c.agent_id,
     )
 
 

@@ -5,12 +5,13 @@
 `graph` makes of all distances the tree along which agents exchange units. `trust` bounds what an
 agent can claim, `controls` compares agents over a few hosts that all of them probe, `doubts` finds
 claims that fit neither an agent's past nor what the others see, `clock_evidence` what the manager's
-own clock says of them.
+own clock says of each of them, `clock_fit` what it says of all of them together.
 """
 
 from __future__ import annotations
 
-from manager.distance.clock_evidence import Pace, Spell, Timed, find_pace
+from manager.distance.clock_evidence import Pace, Timed, find_pace
+from manager.distance.clock_fit import ClockFit, Fits, fit_claims
 from manager.distance.controls import ControlProbe, Odd, odd_agents, sick_hosts
 from manager.distance.doubts import (
     Claim,
@@ -18,8 +19,10 @@ from manager.distance.doubts import (
     Evidence,
     Fault,
     Reference,
+    change_of_times,
     find_doubts,
     reference_of,
+    usual_changes,
 )
 from manager.distance.errors import DistanceError
 from manager.distance.graph import SpanningTree, landmarks, network_distance, spanning_tree
@@ -27,6 +30,7 @@ from manager.distance.lessons import Lesson, Taught, learn
 from manager.distance.measured import Measured, State, ms_per_kbyte
 from manager.distance.nearest import nearest_pairs
 from manager.distance.prediction import Model, Places, Probes, fit
+from manager.distance.spells import Spell
 from manager.distance.spread import (
     BINS_AN_OCTAVE,
     LEAST_MS_PER_KB,
@@ -41,11 +45,13 @@ __all__ = [
     "LEAST_MS_PER_KB",
     "Believed",
     "Claim",
+    "ClockFit",
     "ControlProbe",
     "DistanceError",
     "Doubt",
     "Evidence",
     "Fault",
+    "Fits",
     "Lesson",
     "Measured",
     "Model",
@@ -62,9 +68,11 @@ __all__ = [
     "Taught",
     "Timed",
     "believed",
+    "change_of_times",
     "find_doubts",
     "find_pace",
     "fit",
+    "fit_claims",
     "landmarks",
     "learn",
     "merged",
@@ -77,4 +85,5 @@ __all__ = [
     "sick_hosts",
     "spanning_tree",
     "too_near",
+    "usual_changes",
 ]

@@ -16,15 +16,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from manager.distance.spells import Spell, Windows, windows_of
 from shared.frozen import frozen
 
-__all__ = ["Pace", "Spell", "Timed", "find_pace"]
+__all__ = ["Pace", "Timed", "find_pace"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,6 +39,10 @@ AGREED: Final = 1.3
 """Believed agents whose spells differ more from what their claims explain do not agree."""
 EXPLAINED: Final = 0.25
 """Error of the weight of claims: above, the waiting hides them."""
+MARGIN: Final = 1.0
+"""Errors by which a time is longer that only the clock tells: how soon an agent begins is its own
+affair, and a plan gives too much to whom it takes to be too near, but only little less than it
+could to whom it takes to be too far."""
 PASSES: Final = 8
 EXACT: Final = 0.3
 """A time by the clock is known where its error is a smaller share of it."""
@@ -53,30 +57,6 @@ TEN: Final = math.log(10)
 WRONG_SHARE: Final = 0.15
 UNITS_MOST: Final = 3
 """Of a window: the time of more units together says little of each."""
-
-
-@frozen
-class Spell:
-    """One right by the manager's clock. requests, claimed_ms: of its log; None: not all is in."""
-
-    unit: int
-    from_ms: int
-    until_ms: int
-    requests: int | None
-    claimed_ms: int | None
-
-
-@dataclass(frozen=True)
-class _Windows:
-    """Spells as the clock separates them; arrays are (windows,)."""
-
-    units: list[tuple[int, ...]]
-    requests: Floats
-    claimed_ms: Floats
-    clock_ms: Floats
-
-    def __len__(self) -> int:
-        return len(self.units)
 
 
 @frozen
@@ -137,7 +117,7 @@ class Pace:
 
         expected: ms of units by what others see, for units that share a window.
         """
-        windows = _windows(spells, one_by_one=self.one_by_one)
+        windows = windows_of(spells, one_by_one=self.one_by_one)
         if not len(windows):
             return None
         rest = windows.clock_ms - self.waiting_ms - self.each_ms * windows.requests
@@ -156,7 +136,7 @@ class Pace:
             if is_known and ms and min(parts := [expected.get(unit, 0.0) for unit in units]) > 0
         ]
         even = self._even(windows, claimed, known)
-        right = took
+        right = took + MARGIN * error
         if even is not None:
             right = claimed / even
         else:
@@ -180,7 +160,7 @@ class Pace:
         )
 
     def _even(
-        self, windows: _Windows, claimed: Floats, known: npt.NDArray[np.bool_]
+        self, windows: Windows, claimed: Floats, known: npt.NDArray[np.bool_]
     ) -> float | None:
         """Return claimed over clock where one factor holds for nearly all, else None.
 
@@ -201,7 +181,7 @@ class Pace:
         tens = TEN * round(factor / TEN)
         return math.exp(tens if tens and abs(factor - tens) <= EVEN_ERROR else factor)
 
-    def _error(self, windows: _Windows) -> Floats:
+    def _error(self, windows: Windows) -> Floats:
         """Return (windows,) within which the clock knows what was claimed, ms."""
         columns = np.column_stack([np.ones(len(windows)), windows.requests])
         learned = np.einsum("ni,ij,nj->n", columns, self.covariance, columns)
@@ -235,31 +215,11 @@ def _shared(
             yield unit, ms * part / sum(parts)
 
 
-def _windows(spells: Sequence[Spell], *, one_by_one: bool) -> _Windows:
-    rows: list[tuple[tuple[int, ...], int, int, int]] = []
-    ordered = sorted(spells, key=lambda one: (one.until_ms, one.from_ms, one.unit))
-    before_ms = 0
-    for until_ms, group in groupby(ordered, key=lambda one: one.until_ms):
-        together = list(group)
-        first_ms = max(before_ms, min(one.from_ms for one in together))
-        before_ms = until_ms
-        parts = [together] if one_by_one else [[one] for one in together]
-        for part in parts:
-            clock_ms = until_ms - (first_ms if one_by_one else part[0].from_ms)
-            requests = [one.requests for one in part if one.requests is not None]
-            claimed = [one.claimed_ms for one in part if one.claimed_ms is not None]
-            if clock_ms > 0 and len(requests) == len(claimed) == len(part):
-                units = tuple(one.unit for one in part)
-                rows.append((units, sum(requests), sum(claimed), clock_ms))
-    numbers = np.array([row[1:] for row in rows], dtype=np.float64).reshape(-1, 3)
-    return _Windows([row[0] for row in rows], numbers[:, 0], numbers[:, 1], numbers[:, 2])
-
-
 def _fit(spells: Mapping[int, Sequence[Spell]], *, one_by_one: bool) -> Pace | None:
     by_agent = [
         found
         for some in spells.values()
-        if len(found := _windows(some, one_by_one=one_by_one)) >= WINDOWS_LEAST
+        if len(found := windows_of(some, one_by_one=one_by_one)) >= WINDOWS_LEAST
     ]
     pace = _fit_agents(by_agent, one_by_one=one_by_one)
     if pace is None and len(by_agent) > AGENTS_LEAST:
@@ -279,13 +239,13 @@ def _fit(spells: Mapping[int, Sequence[Spell]], *, one_by_one: bool) -> Pace | N
     return pace if pace is not None and pace.spread <= SPREAD_MOST else None
 
 
-def _agrees(pace: Pace, one: _Windows) -> bool:
+def _agrees(pace: Pace, one: Windows) -> bool:
     explained = pace.waiting_ms + pace.each_ms * one.requests + pace.weight * one.claimed_ms
     ratio = one.clock_ms / np.maximum(explained, 1.0)
     return bool(1 / AGREED <= np.median(ratio) <= AGREED)
 
 
-def _fit_agents(by_agent: Sequence[_Windows], *, one_by_one: bool) -> Pace | None:
+def _fit_agents(by_agent: Sequence[Windows], *, one_by_one: bool) -> Pace | None:
     if len(by_agent) < AGENTS_LEAST:
         return None
     requests = np.concatenate([one.requests for one in by_agent])

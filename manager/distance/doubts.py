@@ -2,9 +2,14 @@
 
 A claim is what the logs of one agent say of one unit: lines, bytes, milliseconds. Bytes of a page
 are the same from everywhere, times differ by agent. So bytes are compared with the other agents',
-times with the agent's own earlier claims; where it has none, with the others'.
+times with the agent's own earlier claims; where it has none, with the others'. What the times of
+the other agents have done as well, since their own earlier claims, is no fault of one.
 - A scale is wrong where most units differ by one factor (a clock in other units, a lie).
-- Claims are scattered where some units differ and others do not.
+- Claims are scattered where many units differ, at whatever level the agent is, and others do not:
+  single hosts change from round to round, and some serve other pages to other countries.
+Only claims of whole units are compared in part: half a unit has other pages than the whole. A
+crawl has other pages than a probe, so its bytes are compared with those of crawls where some are
+known; a probe's show only what is wrong on the whole.
 The reference of a unit is the range from the lower to the upper median of the others, so of two
 others one may lie. Times count as different only where ms per KByte and ms per line both are: a
 crawl has other pages than a probe, and wrong bytes alone are no wrong times.
@@ -16,14 +21,24 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from shared.frozen import frozen
 
-__all__ = ["Claim", "Doubt", "Evidence", "Fault", "Reference", "find_doubts", "reference_of"]
+__all__ = [
+    "Claim",
+    "Doubt",
+    "Evidence",
+    "Fault",
+    "Reference",
+    "change_of_times",
+    "find_doubts",
+    "reference_of",
+    "usual_changes",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,10 +50,14 @@ LEVEL_FACTOR: Final = 5.0
 source's 17 one was 13 times slower in truth, the others at most three times."""
 BYTES_FACTOR: Final = 5.0
 """Compressed and plain transfers of the same pages differ by three to four."""
+UNLIKE_FACTOR: Final = 8.0
+"""Bytes a line of a crawl over those of probes: the first pages of a host are small."""
 SCATTERED_BYTES_FACTOR: Final = 3.0
-FAR_SHARE: Final = 0.15
-FAR_LEAST: Final = 2
+FAR_SHARE: Final = 0.3
+FAR_LEAST: Final = 4
 """Units of an agent that differ, the others not: its claims are scattered."""
+LEVELS: Final = (0.25, 0.75)
+"""Quantiles that may be the level of the units that are right; of halves the middle is none."""
 APART_FACTOR: Final = 20.0
 """From the nearest tenth of an agent's units to the farthest, beside what the others see: honest
 agents of the source have 7, its oddest has 9; who lies about half of the units has 50."""
@@ -57,6 +76,9 @@ class Fault(StrEnum):
     SCATTERED_TIMES = "scattered-times"
     BYTES = "bytes"
     SCATTERED_BYTES = "scattered-bytes"
+
+
+SCALES: Final = (Fault.TIMES, Fault.BYTES)
 
 
 class Evidence(StrEnum):
@@ -133,6 +155,10 @@ def find_doubts(
     standing: Sequence[Doubt] = (),
     *,
     has_own_level: bool = False,
+    whole: bool = True,
+    alike: Mapping[int, Reference] | None = None,
+    sizes_before: Mapping[int, Claim] | None = None,
+    usual: tuple[float, float] = (0.0, 0.0),
 ) -> list[Doubt] | None:
     """Return what is wrong with an agent's claims; None where there is too little to compare with.
 
@@ -140,26 +166,25 @@ def find_doubts(
     change on the whole. standing: the doubts that the agent is under; they end where the
     claims are clearly right again, for an agent crawls what looks near by its claims.
     has_own_level: that it is slower or faster than the others on the whole is known and true.
+    whole: all lines of the units are in. alike: what others see of the same pages; None: `others`.
+    sizes_before: bytes of the same pages before, whoever claimed them; None: `earlier`. usual:
+    changes of times that the other agents have seen, too, as natural logarithms.
     """
-    beside = _Apart([(one.logs, others[unit]) for unit, one in own.items() if unit in others])
-    since = _Apart(
-        [
-            (one.logs, Reference(earlier[unit].logs, earlier[unit].logs))
-            for unit, one in own.items()
-            if unit in earlier
-        ]
-    )
+    beside = _Apart.of_others(own, others)
+    same = beside if alike is None else _Apart.of_others(own, alike)
+    since = _Apart.of_past(own, earlier)
     least = LEAST_UNITS - bool(standing)
     if max(len(beside), len(since)) < least:
         return None
     compared = beside if len(beside) >= least else since
-    sizes = _of_bytes(compared, since) or _left(
+    before = since if sizes_before is None else _Apart.of_past(own, sizes_before)
+    sizes = _of_bytes(beside, same, before, least) or _left(
         compared.size_middle, standing, (Fault.BYTES, Fault.SCATTERED_BYTES)
     )
     if len(since) >= least:
-        apart = since.times(per_line=sizes is not None)
-        middle = apart
-        times = _of_times(apart, apart, factor, Evidence.HISTORY)
+        changes = since.times(per_line=sizes is not None)
+        middle = changes - np.clip(changes, *usual)
+        times = _of_times(middle, changes, factor, Evidence.HISTORY)
     else:
         beyond, middle = (
             beside.times(per_line=sizes is not None),
@@ -168,7 +193,29 @@ def find_doubts(
         level = max(factor, LEVEL_FACTOR)
         times = None if has_own_level else _of_times(beyond, middle, level, Evidence.OTHERS)
     times = times or _left(middle, standing, (Fault.TIMES, Fault.SCATTERED_TIMES))
-    return [doubt for doubt in (times, sizes) if doubt is not None]
+    return [
+        doubt
+        for doubt in (times, sizes)
+        if doubt is not None and (whole or doubt.fault in SCALES or doubt in standing)
+    ]
+
+
+def change_of_times(own: Mapping[int, Claim], earlier: Mapping[int, Claim]) -> float | None:
+    """Return how an agent's times have changed, as a natural logarithm; None: of too few units."""
+    since = _Apart.of_past(own, earlier)
+    return float(np.median(since.times(per_line=False))) if len(since) >= LEAST_UNITS else None
+
+
+def usual_changes(changes: Sequence[float]) -> tuple[float, float]:
+    """Return within which range the times of most of some agents have changed; 0 is in it.
+
+    Of two the smaller change counts, so one agent alone excuses no other.
+    """
+    if not changes:
+        return 0.0, 0.0
+    ordered = sorted(changes)
+    low, high = ordered[len(ordered) // 2], ordered[(len(ordered) - 1) // 2]
+    return min(low, 0.0), max(high, 0.0)
 
 
 def _left(middle: Floats, standing: Sequence[Doubt], faults: Sequence[Fault]) -> Doubt | None:
@@ -206,19 +253,22 @@ def _level(middle: Floats) -> float:
     return math.exp(level)
 
 
-def _of_bytes(compared: _Apart, since: _Apart) -> Doubt | None:
-    """Return what is wrong with bytes: by what the others see, or by the agent's own past.
-
-    Where a scale is right, some units may be wrong: beside most of its units, or beside its past.
-    """
-    evidence = Evidence.HISTORY if compared is since else Evidence.OTHERS
-    sizes, middle = compared.sizes, compared.size_middle
-    if _is_scale(sizes, BYTES_FACTOR):
-        return Doubt(Fault.BYTES, float(np.exp(np.median(middle))), len(sizes), evidence)
-    if evidence is Evidence.OTHERS and _is_partly(sizes - np.median(sizes), SCATTERED_BYTES_FACTOR):
-        return Doubt(Fault.SCATTERED_BYTES, 1.0, len(sizes), evidence)
-    if len(since) >= LEAST_UNITS and _is_partly(since.size_middle, BYTES_FACTOR):
-        return Doubt(Fault.SCATTERED_BYTES, 1.0, len(since), Evidence.HISTORY)
+def _of_bytes(beside: _Apart, same: _Apart, before: _Apart, least: int) -> Doubt | None:
+    """Return what is wrong with bytes: by what others see of the same pages, or by what was seen
+    of them before; by what the others see of other pages only what is wrong on the whole."""
+    for compared, evidence, factor in (
+        (same, Evidence.OTHERS, BYTES_FACTOR),
+        (before, Evidence.HISTORY, BYTES_FACTOR),
+        (beside, Evidence.OTHERS, UNLIKE_FACTOR),
+    ):
+        if len(compared) < least:
+            continue
+        sizes, middle = compared.sizes, compared.size_middle
+        if _is_scale(sizes, factor):
+            return Doubt(Fault.BYTES, float(np.exp(np.median(middle))), len(sizes), evidence)
+        is_same = compared is same or evidence is Evidence.HISTORY
+        if is_same and _is_partly(sizes, SCATTERED_BYTES_FACTOR):
+            return Doubt(Fault.SCATTERED_BYTES, 1.0, len(sizes), evidence)
     return None
 
 
@@ -235,6 +285,17 @@ class _Apart:
         high = np.array([reference.high for _, reference in pairs]).reshape(-1, 3)
         self.beyond: Floats = np.maximum(own - high, 0) + np.minimum(own - low, 0)
         self.middle: Floats = own - (low + high) / 2
+
+    @classmethod
+    def of_others(cls, own: Mapping[int, Claim], others: Mapping[int, Reference]) -> Self:
+        """Compare claims with what the others see of the same units."""
+        return cls([(one.logs, others[unit]) for unit, one in own.items() if unit in others])
+
+    @classmethod
+    def of_past(cls, own: Mapping[int, Claim], earlier: Mapping[int, Claim]) -> Self:
+        """Compare claims with earlier ones of the same units."""
+        past = {unit: earlier[unit].logs for unit in own if unit in earlier}
+        return cls.of_others(own, {unit: Reference(logs, logs) for unit, logs in past.items()})
 
     def __len__(self) -> int:
         return len(self.beyond)
@@ -272,8 +333,11 @@ def _is_scale(apart: Floats, factor: float) -> bool:
 
 
 def _is_partly(apart: Floats, factor: float) -> bool:
-    """Return whether some units, two at least, differ by a factor."""
+    """Return whether many units differ by a factor, whatever the level of most of them is."""
     if len(apart) < LEAST_UNITS:
         return False
-    far = int((np.abs(apart) > math.log(factor)).sum())
-    return far >= FAR_LEAST and far >= FAR_SHARE * len(apart)
+    for level in (0.0, *np.quantile(apart, LEVELS).tolist()):
+        far = int((np.abs(apart - level) > math.log(factor)).sum())
+        if far < FAR_LEAST or far < FAR_SHARE * len(apart):
+            return False
+    return True

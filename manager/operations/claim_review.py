@@ -1,32 +1,47 @@
 """Review of agents' claims: opens and ends doubts as reports come, and makes distances anew.
 
-Invariants: each agent is compared over some units of its newest round (`SAMPLE` at most), so a
-review costs the same however large the web is. Doubts begin and end with the age of claims, never
-with a single unit; while the evidence is too little, the verdict stays. The manager's own clock
-decides where it can (`clock_review`): what it confirms is not doubted, and no more than it allows
-is believed. What a person believes (`believe_agent`) is history for what comes after.
+Invariants: each agent is compared over a sample of its newest claims (`claim_samples`). Doubts
+count at once. A person is told once they have held: strong ones in twice as much evidence or when
+nothing more comes of the round, others in another round. Doubts begin and end with the age of
+claims, never with a single unit; while the evidence is too little, the verdict stays. The manager's
+own clock decides where it can (`clock_review`): what it confirms is not doubted, and no more than
+it allows is believed. What a person believes (`believe_agent`) is history for what comes after.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from manager.db import agents, measurements, predictions, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.measurements import SumRow
-from manager.distance import Claim, Doubt, Evidence, find_doubts, on_the_whole
+from manager.distance import (
+    Doubt,
+    Evidence,
+    Fault,
+    find_doubts,
+    on_the_whole,
+)
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
+from manager.operations.claim_samples import (
+    FEW,
+    EarlierClaim,
+    Sample,
+    changes_of_others,
+    crawled_before,
+    earlier_claims,
+    newest_sample,
+)
 from manager.operations.claims import (
     TIME_FAULTS,
     Period,
     age_of,
-    claim_of,
     periods_of,
     references,
+    round_and_kind,
     written,
 )
 from manager.operations.clock_review import ManagerClock
@@ -35,22 +50,22 @@ from manager.operations.policy import Policy
 
 __all__ = ["believe_agent", "review_agents"]
 
-SAMPLE: Final = 300
-ROUNDS_BACK: Final = 3
 AGES_BACK: Final = 4
-DRIFT_ROUNDS: Final = 10
-"""Times that change by a little in each of so many rounds have changed by all of it."""
-"""An agent that measured nothing for so long keeps its verdict."""
+STRONG_FACTOR: Final = 8.0
+UNITS_ENOUGH: Final = 100
+"""Doubts about so many units need not be found again."""
 UNITS_AT_ONCE: Final = 5_000
 
 
-def review_agents(tx: Transaction, rows: Iterable[AgentRow], policy: Policy) -> list[int]:
+def review_agents(
+    tx: Transaction, rows: Iterable[AgentRow], policy: Policy, now_ms: int
+) -> list[int]:
     """Review some agents; return those whose doubts began, ended or changed.
 
     The model of distances is forgotten then: it was learned from claims that count no more.
     """
     clock = ManagerClock(tx)
-    changed = [row.id for row in rows if _review(tx, row, policy, clock)]
+    changed = [row.id for row in rows if _review(tx, row, policy, clock, now_ms)]
     if changed:
         predictions.forget_model(tx)
     return changed
@@ -84,27 +99,30 @@ def believe_agent(db: Database, name: str, actor: Actor, now_ms: int) -> None:
         note(tx, now_ms, actor, "agent.believe", name, was=reason)
 
 
-def _review(tx: Transaction, row: AgentRow, policy: Policy, clock: ManagerClock) -> bool:
-    sample = _newest(tx, row.id)
-    if not sample:
+def _review(
+    tx: Transaction, row: AgentRow, policy: Policy, clock: ManagerClock, now_ms: int
+) -> bool:
+    late_ms = now_ms - round(policy.log_grace_s * 1000)
+    sample = newest_sample(tx, row.id, late_ms)
+    if sample is None:
         return False
-    age = age_of(sample[0].round, sample[0].kind)
+    age = sample.age
     periods = periods_of(row)
     current = periods[-1] if periods and periods[-1].last_age is None else None
     if age <= row.believed_age:
         return False
-    found = _doubts(tx, row, sample, periods, policy, has_own_level=row.believed_age > 0)
+    found = _doubts(tx, row, sample, periods, policy, late_ms, has_own_level=row.believed_age > 0)
     if any(
         one.fault in TIME_FAULTS and one.evidence is Evidence.OTHERS for one in found or ()
     ) and (any(clock.confirms(row, one) for one in range(max(2, age - AGES_BACK), age))):
-        found = _doubts(tx, row, sample, periods, policy, has_own_level=True)
+        found = _doubts(tx, row, sample, periods, policy, late_ms, has_own_level=True)
     doubts, is_confirmed = clock.settle(row, age, found or ())
     if found is None and not doubts and not is_confirmed:
         return False
     past = periods[:-1] if current is not None else periods
     if doubts:
         first = current.first_age if current is not None else _began(tx, row, age, past)
-        now = [*past, Period(first, None, tuple(doubts))]
+        now = [*past, _period(tx, row.id, current, first, sample, doubts)]
     elif (
         current is None
         or current.first_age >= age
@@ -124,13 +142,12 @@ def _review(tx: Transaction, row: AgentRow, policy: Policy, clock: ManagerClock)
 
 
 def _is_confirmed(row: AgentRow, current: Period, age: int, clock: ManagerClock) -> bool:
-    """Return whether the clock contradicts no claim of the ages that are doubted, but confirms one.
+    """Return whether the clock contradicts no claim of the ages that are doubted.
 
-    Then the agent was right from the first of them on.
+    It confirms the newest, so the agent was right from the first of them on.
     """
     first = max(current.first_age, age - AGES_BACK)
-    before = [clock.settle(row, one, current.doubts) for one in range(first, age)]
-    return all(is_confirmed or tuple(left) == current.doubts for left, is_confirmed in before)
+    return not any(clock.contradicts(row, one, current.doubts) for one in range(first, age))
 
 
 def _keep_times(row: AgentRow, now: list[Period], age: int, clock: ManagerClock) -> set[int]:
@@ -141,62 +158,87 @@ def _keep_times(row: AgentRow, now: list[Period], age: int, clock: ManagerClock)
     return {unit for one in range(first, age + 1) for unit in clock.keep_times(row, one)}
 
 
-def _newest(tx: Transaction, agent_id: int) -> list[SumRow]:
-    """Return claims of the newest age that an agent has any of, the first of that age.
+def _period(
+    tx: Transaction,
+    agent_id: int,
+    current: Period | None,
+    first_age: int,
+    sample: Sample,
+    doubts: Sequence[Doubt],
+) -> Period:
+    """Return the open period of doubts, new or continued."""
+    count = len(sample.sums)
+    units = count if current is None else current.units
+    number, kind = round_and_kind(sample.age)
+    has_held = current is not None and (current.has_held or current.first_age // 2 < number)
+    if not has_held and any(map(_is_strong, doubts)):
+        has_held = (
+            count >= UNITS_ENOUGH
+            or (current is not None and count >= 2 * units)
+            or not measurements.has_open_units(tx, agent_id, number, kind)
+        )
+    return Period(first_age, None, tuple(doubts), has_held, units)
 
-    Those of a crawl of few units come with the probes of its round.
+
+def _is_strong(doubt: Doubt) -> bool:
+    """Return whether a doubt is hardly chance, so that a person hears of it in its first round.
+
+    A night may be slow, some hosts slower than others, and some may have other pages than before.
     """
-    last = rounds.last_number(tx)
-    for number in range(last, max(-1, last - ROUNDS_BACK), -1):
-        for kind in ("crawl", "probe"):
-            found = measurements.sample_sums(tx, agent_id, number, kind, SAMPLE)
-            if found and kind == "crawl" and len(found) < FEW:
-                units = {one.unit_id for one in found}
-                probed = measurements.sample_sums(tx, agent_id, number, "probe", FEW)
-                found += [one for one in probed if one.unit_id not in units]
-            if found:
-                return found
-    return []
+    if doubt.evidence is Evidence.CLOCK:
+        return True
+    match doubt.fault:
+        case Fault.TIMES:
+            return not 1 / STRONG_FACTOR < doubt.factor < STRONG_FACTOR
+        case Fault.SCATTERED_TIMES:
+            return False
+        case Fault.SCATTERED_BYTES:
+            return doubt.evidence is Evidence.OTHERS
+        case Fault.BYTES:
+            return True
 
 
 def _doubts(
     tx: Transaction,
     row: AgentRow,
-    sample: list[SumRow],
+    sample: Sample,
     periods: list[Period],
     policy: Policy,
+    late_ms: int,
     *,
     has_own_level: bool,
 ) -> list[Doubt] | None:
-    own = {one.unit_id: claim for one in sample if (claim := claim_of(one)) is not None}
-    ages = {one.unit_id: age_of(one.round, one.kind) for one in sample}
-    newest: dict[int, tuple[int, Claim]] = {}
-    oldest: dict[int, tuple[int, Claim]] = {}
-    for one in measurements.sums_of_agent(tx, row.id, own):
-        before, claim = age_of(one.round, one.kind), claim_of(one)
-        unit, now = one.unit_id, ages[one.unit_id]
-        if (
-            claim is None
-            or not row.history_age <= before < now
-            or any(period.covers(before) for period in periods)
-        ):
-            continue
-        if unit not in newest or newest[unit][0] < before:
-            newest[unit] = before, claim
-        is_recent = before >= now - 2 * DRIFT_ROUNDS
-        if is_recent and (unit not in oldest or before < oldest[unit][0]):
-            oldest[unit] = before, claim
-    others = references(tx, row.id, own)
-    found: list[Doubt] | None = None
-    for earlier in (newest, oldest):
-        found = find_doubts(
+    own = sample.claims
+    number, kind = round_and_kind(sample.age)
+    sizes = crawled_before(tx, own, number) if kind == "crawl" else {}
+    newest, oldest = earlier_claims(tx, row, sample, periods)
+    if kind == "probe":
+        sizes |= {unit: one.claim for unit, one in newest.items() if one.kind == kind}
+    others, alike = references(tx, row.id, own), references(tx, row.id, own, kind=kind)
+
+    def compared(
+        earlier: Mapping[int, EarlierClaim], usual: tuple[float, float]
+    ) -> list[Doubt] | None:
+        return find_doubts(
             own,
             others,
-            {unit: claim for unit, (_, claim) in earlier.items()},
+            {unit: one.claim for unit, one in earlier.items()},
             on_the_whole(policy.distance_trust),
             periods[-1].doubts if periods and periods[-1].last_age is None else (),
             has_own_level=has_own_level,
+            whole=sample.whole,
+            alike=alike,
+            sizes_before=sizes,
+            usual=usual,
         )
+
+    found: list[Doubt] | None = None
+    for earlier in (newest, oldest):
+        found = compared(earlier, (0.0, 0.0))
+        if any(
+            one.fault in TIME_FAULTS and one.evidence is Evidence.HISTORY for one in found or ()
+        ):
+            found = compared(earlier, changes_of_others(tx, row, number, late_ms))
         if found is None or any(one.fault in TIME_FAULTS for one in found):
             break
     return found
@@ -214,15 +256,17 @@ def _began(tx: Transaction, row: AgentRow, age: int, past: list[Period]) -> int:
     return before if 0 < len(probed) < FEW else age
 
 
-FEW: Final = 4
-
-
 def _alike(now: list[Period], before: list[Period]) -> bool:
     """Return whether periods are the same, but for factors that hardly differ."""
 
     def shape(periods: list[Period]) -> list[object]:
         return [
-            (one.first_age, one.last_age, [(d.fault, d.evidence) for d in one.doubts])
+            (
+                one.first_age,
+                one.last_age,
+                one.has_held,
+                [(d.fault, d.evidence) for d in one.doubts],
+            )
             for one in periods
         ]
 

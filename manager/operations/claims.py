@@ -49,6 +49,7 @@ __all__ = [
     "references",
     "round_and_kind",
     "size_put_right",
+    "with_fast_lines",
     "written",
 ]
 
@@ -57,6 +58,8 @@ NEAR_FACTOR: Final = 10.0
 NEAREST: Final = 0.55
 """Of what is expected: a scattered claim that is nearer is taken to be in a wrong unit. Of a claim
 that says nothing, so much farther counts: a plan picks what looks nearer than it is."""
+ODD_FACTOR: Final = 10.0
+"""Bytes of a line that no line can say, over those of the unit's other lines: more are a lie."""
 TIMES_MOST: Final = 50.0
 """Of times that are wrong by more nothing is left that could be put right."""
 BORNE_OUT: Final = 1.6
@@ -67,11 +70,17 @@ TIME_FAULTS: Final = (Fault.TIMES, Fault.SCATTERED_TIMES)
 
 @frozen
 class Period:
-    """Ages of which an agent's claims are doubted; last_age None: from then on."""
+    """Ages of which an agent's claims are doubted; last_age None: from then on.
+
+    has_held: the doubts were found again in more evidence, so a person is told. units: how many
+    were looked at when they began.
+    """
 
     first_age: int
     last_age: int | None
     doubts: tuple[Doubt, ...]
+    has_held: bool = True
+    units: int = 0
 
     def covers(self, age: int) -> bool:
         """Return whether claims of an age are doubted."""
@@ -129,6 +138,8 @@ def periods_of(row: AgentRow) -> list[Period]:
                 Doubt(Fault(fault), factor, units, Evidence(evidence), *level)
                 for fault, factor, units, evidence, *level in one["doubts"]
             ),
+            one.get("held", True),
+            one.get("units", 0),
         )
         for one in (json.loads(row.doubts) if row.doubts else ())
     ]
@@ -147,6 +158,8 @@ def written(periods: Sequence[Period]) -> str:
                     (doubt.fault, doubt.factor, doubt.units, doubt.evidence, doubt.level)
                     for doubt in one.doubts
                 ],
+                "held": one.has_held,
+                "units": one.units,
             }
             for one in periods
         ]
@@ -171,19 +184,54 @@ def claim_of(row: SumRow | DistanceRow) -> Claim | None:
     return Claim(lines, size, row.ms) if size > 0 and lines > 0 else None
 
 
+def with_fast_lines(row: SumRow) -> SumRow:
+    """Return sums with the lines that were only too fast to be true, where their bytes may be.
+
+    An agent that logs no times logs large pages faster than any line; without them a unit would
+    look too small.
+    """
+    if not row.odd_lines or row.requests <= row.failed:
+        return row
+    usual = row.response_bytes / (row.requests - row.failed)
+    if row.odd_bytes > ODD_FACTOR * usual * row.odd_lines:
+        return row
+    return replace(
+        row,
+        requests=row.requests + row.odd_lines,
+        response_bytes=row.response_bytes + row.odd_bytes,
+        ms=row.ms + row.odd_ms,
+    )
+
+
 def _measured(row: SumRow | DistanceRow) -> tuple[int, int]:
     if isinstance(row, SumRow):
         return row.response_bytes, row.requests - row.failed
     return row.bytes, row.lines - row.failed
 
 
-def references(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> dict[int, Reference]:
-    """Return what the other agents say of units; agents under doubt have no say."""
+def references(
+    tx: Transaction, agent_id: int, unit_ids: Collection[int], *, kind: str = ""
+) -> dict[int, Reference]:
+    """Return what the other agents say of units; agents under doubt have no say.
+
+    kind: only what they say of whole units that they probed, or crawled.
+    """
     doubted = {row.id for row in agents.all_agents(tx) if open_period(row) is not None}
+    rows = [
+        row
+        for row in measurements.distances_of_units(tx, unit_ids)
+        if row.agent_id != agent_id
+        and row.agent_id not in doubted
+        and row.kind == (kind or row.kind)
+    ]
+    if kind and rows:
+        since = min(row.round for row in rows)
+        whole = measurements.keys_of_whole_sums(tx, unit_ids, since)
+        rows = [row for row in rows if (row.unit_id, row.agent_id, row.round, row.kind) in whole]
     of_unit: dict[int, list[Claim]] = {}
-    for row in measurements.distances_of_units(tx, unit_ids):
+    for row in rows:
         claim = claim_of(row)
-        if claim is not None and row.agent_id != agent_id and row.agent_id not in doubted:
+        if claim is not None:
             of_unit.setdefault(row.unit_id, []).append(claim)
     found = {unit: reference_of(claims) for unit, claims in of_unit.items()}
     return {unit: one for unit, one in found.items() if one is not None}

@@ -1,7 +1,9 @@
 """Review of claimed times by the manager's own clock: what it confirms, and what it contradicts.
 
-Invariant: only agents under no doubt say how the clock follows from claims, and two at least. What
-the clock cannot tell, because waiting hides it or too little was fetched, changes no verdict.
+Invariant: only agents under no doubt say how the clock follows from claims, and two at least. Where
+waiting hides each unit, all units of the agent together may still confirm its claims (`clock_fit`).
+What the clock cannot tell at all changes no verdict but one: times that are far from the others'
+only in part are no evidence, for so are those of an agent in another country.
 """
 
 from __future__ import annotations
@@ -19,7 +21,17 @@ from manager.db.holding_times import (
     holding_times,
     set_clock_times,
 )
-from manager.distance import Doubt, Evidence, Fault, Pace, Spell, Timed, find_pace
+from manager.distance import (
+    Doubt,
+    Evidence,
+    Fault,
+    Fits,
+    Pace,
+    Spell,
+    Timed,
+    find_pace,
+    fit_claims,
+)
 from manager.operations.capacity import capacity_of
 from manager.operations.claims import (
     TIME_FAULTS,
@@ -64,11 +76,15 @@ class ManagerClock:
         others = [one for one in doubts if one.fault not in TIME_FAULTS]
         times = next((one for one in doubts if one.fault in TIME_FAULTS), None)
         if timed is None:
+            fits = Fits.UNKNOWN if times is None else self._fits(row, age)
+            if fits is Fits.CONFIRMED:
+                return others, True
+            if times is not None and _may_be_elsewhere(times, fits):
+                times = None
             if times is None or times.evidence is Evidence.OTHERS:
                 times = next((d for d in doubts_of(row) if d.evidence is Evidence.CLOCK), times)
             return [*([] if times is None else [times]), *others], False
-        is_short = timed.is_too_short and not _pauses(row)
-        if _is_right(timed, times) and not is_short:
+        if _is_right(row, timed, times):
             return others, True
         if times is None or times.evidence is not Evidence.HISTORY:
             scattered = not timed.is_even and timed.over + timed.under < SCATTERED_SHARE
@@ -81,10 +97,19 @@ class ManagerClock:
             )
         return [times, *others], False
 
+    def contradicts(self, row: AgentRow, age: int, doubts: Sequence[Doubt]) -> bool:
+        """Return whether the clock speaks against the times that an agent claimed in an age.
+
+        doubts: what else speaks against them.
+        """
+        timed = self._timed(row, *round_and_kind(age))
+        times = next((one for one in doubts if one.fault in TIME_FAULTS), None)
+        return timed is not None and not _is_right(row, timed, times)
+
     def confirms(self, row: AgentRow, age: int) -> bool:
         """Return whether the clock confirms what an agent claimed in an age."""
         timed = self._timed(row, *round_and_kind(age))
-        return timed is not None and timed.confirms
+        return timed.confirms if timed is not None else self._fits(row, age) is Fits.CONFIRMED
 
     def keep_times(self, row: AgentRow, age: int) -> set[int]:
         """Write down what the clock knows of doubted times of an age; return units with news."""
@@ -100,6 +125,18 @@ class ManagerClock:
         }
         set_clock_times(self._tx, row.id, number, kind, news)
         return set(news)
+
+    def _fits(self, row: AgentRow, age: int) -> Fits:
+        """Return what the clock says of all claims of an age together, where of none alone."""
+        number, kind = round_and_kind(age)
+        spells = self._of(row.id, number, kind)
+        pace = self._pace(row.id, number)
+        fit = fit_claims(
+            spells,
+            self._expected(row.id, spells),
+            one_by_one=None if pace is None else pace.one_by_one,
+        )
+        return Fits.UNKNOWN if fit is None else fit.verdict
 
     def _timed(self, row: AgentRow, round_number: int, kind: str) -> Timed | None:
         key = row.id, round_number, kind
@@ -163,12 +200,24 @@ def _pauses(row: AgentRow) -> bool:
     return capacity.bytes_per_s > 0 or capacity.strength < NEVER_RESTS * capacity.slots
 
 
-def _is_right(timed: Timed, times: Doubt | None) -> bool:
+def _may_be_elsewhere(times: Doubt, fits: Fits) -> bool:
+    """Return whether the agent may just be in another part of the network than the others.
+
+    Then it is near to what is far from them, and far from what is near to them: beside them alone
+    its true times look scattered.
+    """
+    is_beside = times.fault is Fault.SCATTERED_TIMES and times.evidence is Evidence.OTHERS
+    return is_beside and fits is Fits.UNKNOWN
+
+
+def _is_right(row: AgentRow, timed: Timed, times: Doubt | None) -> bool:
     """Return whether the clock bears claims out.
 
-    An agent may pause, so a claim shorter than the clock speaks only against one that is doubted
-    for being short, or for being far from others in part.
+    An agent may pause, so a claim shorter than the clock speaks only against one that never does,
+    or that is doubted for being short, or for being far from others in part.
     """
+    if timed.is_too_short and not _pauses(row):
+        return False
     if times is None or (times.fault is Fault.TIMES and times.factor > 1):
         return not timed.is_impossible
     return timed.confirms

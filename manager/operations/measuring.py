@@ -32,6 +32,7 @@ from manager.operations.claims import (
     put_right,
     references,
     size_put_right,
+    with_fast_lines,
 )
 
 __all__ = [
@@ -116,7 +117,7 @@ def refresh_distances(tx: Transaction, agent_id: int, sums: Iterable[SumRow]) ->
     for row in alone:
         period = _period_of(periods, row)
         assert period is not None, "it is doubted"
-        right.append(put_right(_distance(row), row.clock_ms, period, seen))
+        right.append(put_right(_distance(with_fast_lines(row)), row.clock_ms, period, seen))
     _set(tx, agent_id, [*map(_distance, sound.values()), *right])
 
 
@@ -174,7 +175,9 @@ def _set(tx: Transaction, agent_id: int, rows: Sequence[DistanceRow]) -> None:
 def refresh_volumes(tx: Transaction, round_number: int, unit_ids: Collection[int]) -> None:
     """Make the volumes of units that were finished in a round anew, where logs came."""
     rows = measurements.crawled_sums(tx, round_number, unit_ids)
-    measurements.set_volumes(tx, rows, _volumes(tx, rows))
+    whole = [with_fast_lines(row) for row in rows]
+    volumes = {row.unit_id: row.response_bytes / 1000 for row in whole if row.odd_lines}
+    measurements.set_volumes(tx, rows, volumes | _volumes(tx, whole))
 
 
 def _volumes(tx: Transaction, rows: Sequence[SumRow]) -> dict[int, float]:

@@ -51,7 +51,7 @@ def watch_agents(db: Database, now_ms: int, policy: Policy, *, everybody: bool =
             return 0
     with db.write() as tx:
         senders = set(reports.senders_since(tx, watched or 0))
-        _review(tx, senders, policy, everybody=everybody)
+        _review(tx, senders, policy, now_ms, everybody=everybody)
         rows = {row.id: row for row in agents.all_agents(tx) if row.takes_part}
         probes = _control_probes(tx, rows, now_ms, policy)
         _retire_sick_controls(tx, probes, now_ms)
@@ -61,16 +61,18 @@ def watch_agents(db: Database, now_ms: int, policy: Policy, *, everybody: bool =
     return changed
 
 
-def _review(tx: Transaction, senders: set[int], policy: Policy, *, everybody: bool) -> None:
+def _review(
+    tx: Transaction, senders: set[int], policy: Policy, now_ms: int, *, everybody: bool
+) -> None:
     rows = [
         row
         for row in agents.all_agents(tx)
         if row.takes_part and (everybody or row.id in senders or open_period(row) is not None)
     ]
-    if review_agents(tx, rows, policy):
+    if review_agents(tx, rows, policy, now_ms):
         # What is doubted now has no say any more about the others.
         again = [row.id for row in rows]
-        review_agents(tx, agents.by_ids(tx, again).values(), policy)
+        review_agents(tx, agents.by_ids(tx, again).values(), policy, now_ms)
 
 
 def _control_probes(
@@ -115,7 +117,7 @@ def _verdicts(
     }
     for row in rows.values():
         period = open_period(row)
-        if period is not None and row.id not in verdicts:
+        if period is not None and period.has_held and row.id not in verdicts:
             verdicts[row.id] = _Verdict(reason_of(period), now_ms)
     for row in rows.values():
         tally = tally_of(row)

@@ -9,13 +9,14 @@ import pytest
 
 from manager.db import agents, measurements, predictions
 from manager.db.engine import Database
+from manager.db.measurements import SumRow
 from manager.distance import Doubt, Evidence, Fault
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.agents import agent_detail
 from manager.operations.audit import audit_page
 from manager.operations.checks import check
 from manager.operations.claim_review import believe_agent
-from manager.operations.claims import Period, doubts_of, periods_of, written
+from manager.operations.claims import Period, doubts_of, periods_of, with_fast_lines, written
 from manager.operations.host_views import host_detail
 from manager.operations.log_summary import UnitSum
 from manager.operations.plans import plan_detail
@@ -247,3 +248,17 @@ def test_doubts_are_kept_as_they_are() -> None:
         doubts = written(periods)
 
     assert periods_of(Row()) == periods  # type: ignore[arg-type]  # it has what is read
+
+
+def test_lines_that_are_only_too_fast_count_for_bytes() -> None:
+    """An agent that logs no times makes no unit smaller; a terabyte in 1 ms counts nowhere."""
+    row = SumRow(
+        1, 1, 1, "crawl", 20, 20, 0, 0, 2_000_000, 0, 0, "", 0, 0, None, 0,
+        odd_lines=2, odd_bytes=1_500_000,
+    )  # fmt: skip
+    counted = with_fast_lines(row)
+    assert (counted.requests, counted.response_bytes) == (22, 3_500_000)
+    absurd = replace(row, odd_bytes=10**12)
+    assert with_fast_lines(absurd) == absurd
+    alone = replace(row, requests=0, response_bytes=0)
+    assert with_fast_lines(alone) == alone
