@@ -10,7 +10,7 @@ from manager.db.engine import Transaction
 from manager.db.tables import audit
 from shared.frozen import frozen
 
-__all__ = ["TOLD", "AuditRow", "add", "alerts_after", "holding", "last_id_before", "newest"]
+__all__ = ["TOLD", "AuditRow", "add", "alerts_after", "containing_text", "last_id_before", "newest"]
 
 TOLD: Final = "alert."
 """How the actions begin that say who was told of what."""
@@ -103,8 +103,8 @@ def newest(
     return tx.rows(AuditRow, query)
 
 
-def holding(tx: Transaction, text: str, *, among: int, limit: int) -> list[AuditRow]:
-    """Return rows whose action, actor or subject holds a text, in either case of its letters.
+def containing_text(tx: Transaction, text: str, *, among: int, limit: int) -> list[AuditRow]:
+    """Return rows whose action, actor or subject contains a text, in upper or lower case.
 
     among: so many of the newest rows are looked at.
     """

@@ -15,10 +15,10 @@ from typing import Final
 from manager.db import agents
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.holding_times import (
-    HoldingTime,
+from manager.db.right_times import (
+    RightTime,
     clock_times,
-    holding_times,
+    right_times,
     set_clock_times,
 )
 from manager.distance import (
@@ -181,9 +181,7 @@ class ManagerClock:
     def _of(self, agent_id: int, round_number: int, kind: str) -> list[Spell]:
         key = agent_id, round_number, kind
         if key not in self._spells:
-            self._spells[key] = _spells(
-                holding_times(self._tx, agent_id, round_number, kind, SPELLS)
-            )
+            self._spells[key] = _spells(right_times(self._tx, agent_id, round_number, kind, SPELLS))
         return self._spells[key]
 
     def _expected(self, agent_id: int, spells: Sequence[Spell]) -> Mapping[int, float]:
@@ -223,7 +221,7 @@ def _is_right(row: AgentRow, timed: Timed, times: Doubt | None) -> bool:
     return timed.confirms
 
 
-def _spells(rows: Sequence[HoldingTime]) -> list[Spell]:
+def _spells(rows: Sequence[RightTime]) -> list[Spell]:
     """Return the rights that ended by the agent's word, held once; a log is in by its pages."""
     held: dict[int, int] = {}
     for row in rows:
@@ -241,5 +239,5 @@ def _spells(rows: Sequence[HoldingTime]) -> list[Spell]:
     ]
 
 
-def _is_in(row: HoldingTime) -> bool:
+def _is_in(row: RightTime) -> bool:
     return row.requests is not None and row.requests >= max(1, row.said_pages or 0)

@@ -89,7 +89,7 @@ class SqliteLedger:
         """Use `open`."""
         self.database = database
         self.mark = commit_mark.name
-        """By which its reports are told from those of a ledger before it, or of its newer self."""
+        """The id of this ledger in its reports; a restored older copy gets another one."""
         self._commit_mark = commit_mark
         self._segments = segments
         self._log = log
@@ -429,10 +429,10 @@ def _first_numbers(database: Database, now_ms: int) -> _Numbers:
 
 
 def _catch_up(database: Database, logs: Path, numbers: _Numbers, mark: CommitMark) -> bool:
-    """Return whether the ledger is older than its files; take over what its newer self committed.
+    """Return whether the ledger is older than its files; take over what was committed since.
 
-    Numbers go on behind those that were given. Logs that lie here were not handed on yet: they are
-    closed, or the open one goes on where the newer self left it.
+    New numbers are above all that were given. Logs that are here were not handed on yet: they are
+    closed, and the open one is continued from its last commit.
     """
     later = mark.last
     mine = Committed(numbers.next_job, numbers.segments, numbers.log)

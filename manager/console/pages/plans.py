@@ -12,12 +12,12 @@ from manager.console.agent_bars import Pair, draw_bars
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
 from manager.console.listing import LISTED, Cut, Listing, read_listing
-from manager.console.pages import plan_undoing
+from manager.console.pages import plan_undo
 from manager.console.pages.bars import cost_bars
 from manager.console.pages.change_words import change_words
 from manager.console.pages.drawings import drawing_file
 from manager.console.pages.methods import METHOD_WORDS
-from manager.console.pages.plan_undoing import stale_page
+from manager.console.pages.plan_undo import stale_page
 from manager.console.pages.tree import shown_tree
 from manager.console.phrases import actor
 from manager.console.visit import Question, Visit, share, whole_number
@@ -269,7 +269,7 @@ PAGES: Final = (
     Page("GET", "/plans", "viewer", show, query=(*FILTERS, *LISTED)),
     Page("GET", "/plans.csv", "viewer", export, query=(*FILTERS, *LISTED)),
     Page("POST", "/plans", "operator", make),
-    *plan_undoing.PAGES,
+    *plan_undo.PAGES,
     Page(
         "GET", "/plans/{number:int}", "viewer", show_plan, query=(*MOVE_FILTERS, *LISTED, "edges")
     ),

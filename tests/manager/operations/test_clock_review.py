@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from manager.db.engine import Database
-from manager.db.holding_times import holding_times
+from manager.db.right_times import right_times
 from manager.distance import Evidence, Fault
 from manager.operations.agents import agent_detail
 from manager.operations.audit import audit_page
@@ -124,7 +124,7 @@ def test_an_agent_whose_line_becomes_slow_in_truth_is_believed(database: Databas
     world.crawl_round()
     assert doubts(world) == set()
     with database.read() as tx:
-        crawled = holding_times(tx, world.agents[LIAR].identity.id, 2, "crawl", 100)
+        crawled = right_times(tx, world.agents[LIAR].identity.id, 2, "crawl", 100)
     right = [one for one in counted(world).values() if one == pytest.approx(1.0, rel=0.01)]
     assert len(right) == len(crawled) >= 4
 
@@ -160,7 +160,7 @@ def test_a_right_counts_from_the_first_list_that_names_it(database: Database) ->
     world.crawl_round()
     number = world.agents[LIAR].identity.id
     with database.read() as tx:
-        rows = holding_times(tx, number, 1, "probe", 100)
+        rows = right_times(tx, number, 1, "probe", 100)
     assert {row.unit_id for row in rows if row.finished} == set(range(1, len(HOSTS) + 1))
     for row in rows:
         assert row.requests == row.said_pages == world.policy.probe_pages
@@ -168,4 +168,4 @@ def test_a_right_counts_from_the_first_list_that_names_it(database: Database) ->
         assert row.until_ms - row.since_ms >= row.ms
     agent = world.agents[LIAR].identity
     with database.read() as tx:
-        assert holding_times(tx, agent.id, 2, "crawl", 100) == []
+        assert right_times(tx, agent.id, 2, "crawl", 100) == []

@@ -10,11 +10,11 @@ from manager.db.engine import Transaction, chunks
 from manager.db.tables import holdings, host_sums, probe_orders, unit_rounds
 from shared.frozen import frozen
 
-__all__ = ["HoldingTime", "clock_times", "holding_times", "set_clock_times"]
+__all__ = ["RightTime", "clock_times", "right_times", "set_clock_times"]
 
 
 @frozen
-class HoldingTime:
+class RightTime:
     """A right that ended. since_ms: from when its agent knew of it.
 
     finished: its agent said so. said_pages: that it fetched, None: it did not say. requests, ms: of
@@ -30,13 +30,13 @@ class HoldingTime:
     ms: int | None
 
 
-def holding_times(
+def right_times(
     tx: Transaction, agent_id: int, round_number: int, kind: str, limit: int
-) -> list[HoldingTime]:
+) -> list[RightTime]:
     """Return an agent's rights of one kind in a round, the last to end first."""
     said = probe_orders if kind == "probe" else unit_rounds
     return tx.rows(
-        HoldingTime,
+        RightTime,
         sa.select(
             holdings.c.unit_id,
             sa.func.coalesce(holdings.c.sent_ms, holdings.c.since_ms).label("since_ms"),
