@@ -21,6 +21,7 @@ from selectolax.lexbor import (
 )
 
 from agent.modules.page.encodings import decoded
+from agent.modules.page.further_elements import shown_templates
 from agent.modules.page.tags import start_tags
 
 __all__ = ["BEYOND_ASCII", "Element", "elements", "is_hard"]
@@ -54,12 +55,6 @@ MAX_TAG_PARTS: Final = 2_000
 LONG_TAG: Final = 8_000  # characters: MAX_TAG_PARTS attributes do not go into fewer
 PIECE: Final = 32 * 1024  # bytes
 SLACK: Final = 512  # bytes that are counted at once with those that must be
-
-_SHOWN: Final = re.compile(
-    rb"<template(?=[\s/][^>]{0,1000}?\bshadowrootmode\s*=\s*[\"']?(?:open|closed)[\"'\s/>])",
-    re.IGNORECASE,
-)
-"""A shadow tree that is written out: a part of the page, unlike any other `<template>`."""
 
 _TAG: Final = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _LONG_TAG: Final = re.compile(rf"<[^<>]{{{LONG_TAG}}}[^<>]*")
@@ -101,8 +96,8 @@ def elements(body: bytes, codec: str) -> tuple[Iterable[Element], str]:
 
 def _parsed(markup: bytes, body: bytes, codec: str) -> tuple[Iterable[Element], str]:
     """Return what `elements` does. markup: the body as the parser takes it."""
-    if b"shadowrootmode" in markup:
-        markup = _SHOWN.sub(b"<div", markup)
+    if (b"emplate" in markup or b"EMPLATE" in markup) and b"shadowrootmode" in markup.lower():
+        markup = _with_shadow_trees(markup)
     if is_hard(markup):
         return _searched(body, codec), "parse-simple: nested or attributed beyond reason"
     try:
@@ -116,6 +111,14 @@ def _parsed(markup: bytes, body: bytes, codec: str) -> tuple[Iterable[Element], 
         ], ""
     except (SelectolaxError, UnicodeError, ValueError) as error:
         return _searched(body, codec), f"parse-error: {type(error).__name__}"
+
+
+def _with_shadow_trees(markup: bytes) -> bytes:
+    """Return a page whose written-out shadow trees are parts of it; the parser knows none."""
+    shown = shown_templates(markup.decode("latin-1"))
+    begins = [0, *(begin + len(b"<template") for begin in shown)]
+    ends = [*shown, len(markup)]
+    return b"<div".join(markup[begin:end] for begin, end in zip(begins, ends, strict=True))
 
 
 def _is_ascii(attributes: Mapping[str, str | None]) -> bool:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-__all__ = ["PAINTED", "Further", "further_elements"]
+__all__ = ["DATA_WORDS", "PAINTED", "Further", "further_elements", "shown_templates"]
 
 Further = tuple[str, Mapping[str, str]]
 
@@ -34,6 +34,7 @@ _ATTRIBUTE: Final = re.compile(
 _LOADS: Final = re.compile(r"(?:url|src|image-set|loader)\(|@import", re.IGNORECASE | re.ASCII)
 _CONTROL: Final = re.compile("[\0-\4]")
 _SPACE: Final = " \t\n\f\r"
+_MODES: Final = ("open", "closed")
 
 _RAW: Final = {
     name: re.compile(rf"</{name}(?=[ \t\n\f\r/>])", re.IGNORECASE | re.ASCII)
@@ -106,9 +107,22 @@ def further_elements(text: str) -> Iterator[Further]:
     return _Reader(text).read()
 
 
+def shown_templates(text: str) -> list[int]:
+    """Return where the tags begin of templates that are parts of the page.
+
+    Those are shadow trees that are written out: `<template shadowrootmode=open>`.
+    """
+    reader = _Reader(text)
+    for _ in reader.read():
+        pass
+    return reader.shown
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
+        self.shown: list[int] = []
         self._text = text
+        self._begin = 0
         self._at = 0
         self._in_svg = False
         self._form = ""  # "get", "other", or "": none is open
@@ -117,7 +131,7 @@ class _Reader:
     def read(self) -> Iterator[Further]:
         text = self._text
         while (match := _OPEN.search(text, self._at)) is not None:
-            self._at = match.end()
+            self._begin, self._at = match.start(), match.end()
             if match[2]:
                 yield from self._start_tag(_lower(match[2]))
             elif match[3]:
@@ -169,6 +183,8 @@ class _Reader:
         if attributes is None:
             return
         closed = "/" in attributes
+        if tag == "template" and (attributes.get("shadowrootmode") or "").lower() in _MODES:
+            self.shown.append(self._begin)
         kept, counts = _kept(tag, attributes)
         yield from self._element(tag, attributes, kept, counts)
         raw = _RAW.get(tag)

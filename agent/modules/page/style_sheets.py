@@ -21,7 +21,7 @@ __all__ = ["style_references"]
 _TOKEN: Final = re.compile(
     r"""/\*.*?(?:\*/|\Z)"""
     r"""|(?P<url>(?:url|src)\(\s*+(?:"(?P<dq>(?:[^"\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)"?|'(?P<sq>(?:[^'\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)'?"""
-    r"""|(?P<bare>(?:[^\s"'()\\]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)))"""
+    r"""|(?P<bare>(?:[^\s"'()\\]|\\(?:[0-9a-fA-F]{1,6}+\s?+|[^0-9a-fA-F]))*)(?=\s*+(?:\)|\Z))))"""
     r"""|(?P<at>@import\b|@namespace\b)"""
     r"""|AlphaImageLoader\([^()'"]{0,200}\bsrc\s*=\s*(?:"(?P<adq>[^"\\\n]{1,2000})"|'(?P<asq>[^'\\\n]{1,2000})')"""
     r"""|(?P<set>(?:-webkit-)?image-set\()"""
@@ -30,11 +30,18 @@ _TOKEN: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n\f\r]?|(\r\n|[\n\f\r])|(.))", re.DOTALL)
+_NAME_WITH_ESCAPES: Final = re.compile(
+    r"(?<![\\A-Za-z0-9-])(?=[@A-Za-z-]{0,9}\\)"
+    r"(?:[@A-Za-z-]|\\[0-9a-fA-F]{1,6}+[ \t\n\f\r]?+){2,20}(?=[(\"'\s])"
+)
+_NAMES: Final = frozenset(("url", "src", "@import", "image-set", "-webkit-image-set"))
 _MOST: Final = 0x10FFFF
 
 
 def style_references(text: str) -> Iterator[str]:
     """Yield the references of a style sheet, as they are meant, in order."""
+    if "\\" in text:
+        text = _NAME_WITH_ESCAPES.sub(_plain_name, text)
     rule = ""  # the at-rule whose name was just read
     depth = 0  # of brackets within an image-set
     for match in _TOKEN.finditer(text):
@@ -64,6 +71,12 @@ def style_references(text: str) -> Iterator[str]:
             if value and (rule == "@import" or depth == 1):
                 yield _meant(value)
             rule = ""
+
+
+def _plain_name(match: re.Match[str]) -> str:
+    """Return a name that loads without its escapes (`u\\72l`), any other text as it is."""
+    name = _meant(match[0])
+    return name if name.lower() in _NAMES else match[0]
 
 
 def _meant(value: str) -> str:

@@ -23,6 +23,9 @@ from agent.modules.page.style_sheets import style_references
         ("p{background:url()} q{background:url('')}", []),
         ("p{background:url(a", ["a"]),
         ("@import 'a' ; } ) 'b' ; { url(c)", ["a", "c"]),
+        ("p{background:u\\72 l(a)} @\\69mport 'b'; q{background:\\55\\52L('c')}", ["a", "b", "c"]),
+        ("p{background:url(a b)} q{background:url(c\nd)} r{background:url( e )}", ["e"]),
+        ("p{filter:progid:X.AlphaImageLoader(src='a.png',sizingMethod='scale')}", ["a.png"]),
         ("p{background:url(\\0 \\110000 \\d800 )}", ["\ufffd" * 3]),
     ],
 )  # fmt: skip
@@ -33,7 +36,9 @@ def test_references(text: str, found: list[str]) -> None:
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
-    "piece", ["url(", "url('", "/*", "@import", "\\", "image-set(", "'", "url(a"]
+    "piece",
+    ["url(", "url('", "/*", "@import", "\\", "image-set(", "'", "url(a"]
+    + ["\\72", "u\\72", "url(\\72", "url(\\zz", "AlphaImageLoader(", "url( "],
 )
 def test_no_style_sheet_keeps_it_busy(piece: str) -> None:
     """Megabytes of what makes other readers go back to where they began."""
