@@ -37,8 +37,22 @@ def test_references(text: str, found: list[str]) -> None:
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "piece",
-    ["url(", "url('", "/*", "@import", "\\", "image-set(", "'", "url(a"]
-    + ["\\72", "u\\72", "url(\\72", "url(\\zz", "AlphaImageLoader(", "url( "],
+    [
+        "url(",
+        "url('",
+        "/*",
+        "@import",
+        "\\",
+        "image-set(",
+        "'",
+        "url(a",
+        "\\72",
+        "u\\72",
+        "url(\\72",
+        "url(\\zz",
+        "AlphaImageLoader(",
+        "url( ",
+    ],
 )
 def test_no_style_sheet_keeps_it_busy(piece: str) -> None:
     """Megabytes of what makes other readers go back to where they began."""
