@@ -56,7 +56,7 @@ VERBS: Final = {
 
 ADJECTIVES: Final = (
     "block", "committed", "control", "crawl", "decoded", "further", "kept", "more", "new", "open",
-    "page", "sealed", "start", "wrong",
+    "other", "page", "sealed", "start", "wrong",
 )  # fmt: skip
 """Words that stand between a number and its noun."""
 

@@ -140,7 +140,7 @@ def _write_anew(holdings: Holdings, name: str, doomed: Doomed, say: Callable[[st
         if damage is not None:
             say(f"{name}: {damage}; it held a withdrawn host, and cannot be read from there on")
     holdings.remove(name)
-    say(f"{name}: {dropped} captures of withdrawn hosts were deleted, {kept} are kept")
+    say(f"{name}: deleted {dropped} captures of withdrawn hosts, kept {kept}")
 
 
 def _copy_links(source: Path, target: Path, doomed: Doomed, say: Callable[[str], None]) -> None:

@@ -33,6 +33,7 @@ from manager.operations.senders import work_for
 from manager.operations.transport import Line, LineKind, Network, networks, seen_line
 from shared.errors import Fault, FormatError, LimitError
 from shared.frozen import frozen
+from shared.plurals import agreeing
 from shared.wire.installation import HEADER
 
 __all__ = ["Connection", "Entrance"]
@@ -185,7 +186,7 @@ class _Body:
         """Return the next part; raises LimitError over the limit, before reading if declared."""
         limit_bytes = self._limit_bytes
         if limit_bytes is not None and self._declared_bytes > limit_bytes:
-            raise body_too_large(f"of {self._declared_bytes} bytes", limit_bytes)
+            raise body_too_large(agreeing(f"of {self._declared_bytes} bytes"), limit_bytes)
         message = await self._next()
         self._note(message)
         if limit_bytes is not None:

@@ -23,7 +23,7 @@ from manager.console.refusal_phrases import REFUSAL_PHRASES
 from manager.console.setting_phrases import SETTING_PHRASES
 from manager.console.words import step as step_word
 from manager.console.words import word
-from shared.plurals import NOUNS, VERBS, agreeing
+from shared.plurals import ADJECTIVES, NOUNS, VERBS, agreeing
 
 __all__ = ["CLAUSE", "PHRASES", "actor", "actor_meant", "pattern", "spoken"]
 
@@ -272,7 +272,9 @@ _UPDATE: Final = re.compile(
     re.DOTALL,
 )
 _VALUE: Final = re.compile(r"%\((\w+)\)s")
-_COUNTED: Final = re.compile(rf"^ ({'|'.join(NOUNS)})\b(?: ({'|'.join(VERBS)})\b)?")
+_COUNTED: Final = re.compile(
+    rf"^ ((?:(?:{'|'.join(ADJECTIVES)}) )*)({'|'.join(NOUNS)})\b(?: ({'|'.join(VERBS)})\b)?"
+)
 """The words behind a number in a shape."""
 _DURATION: Final = re.compile(r"\d+(?:\.\d+)? (?:d|h|min|s|ms)(?: \d+ (?:h|min|s))?")
 
@@ -413,8 +415,8 @@ def _literal(text: str) -> str:
     counted = _COUNTED.match(text)
     if counted is None:
         return re.escape(text)
-    noun, verb = counted.groups()
-    many = f" {noun}" + (f" {verb}" if verb else "")
-    one = f" {NOUNS[noun]}" + (f" {VERBS[verb]}" if verb else "")
+    between, noun, verb = counted.groups()
+    many = f" {between}{noun}" + (f" {verb}" if verb else "")
+    one = f" {between}{NOUNS[noun]}" + (f" {VERBS[verb]}" if verb else "")
     rest = re.escape(text[counted.end() :])
     return f"(?:{re.escape(many)}|{re.escape(one)}){rest}"

@@ -20,6 +20,9 @@ from shared.plurals import agreeing
         ("1,001 units", "1,001 units"),
         ("0 units and 2 units", "0 units and 2 units"),
         ("round 1 hosts", "round 1 host"),
+        ("1 new hosts, 1 new start pages", "1 new host, 1 new start page"),
+        ("1 other plans were applied", "1 other plan was applied"),
+        ("edge 1 names 7, which has no cost", "edge 1 names 7, which has no cost"),
     ],
 )
 def test_what_is_counted_agrees_with_its_number(text: str, said: str) -> None:

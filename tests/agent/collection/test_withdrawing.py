@@ -81,7 +81,7 @@ def test_a_segment_is_written_anew_without_the_host(holdings: Holdings) -> None:
     ]  # fmt: skip
     kept = gzip.decompress((holdings.segments / f"{anew}.links.gz").read_bytes())
     assert kept == b"http://y.example/\thttp://stays.example/b\n"
-    assert "1 captures of withdrawn hosts were deleted, 3 are kept" in said[0]
+    assert "deleted 1 captures of withdrawn hosts, kept 3" in said[0]
     assert not [path for path in holdings.segments.iterdir() if mixed in path.name]
     assert drop_hosts(holdings, DOOMED, said.append) == 0
 

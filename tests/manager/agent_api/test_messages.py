@@ -88,7 +88,7 @@ def test_discovered_hosts_are_taken(prsm: Running) -> None:
     answer = agent.call.post("/servlets/record", body)
     assert answer.status_code == 200
     told = answer.text.splitlines()
-    assert told[0] == "taken: 1 new hosts, 1 new start pages, 0 known; 4 lines refused"
+    assert told[0] == "taken: 1 new host, 1 new start page, 0 known; 4 lines refused"
     assert [line.split(":")[0] for line in told[1:]] == ["line 3", "line 4", "line 6", "line 7"]
     codes = [line.rpartition("[")[2] for line in told[1:]]
     assert codes == ["not_a_url]", "malformed_line]", "scheme]", "malformed_line]"]
@@ -126,9 +126,9 @@ def test_discoveries_of_a_day_are_limited(tmp_path: Path) -> None:
         body = zipped(*(f"http://h{number}.example/" for number in range(3)))
         answer = agent.call.post("/servlets/record", body)
         assert answer.status_code == 429
-        assert "1 hosts are over the 2" in answer.text
+        assert "1 host is over the 2" in answer.text
         prsm.clock.advance(int(answer.headers["retry-after"]))
-        assert agent.call.post("/servlets/record", body).text.startswith("taken: 1 new hosts")
+        assert agent.call.post("/servlets/record", body).text.startswith("taken: 1 new host")
 
 
 LINES: list[LogLine | Comment] = [
@@ -297,4 +297,4 @@ def test_what_a_too_old_agent_fetched_is_taken(prsm: Running) -> None:
     assert taken.status_code == 200
     assert [row.lines for row in list_reports(prsm.manager.db)] == [1]
     found = agent.call.post("/servlets/record", content=zipped("http://new.example/"))
-    assert (found.status_code, "1 new hosts" in found.text) == (200, True)
+    assert (found.status_code, "1 new host" in found.text) == (200, True)

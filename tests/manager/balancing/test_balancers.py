@@ -113,7 +113,7 @@ def test_a_plan_says_whose_makespan_it_is() -> None:
     assert plan.above_bound == plan.makespan_after_ms / plan.bound_ms
     text = " ".join(plan.explanation)
     assert "Before, it was 19.0 s (north)." in text
-    assert "1 units had no owner" in text
+    assert "1 unit had no owner" in text
     assert "north gives south" in text
 
 
@@ -147,7 +147,7 @@ def test_unreachable_everywhere_is_said() -> None:
     plan = make_plan(
         "keep", Problem(given.names, given.costs, given.before, unreachable=unreachable)
     )
-    assert any("No agent reaches all units of 1 addresses" in line for line in plan.explanation)
+    assert any("No agent reaches all units of 1 address" in line for line in plan.explanation)
 
 
 def test_a_missing_tree_is_said() -> None:

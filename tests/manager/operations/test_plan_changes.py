@@ -41,7 +41,7 @@ def test_what_changed_is_counted_and_two_people_do_not_cross(database: Database)
     assert now["plans-applied"].examples == (str(first),)
     assert now["owners-changed"].number == moved
     before = owners(database)
-    said = r"belongs to . by now.*1 other plans were applied.*2 hosts were added, 1 agents joined"
+    said = r"belongs to . by now.*1 other plan was applied.*2 hosts were added, 1 agent joined"
     with pytest.raises(StalePlanError, match=said):
         apply_plan(database, second, ADMIN, world.now_ms)
     with pytest.raises(ConflictError, match=f"was plan {second} .* and is plan {first}"):
