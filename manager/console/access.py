@@ -66,6 +66,8 @@ def guarded(page: Page, door: ConsoleDoor, pages: Sequence[Page]) -> Route:
     """Return the route of a page behind the checks of this module. pages: all of the console."""
 
     async def endpoint(request: Request) -> Response:
+        tls = cookies.is_tls(request)
+        door.senders.begin(request.cookies.get(cookies.session_cookie(tls=tls), ""))
         try:
             form = await _read_form(request, door, page) if page.method == "POST" else {}
         except PrsmError as error:
@@ -184,7 +186,9 @@ def _find_user(visit: Visit) -> None:
     user: SessionUser | None = None
     if token:
         user = session_of(visit.db, hash_of_key(token), visit.now_ms)
-    if user is None:
+    if user is not None:
+        visit.door.senders.note(token, user.name)
+    else:
         token = visit.request.cookies.get(cookies.visit_cookie(tls=visit.tls), "")
         if not token:
             token = visit.new_visit = cookies.new_visit()

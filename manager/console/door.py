@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Final, Protocol
 
 from manager.console.kept import Kept
+from manager.console.session_senders import SessionSenders
 from manager.console.streams import Streams
 from manager.db import Database
 from manager.intake.messages import MessageDesk
@@ -63,7 +64,7 @@ class ConsoleDoor:
     archive_size: dear to count and looked at every few seconds by everybody. streams: which pages
     are told of changes; marks: what all of them look at. archive: kept files and their trash.
     signing: the process that covers signed releases.
-    messages: takes forms.
+    messages: takes forms. senders: whose share a page's thread is.
     """
 
     db: Database
@@ -85,4 +86,5 @@ class ConsoleDoor:
     messages: MessageDesk
     archive_size: Kept[ArchiveFigures] = field(default_factory=lambda: Kept(ARCHIVE_MS))
     streams: Streams = field(default_factory=Streams)
+    senders: SessionSenders = field(default_factory=SessionSenders)
     marks: Kept[dict[str, str]] = field(default_factory=lambda: Kept(MARKS_MS))
