@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import asyncio
 import http
+from collections import Counter
 from typing import Final
 
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
 from manager.app.answer_pace import AnswerPace
 from manager.app.connection_shares import make_room
@@ -79,9 +81,18 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
         super().connection_made(transport)
         self.since_s = self.loop.time()
+        counts = _counts_of(self.server_state)
+        counts[self.address] += 1
+        if self._is_one_too_many(counts[self.address]):
+            transport.abort()  # cheaper than an answer, of which there may be thousands a second
+            return
         if self.most_connections:
             make_room(self.connections, self.most_connections, self.keeps_whole)
         self._head_timer = self.loop.call_later(self.head_s, self._give_up)
+
+    def _is_one_too_many(self, count: int) -> bool:
+        """Return whether its address, which is no proxy's, has half of all connections."""
+        return 0 < self.most_connections / 2 < count and not self.keeps_whole
 
     @property
     def address(self) -> str:
@@ -134,6 +145,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self._pace = None
 
     def connection_lost(self, exc: Exception | None) -> None:
+        counts = _counts_of(self.server_state)
+        counts[self.address] -= 1
+        if counts[self.address] <= 0:
+            del counts[self.address]
         self._stop_timer()
         self._stop_pace()
         running = self._running
@@ -228,6 +243,12 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_timer = None
         if not self.transport.is_closing():
             self.transport.close()
+
+
+def _counts_of(state: ServerState) -> Counter[str]:
+    """Return how many connections each address has."""
+    counts: Counter[str] = vars(state).setdefault("addresses", Counter())
+    return counts
 
 
 def _answer(status: int, why: str) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import cast
 
+import pytest
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.server import ServerState
@@ -219,3 +220,38 @@ def test_who_takes_an_answer_slowly_but_steadily_keeps_it() -> None:
     loop.looks[-1]()
     assert transport.aborted
     assert len(loop.looks) == 6
+
+
+@pytest.mark.parametrize("keeps_whole", [False, True])
+def test_an_address_has_half_of_all_connections_at_most(keeps_whole: bool) -> None:
+    """The next ones end before they are read; behind a proxy all have its address, and may."""
+
+    class Shared(_Bounded):
+        most_connections = 20
+
+    Shared.keeps_whole = keeps_whole
+
+    async def exchange() -> int:
+        config = uvicorn.Config(_body_read, http=Shared, log_config=None, lifespan="off")
+        config.load()
+        state, loop = ServerState(), asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: Shared(config=config, server_state=state, app_state={}), "127.0.0.1", 0
+        )
+        answered = 0
+        async with server:
+            port = server.sockets[0].getsockname()[1]
+            held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(10)]
+            for _ in range(3):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                try:
+                    writer.write(GET)
+                    answered += b" 200 " in await reader.read()
+                except ConnectionError:
+                    pass
+                writer.close()
+            for _, writer in held:
+                writer.close()
+        return answered
+
+    assert asyncio.run(exchange()) == (3 if keeps_whole else 0)
