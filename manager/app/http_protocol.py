@@ -60,7 +60,7 @@ class BoundedProtocol(HttpToolsProtocol):
     head_s: float
     answer_idle_s: float = 60.0
     least_bytes_per_s: int = 0
-    """How fast an answer is to be taken, as `answer_pace` measures it."""
+    """How fast an answer is to be taken, as `answer_pace` measures it; 0: some of it each time."""
     keeps_whole: bool = False
     """Whether connections are those of a proxy, whose requests are different senders'."""
     most_connections: int = 0

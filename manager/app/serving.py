@@ -167,8 +167,7 @@ def _config(settings: Settings, app: ASGIApp, certificate: Certificate | None) -
     server = settings.server
     of_ours = {
         "head_s": settings.limits.request_head_s,
-        "answer_idle_s": settings.limits.upload_idle_s,
-        "least_bytes_per_s": settings.limits.upload_least_bytes_per_s,
+        "answer_idle_s": max(settings.limits.upload_idle_s, settings.archive.download_idle_s),
         "keeps_whole": settings.server.behind_tls_proxy,
         "most_connections": settings.limits.connections,
         "quiet": frozenset({SYNC_PATH}),
