@@ -31,6 +31,8 @@ PART_BYTES: Final = 16 * 1024**2
 PARTS_AT_ONCE: Final = 4
 BUFFER_BYTES: Final = 1024**2
 TRASH: Final = "trash"
+_NO_PARTS: Final = frozenset({"", ".", ".."})
+"""Parts of a prefix that name no part of an object's key."""
 _DISCARDED: Final = re.compile(rf"{TRASH}/(?P<day>\d{{4}}-\d\d-\d\d)/(?P<key>{KEY.pattern})")
 
 
@@ -49,6 +51,11 @@ class ObjectStore:
         self._refusal: Callable[[], Exception] | None = None
         self._checker: int | None = None  # the thread that may pass
         prefix = parts.path.strip("/")
+        if prefix and not _NO_PARTS.isdisjoint(prefix.split("/")):
+            raise SettingError(
+                f'archive.store = "{url[:200]}": the prefix has an empty part, `.` or `..`; write '
+                "s3://bucket/prefix as the objects are named"
+            )
         try:
             self._store = S3Store(
                 parts.netloc,

@@ -140,10 +140,16 @@ class Trash:
         return []
 
     def _free(self, day: str, name: str) -> Path:
-        """Return where a file may be put: files named by their digest may be there already."""
+        """Return where a file may be put: where there is none, or one named by the same digest.
+
+        Of the same digest and another size, one of the two is damaged: both stay.
+        """
+        source = self._layout.kept / name
         target = self._layout.trash / day / name
         number = 0
-        while target.exists() and not name.startswith((SEGMENTS, INDEXES)):
+        while target.exists():
+            if name.startswith((SEGMENTS, INDEXES)) and _size(target) == _size(source):
+                break
             number += 1
             target = self._layout.trash / day / f"{name}.~{number}~"
         return target
@@ -153,6 +159,13 @@ class Trash:
             while folder != self._layout.trash:
                 folder.rmdir()
                 folder = folder.parent
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
 
 
 def index_name(key: str, ending: str = ".parquet") -> str:

@@ -320,3 +320,21 @@ def test_what_is_damaged_in_the_trash_goes_with_its_host(prsm: Running, tmp_path
     assert not one.exists()
     assert not other.exists()
     assert b"other.example" not in plain_of(left.read_bytes())
+
+
+def test_a_damaged_copy_replaces_no_whole_one_in_the_trash(prsm: Running, tmp_path: Path) -> None:
+    """Both lie there; what a row needs is given back whole."""
+    reading = prsm.manager.archive.reading
+    (key, _), *_ = list(reading.store.listed())
+    path = reading.store.path(key)
+    assert path is not None
+    whole = path.read_bytes()
+    name = path.relative_to(tmp_path).as_posix()
+    reading.trash.take(name, "2026-01-01")
+    path.write_bytes(whole[:100])
+    reading.trash.take(name, "2026-01-01")
+    path.write_bytes(whole)
+    reading.trash.take(name, "2026-01-01")  # the same again
+    assert sorted(entry.size_bytes for entry in trashed(prsm)) == [100, len(whole)]
+    prsm.manager.archive.put_back(LOCAL)
+    assert path.read_bytes() == whole

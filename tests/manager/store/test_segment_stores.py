@@ -183,3 +183,10 @@ def test_an_archive_in_an_object_store(
         assert len(list(prsm.manager.store.listed())) == 1
         again = library.get("/api/v1/segments/x-a.example-r1.warc.gz").content
         assert 0 < len(again) < len(whole)
+
+
+@pytest.mark.parametrize("prefix", ["a/../b", "a//b", "..", "./a"])
+def test_a_prefix_that_names_no_objects_is_refused(prefix: str) -> None:
+    """At the start, in words, and not as an error of the library at the first listing."""
+    with pytest.raises(SettingError, match="has an empty part"):
+        ObjectStore(f"s3://captures/{prefix}")
