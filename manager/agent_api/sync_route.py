@@ -124,6 +124,6 @@ async def _read(request: Request, door: AgentDoor, agent: AgentIdentity) -> Sync
             if found:
                 raise RequestValidationError(found)
         try:
-            return SyncRequest.model_validate_json(gathered.body)
+            return SyncRequest.model_validate_json(gathered.body, strict=True)
         except ValidationError as error:
             raise RequestValidationError(shown_mistakes(error)) from error

@@ -33,7 +33,7 @@ class MessageJob:
 def check_sync(job: MessageJob) -> list[dict[str, Any]]:
     """Return the first mistakes of a sync, as pydantic describes them; none: it is right."""
     try:
-        SyncRequest.model_validate_json(job.body)
+        SyncRequest.model_validate_json(job.body, strict=True)
     except ValidationError as error:
         return shown_mistakes(error)
     return []

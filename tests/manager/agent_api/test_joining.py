@@ -124,6 +124,17 @@ def test_sync_is_answered(prsm: Running) -> None:
         ({"sequence": -1}, 400, "sequence"),
         ({"finished": [{"unit": "x"}]}, 400, "finished.0.kind"),
         ({"generation_held": 2**62}, 409, "generation_held"),
+        ({"protocol": True}, 400, "protocol"),
+        ({"clock_ms": "1790000000000"}, 400, "clock_ms"),
+        ({"round_held": 1.0}, 400, "round_held"),
+        ({"refetches": 1}, 400, "refetches"),
+        ({"counters": {"pages": True}}, 400, "counters.pages"),
+        ({"capacity": {"most_load": "1"}}, 400, "capacity.most_load"),
+        (
+            {"disk_free_bytes": True, "state_reason": "x" * 900, "zz": "y" * 70_000},
+            400,
+            "disk_free",
+        ),
     ],
 )
 def test_a_wrong_sync_is_refused(
