@@ -23,6 +23,7 @@ from pypdf.generic import (
 )
 
 from agent.modules.page.cpu_budget import OverBudgetError, cpu_budget
+from agent.modules.page.json_addresses import parsed
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.office import MOST_BYTES, office_references
 from agent.modules.page.pdf import pdf_references
@@ -191,6 +192,23 @@ def test_what_is_shown_by_a_style_sheet_leads_to_it(
     assert sorted(paths(links)) == sorted([*found, "/s.xsl"])
     place = paths(links).index("/s.xsl")
     assert links.kinds[place] == LinkKind.STYLE | EMBEDDED
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}" + "*/" * 900_000,
+        "/*" * 900_000,
+        '{"a":' + " " * 1_900_000 + '"b"}',
+        "," * 1_900_000,
+        ("," + " " * 199) * 9_000,
+    ],
+    ids=["ends", "begins", "spaces", "commas", "commas and spaces"],
+)
+def test_no_json_keeps_it_busy(text: str) -> None:
+    """Marks of comments, commas and spaces are looked at once."""
+    parsed(text)
 
 
 def test_elements_that_close_themselves_in_xml() -> None:
