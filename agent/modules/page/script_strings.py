@@ -30,8 +30,8 @@ _LONGEST_MARKUP: Final = 20_000
 # A string that nothing ends is passed as a whole, so that each character is looked at once; a
 # regular expression, which begins where no number can stand before it, is passed up to a bound.
 _STRING: Final = re.compile(
-    r"""/(?:\*.*?(?:\*/|\Z)|/[^\n]*"""
-    r"""|(?:(?<=[(,=:\[!&|?{;+>]/)|(?<=[(,=:\[!&|?{;+>][ \n]/)|(?<=\breturn[ ]/))"""
+    r"""/(?:(?<!\\/)(?:\*.*?(?:\*/|\Z)|/[^\n]*)"""
+    r"""|(?:(?<=[(,=:\[!&|?{;+>]/)|(?<=[(,=:\[!&|?{;+>][ \n]/)|(?<=\breturn[ ]/)|(?<=\breturn/))"""
     r"""(?:[^\\/\[\n]|\\.|\[[^\]\n]{0,60}\]){1,300}/)"""
     r"""|"((?:[^"\\\n]|\\.)*)("?)|'((?:[^'\\\n]|\\.)*)('?)|`((?:[^`\\]|\\.)*)(`?)""",
     re.DOTALL,
