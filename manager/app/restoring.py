@@ -20,7 +20,12 @@ from manager.db.dumping import is_empty, load
 from manager.db.migrate import check_known, migrate_to
 from manager.operations.actor import Actor
 from manager.operations.checks import check
-from manager.operations.installation import MarkedFiles, installation_id, set_marks
+from manager.operations.installation import (
+    MarkedFiles,
+    installation_id,
+    mark_emptied,
+    set_marks,
+)
 from manager.operations.restoring import make_safe
 from manager.settings import SETTINGS_FILE, Settings, read_settings
 from manager.store import Layout
@@ -123,6 +128,7 @@ def _filled(
             make_safe(tx, actor, manifest.made_ms, held_until_ms, now_ms())
         files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
         set_marks(files.places(), installation_id(db), now_ms())
+        mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
         findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
     finally:
         db.close()

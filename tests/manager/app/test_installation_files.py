@@ -235,6 +235,18 @@ def test_folders_that_were_lost_are_gone_on_without_by_hand(data: Path) -> None:
     start(data)
 
 
+def test_a_backup_without_captures_is_restored_and_served(data: Path, tmp_path: Path) -> None:
+    """Whoever restores it knows that none are there."""
+    new, target = tmp_path / "new", str(tmp_path / "backup.tar")
+    for folder, arguments in (
+        (data, ["backup", "--without-archive", target]),
+        (new, ["restore", target]),
+    ):
+        done = CliRunner().invoke(main, ["--data", str(folder), *arguments])
+        assert done.exit_code == 0, done.output
+    start(new)
+
+
 @pytest.mark.parametrize("inside", ["archive", "archive/segments", "trash/2020-01-01", "logs/7"])
 def test_files_inside_anothers_folders_are_refused(data: Path, tmp_path: Path, inside: str) -> None:
     """The other's jobs move and delete what lies there."""
