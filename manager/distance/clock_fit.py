@@ -60,13 +60,21 @@ class ClockFit:
     windows: int
 
     @property
+    def is_lacking(self) -> bool:
+        """Return whether the others' times explain what the claims lack; pauses would not."""
+        return (
+            self.windows >= WINDOWS_TO_BLAME
+            and self.left is not None
+            and self.left - ERRORS * self.left_error > SHORT_SHARE
+        )
+
+    @property
     def verdict(self) -> Fits:
         """Return what follows for the claims."""
-        is_short = self.left is not None and self.left - ERRORS * self.left_error > SHORT_SHARE
         can_blame = self.windows >= WINDOWS_TO_BLAME
         if can_blame and self.slope + ERRORS * self.error < 1 / SLOPE_FACTOR:
             return Fits.TOO_LONG
-        if can_blame and (is_short or self.slope - ERRORS * self.error > SLOPE_FACTOR**2):
+        if self.is_lacking or (can_blame and self.slope - ERRORS * self.error > SLOPE_FACTOR**2):
             return Fits.TOO_SHORT
         is_near = 1 / SLOPE_FACTOR <= self.slope <= SLOPE_FACTOR
         is_near = is_near and self.slope + ERRORS * self.error >= 1  # no claim takes longer

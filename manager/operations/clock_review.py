@@ -22,6 +22,7 @@ from manager.db.right_times import (
     set_clock_times,
 )
 from manager.distance import (
+    ClockFit,
     Doubt,
     Evidence,
     Fault,
@@ -47,6 +48,8 @@ SPELLS: Final = 600
 AGENTS: Final = 12
 """So many believed agents say enough of how the clock follows from claims."""
 NEVER_RESTS: Final = 0.9
+WRONG_SHARE: Final = 0.15
+"""Of the windows: where more are too short, what they lack is held against the others' times."""
 SCATTERED_SHARE: Final = 0.75
 """Of the windows: where fewer are off, the others are not, and no factor holds for all."""
 
@@ -82,9 +85,9 @@ class ManagerClock:
             if times is not None and _may_be_elsewhere(times, fits):
                 times = None
             if times is None or times.evidence is Evidence.OTHERS:
-                times = next((d for d in doubts_of(row) if d.evidence is Evidence.CLOCK), times)
+                times = self._found(row) or times
             return [*([] if times is None else [times]), *others], False
-        if _is_right(row, timed, times):
+        if self._is_right(row, age, timed, times or self._found(row)):
             return others, True
         if times is None or times.evidence is not Evidence.HISTORY:
             scattered = not timed.is_even and timed.over + timed.under < SCATTERED_SHARE
@@ -104,7 +107,7 @@ class ManagerClock:
         """
         timed = self._timed(row, *round_and_kind(age))
         times = next((one for one in doubts if one.fault in TIME_FAULTS), None)
-        return timed is not None and not _is_right(row, timed, times)
+        return timed is not None and not self._is_right(row, age, timed, times)
 
     def confirms(self, row: AgentRow, age: int) -> bool:
         """Return whether the clock confirms what an agent claimed in an age."""
@@ -126,17 +129,32 @@ class ManagerClock:
         set_clock_times(self._tx, row.id, number, kind, news)
         return set(news)
 
+    def _is_right(self, row: AgentRow, age: int, timed: Timed, times: Doubt | None) -> bool:
+        """Return whether the clock bears out what an agent claims in an age."""
+        if timed.under > WRONG_SHARE and not timed.confirms:
+            fit = self._fit(row, age)
+            if fit is not None and fit.is_lacking:
+                return False
+        return _is_right(row, timed, times)
+
+    def _found(self, row: AgentRow) -> Doubt | None:
+        """Return the doubt of an agent's times that the clock has begun."""
+        return next((one for one in doubts_of(row) if one.evidence is Evidence.CLOCK), None)
+
     def _fits(self, row: AgentRow, age: int) -> Fits:
         """Return what the clock says of all claims of an age together, where of none alone."""
+        fit = self._fit(row, age)
+        return Fits.UNKNOWN if fit is None else fit.verdict
+
+    def _fit(self, row: AgentRow, age: int) -> ClockFit | None:
         number, kind = round_and_kind(age)
         spells = self._of(row.id, number, kind)
         pace = self._pace(row.id, number)
-        fit = fit_claims(
+        return fit_claims(
             spells,
             self._expected(row.id, spells),
             one_by_one=None if pace is None else pace.one_by_one,
         )
-        return Fits.UNKNOWN if fit is None else fit.verdict
 
     def _timed(self, row: AgentRow, round_number: int, kind: str) -> Timed | None:
         key = row.id, round_number, kind

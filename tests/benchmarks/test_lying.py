@@ -20,11 +20,14 @@ HOSTS = 60
 SEED = 1
 
 
-def fleet(folder: Path, *, slow: float = 1.0) -> Fleet:
+def fleet(
+    folder: Path, *, slow: float = 1.0, seed: int = SEED, slots: int = 200, rest_ms: int = 0
+) -> Fleet:
     """Return a fleet that has fetched nothing yet."""
     (folder / "db").write_bytes(empty_database())
-    truth = draw_truth(3, HOSTS, SEED).with_slow(0, slow)
-    found = Fleet(Database(f"sqlite:///{folder / 'db'}"), folder, truth, SEED)
+    truth = draw_truth(3, HOSTS, seed).with_slow(0, slow)
+    db = Database(f"sqlite:///{folder / 'db'}")
+    found = Fleet(db, folder, truth, seed, slots=slots, rest_ms=rest_ms)
     found.begin()
     return found
 
@@ -67,6 +70,26 @@ def test_a_lie_from_the_first_log_on_costs_hardly_anything(
     liar.crawl_round()
     assert liar.planned() <= GOAL * honest_makespans(1, slow)[0]
     assert liar.suspicion(LIAR)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slots", "rest_ms"), [(200, 2_000), (1, 0)], ids=["rests", "in turn"])
+def test_short_times_of_half_of_the_hosts_gain_nothing(
+    tmp_path: Path, slots: int, rest_ms: int
+) -> None:
+    """Also where rests hide much, or units are fetched one by one, and a round later."""
+    makespans: dict[str, list[float]] = {}
+    for name, lie in (("honest", "honest"), ("liar", "half / 10")):
+        (tmp_path / name).mkdir()
+        one = fleet(tmp_path / name, seed=0, slots=slots, rest_ms=rest_ms)
+        one.lies[LIAR] = LIES[lie]
+        makespans[name] = []
+        for _ in range(2):
+            one.crawl_round()
+            makespans[name].append(one.planned())
+        assert bool(one.suspicion(LIAR)) == (name == "liar")
+    for honest_ms, liar_ms in zip(makespans["honest"], makespans["liar"], strict=True):
+        assert liar_ms <= GOAL * honest_ms
 
 
 def test_lies_are_what_they_are_called() -> None:
