@@ -62,6 +62,10 @@ ODD_FACTOR: Final = 10.0
 """Bytes of a line that no line can say, over those of the unit's other lines: more are a lie."""
 TIMES_MOST: Final = 50.0
 """Of times that are wrong by more nothing is left that could be put right."""
+BYTES_NEAR: Final = 1.2
+"""Within which a factor of bytes is taken for the power of ten next to it."""
+BYTES_WITHIN: Final = 3.0
+"""Of what the others see, bytes that are put right by a factor count as they are."""
 BORNE_OUT: Final = 1.6
 """A claim that differs by less from the manager's clock is as the clock says."""
 BYTE_FAULTS: Final = (Fault.BYTES, Fault.SCATTERED_BYTES)
@@ -287,12 +291,26 @@ def _put_right_ms(elapsed_ms: float, expected_ms: float, period: Period) -> floa
 
 
 def size_put_right(claim: Claim, period: Period, reference: Reference | None) -> float:
-    """Return the bytes that count of a doubted claim."""
+    """Return the bytes that count of a doubted claim.
+
+    Where all bytes are wrong by one factor it is taken out, for a crawl has other pages than the
+    others' probes; what is then far from them counts as they see it.
+    """
     if not period.has(*BYTE_FAULTS):
         return claim.size_bytes
+    scale = next((one.factor for one in period.doubts if one.fault is Fault.BYTES), None)
+    if scale is not None:
+        tens = _power_of_ten(scale)
+        is_ten = 1 / BYTES_NEAR <= scale / tens <= BYTES_NEAR
+        size = max(1.0, claim.size_bytes / (tens if is_ten else scale))
+        if reference is None:
+            return size
+        expected = reference.bytes_per_line * claim.lines
+        if expected / BYTES_WITHIN <= size <= expected * BYTES_WITHIN:
+            return size
     if reference is not None:
         return reference.bytes_per_line * claim.lines
-    return max(1.0, claim.size_bytes / period.factor(Fault.BYTES))
+    return claim.size_bytes
 
 
 def counted_ms(rows: Mapping[int, AgentRow], agent_id: int, age: int, claimed_ms: int) -> int:
