@@ -52,6 +52,8 @@ __all__ = ["believe_agent", "review_agents"]
 
 AGES_BACK: Final = 4
 STRONG_FACTOR: Final = 8.0
+STRONG_UNITS: Final = 8
+"""Units of which the clock says something; of fewer a slow minute may speak."""
 UNITS_ENOUGH: Final = 100
 """Doubts about so many units need not be found again."""
 UNITS_AT_ONCE: Final = 5_000
@@ -186,7 +188,7 @@ def _is_strong(doubt: Doubt) -> bool:
     A night may be slow, some hosts slower than others, and some may have other pages than before.
     """
     if doubt.evidence is Evidence.CLOCK:
-        return True
+        return doubt.units >= STRONG_UNITS
     match doubt.fault:
         case Fault.TIMES:
             return not 1 / STRONG_FACTOR < doubt.factor < STRONG_FACTOR
