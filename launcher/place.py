@@ -48,7 +48,7 @@ class Place:
         return self.own / "root.json"
 
     def has_root(self) -> bool:
-        """Tell whether releases can be verified here; else updates are off (docs/adr/0173)."""
+        """Return whether releases can be verified here; else updates are off (docs/adr/0173)."""
         return self.root.exists()
 
     @property

@@ -191,7 +191,7 @@ def _times(lines: list[str]) -> list[list[str]]:
 
 
 def start_now(settings: Settings) -> list[str]:
-    """Have systemd start the agent, or do what cron does; return what to tell. Raises HomeError."""
+    """Start the agent by systemd, or as cron does; return what to tell people. Raises HomeError."""
     home = settings.home.absolute()
     if start_unit(home):
         return [f"systemd has started it: {unit_path(home).name}"]

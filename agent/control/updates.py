@@ -58,7 +58,7 @@ def check_updates(now: datetime) -> Check:
 
 
 def _without_root(home: Path) -> Check:
-    """Tell a site whose archive was made without updates from one that lost its root."""
+    """Check a site without a root: its archive was made without updates, or its root is lost."""
     own = home / "launcher"
     get = f"get {ROOT} from the administrator of the crawl, then: prs update --root {ROOT}"
     if any(own.glob(f"{METADATA}/*.json")):

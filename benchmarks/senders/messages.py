@@ -1,4 +1,4 @@
-"""How long one message holds the event loop of a manager, by what it is made of.
+"""The longest time for which one message holds the event loop of a manager, by its content.
 
     python -m benchmarks.senders.messages [--sizes 16000,1000000]
 

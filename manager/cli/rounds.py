@@ -59,7 +59,7 @@ def start(
     """Start a round."""
     body = {"method": method, "seed": seed, "probe": not no_probe, "moves": moves}
     detail = place.calls.post("/rounds", body)
-    _show(_when_over(place, detail["round"]["number"]) if wait else detail, as_json)
+    _show(_wait_for_end(place, detail["round"]["number"]) if wait else detail, as_json)
 
 
 @rounds.command("list")
@@ -237,7 +237,7 @@ def _given_or_newest(place: Place, number: int | None) -> int:
     return int(newest[0]["number"])
 
 
-def _when_over(place: Place, number: int) -> dict[str, Any]:
+def _wait_for_end(place: Place, number: int) -> dict[str, Any]:
     """Wait for the end of a round and return it; each change of its counts goes to stderr."""
     shown = ""
     while True:

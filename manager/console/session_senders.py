@@ -1,4 +1,4 @@
-"""Whose session a cookie was when it was looked up last, for the shares of senders.
+"""Users of sessions by cookie, as they were looked up last, for the shares of senders.
 
 A page looks its session up in a thread; which sender's thread that is must be known before. Many
 people may come from one address. Invariant: nothing but a share depends on it: a session that is

@@ -20,7 +20,7 @@ from manager.db.rights import Held
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.taking_over import IDLE, AgentWork, how_it_is
+from manager.operations.taking_over import IDLE, AgentWork, liveness_of
 from shared.errors import FormatError
 from shared.frozen import frozen
 
@@ -262,7 +262,7 @@ def _found(tx: Transaction, name: str) -> AgentRow:
 
 
 def _view(row: AgentRow, work: AgentWork, now_ms: int, policy: Policy) -> AgentView:
-    how = how_it_is(row, work, now_ms, policy)
+    how = liveness_of(row, work, now_ms, policy)
     return AgentView(row, how, work.owned, work.crawls, work.probes)
 
 

@@ -13,7 +13,7 @@ from manager.db.engine import Database
 from manager.db.glances import GlanceRow
 from manager.operations.agents import work_by_agent
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from manager.operations.taking_over import IDLE, how_it_is
+from manager.operations.taking_over import IDLE, liveness_of
 from shared.frozen import frozen
 
 __all__ = ["AgentGlance", "agent_column", "agent_glances", "agents_with_trouble"]
@@ -37,7 +37,7 @@ def agent_glances(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) ->
     found = []
     for row in rows:
         of_agent = work.get(row.id, IDLE)
-        how = how_it_is(row, of_agent, now_ms, policy)
+        how = liveness_of(row, of_agent, now_ms, policy)
         found.append(AgentGlance(row, how, of_agent.owned))
     return found
 

@@ -22,7 +22,7 @@ from manager.operations.granting import may_receive
 from manager.operations.policy import Policy
 from shared.frozen import frozen
 
-__all__ = ["IDLE", "LEFT", "LOST", "AgentWork", "how_it_is", "take_over"]
+__all__ = ["IDLE", "LEFT", "LOST", "AgentWork", "liveness_of", "take_over"]
 
 RETIRED: Final = "its agent was retired"
 LEFT: Final = "its agent left"
@@ -31,7 +31,7 @@ LOST: Final = "its agent is lost"
 
 @frozen
 class AgentWork:
-    """What an agent has to do: units that it owns, rights of each kind, and since when it has any.
+    """The work of an agent: units that it owns, rights of each kind, and since when it has any.
 
     probes_waiting: ordered of it and not granted yet. since_ms: None: it has no right.
     """
@@ -46,7 +46,9 @@ class AgentWork:
 IDLE: Final = AgentWork()
 
 
-def how_it_is(row: AgentRow | GlanceRow, work: AgentWork, now_ms: int, policy: Policy) -> Liveness:
+def liveness_of(
+    row: AgentRow | GlanceRow, work: AgentWork, now_ms: int, policy: Policy
+) -> Liveness:
     """Return an agent's liveness and the reason in words."""
     return liveness(
         AgentFacts(
@@ -97,7 +99,7 @@ def take_over(db: Database, now_ms: int, policy: Policy) -> int:
 def _leaves(row: AgentRow, now_ms: int, policy: Policy) -> bool:
     if not row.takes_part:
         return True
-    return how_it_is(row, IDLE, now_ms, policy).state is LivenessState.LOST
+    return liveness_of(row, IDLE, now_ms, policy).state is LivenessState.LOST
 
 
 def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy) -> int:

@@ -67,14 +67,14 @@ def waits(has: Holdings, limit: int) -> list[Wait]:
             if len(found) == limit:
                 break
     if len(found) < limit:
-        for one in _awaiting_rules(has):
+        for one in _waits_for_rules(has):
             found.setdefault(one.host, one)
             if len(found) == limit:
                 break
     return sorted(found.values(), key=lambda one: -one.due_s)
 
 
-def _awaiting_rules(has: Holdings) -> Iterator[Wait]:
+def _waits_for_rules(has: Holdings) -> Iterator[Wait]:
     """Yield hosts whose robots.txt was asked for and has not come."""
     for host in islice(has.hosts.values(), LOOKED_AT):
         if host.rules == "asked":
