@@ -220,6 +220,9 @@ NOT_PRESSED: Final[Mapping[str, str]] = {
     "/managers/forget": "its button is there only for a manager that is silent",
     "/trash/adopt": "tests/manager/console/test_trash_page.py presses it; it reads all segments",
     "/trash/put-back": "its button is disabled, for the trash is empty",
+    "/releases/init": "it takes files that keys sign; test_release_files.py presses it",
+    "/releases/revoke": "it takes a file that keys sign; test_release_files.py presses it",
+    "/releases/rotate": "it takes a file that keys sign; test_release_files.py presses it",
     "/agent/contradicted.csv": "its button is there only where agents contradict each other, which"
     " those of the simulated web do not",
 }

@@ -52,8 +52,10 @@ class Hands:
         token = stage.manager.prsm(
             "tokens", "add", "looking", "--user", "admin", "--role", "operator"
         )["token"]
-        self._calls = httpx.Client(
-            base_url=f"{stage.manager.url}/api/v1", headers={"Authorization": f"Bearer {token}"}
+        self._calls = httpx.Client(  # a connection a call: the manager closes those that are idle
+            base_url=f"{stage.manager.url}/api/v1",
+            headers={"Authorization": f"Bearer {token}"},
+            limits=httpx.Limits(max_keepalive_connections=0),
         )
 
     def close(self) -> None:
