@@ -18,12 +18,12 @@ const most_attributes = 24;
 const Set = std.StaticStringMap(void);
 
 const anywhere = Set.initComptime(.{
-    .{"archive"},    .{"background"}, .{"cite"},     .{"codebase"}, .{"dynsrc"}, .{"formaction"},
-    .{"longdesc"},   .{"lowsrc"},     .{"manifest"}, .{"ping"},     .{"srcdoc"}, .{"style"},
+    .{"archive"},    .{"background"},     .{"cite"},     .{"codebase"}, .{"dynsrc"},   .{"formaction"},
+    .{"longdesc"},   .{"lowsrc"},         .{"manifest"}, .{"ping"},     .{"srcdoc"},   .{"style"},
     .{"xlink:href"}, .{"implementation"},
     // What scripts load later, without the prefix `data-`.
-    .{"_src"},       .{"file"},       .{"lazy-src"}, .{"lazysrc"},  .{"original"}, .{"real-src"},
-    .{"real_src"},   .{"zoomfile"},
+    .{"_src"},     .{"file"},     .{"lazy-src"}, .{"lazysrc"},
+    .{"original"},   .{"real-src"},       .{"real_src"}, .{"zoomfile"},
 });
 /// Attributes of drawings that may load another file.
 const painted = Set.initComptime(.{
