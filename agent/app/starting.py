@@ -202,14 +202,12 @@ def start_now(settings: Settings) -> list[str]:
             "has it started"
         )
     pid = _start_as_cron(settings)
-    return [
-        f"started, as process {pid}; from now on cron starts it:",
-        *(f"  {one}" for one in lines),
-    ]
+    said = "it ran and had nothing to do now" if pid is None else f"started, as process {pid}"
+    return [f"{said}; from now on cron starts it:", *(f"  {one}" for one in lines)]
 
 
-def _start_as_cron(settings: Settings) -> int:
-    """Start the command of cron's lines beside this process; return its process id."""
+def _start_as_cron(settings: Settings) -> int | None:
+    """Start the command of cron's lines; return its process id, or None: it ended without fault."""
     words = _cron_words(settings)
     try:
         process = subprocess.Popen(  # noqa: S603 - our own program
@@ -224,10 +222,10 @@ def _start_as_cron(settings: Settings) -> int:
     lock = Home(settings.home).lock
     until_s = time.monotonic() + STARTED_S
     while process.poll() is None and holder_of(lock) is None and time.monotonic() < until_s:
-        time.sleep(0.05)
+        time.sleep(0.05)  # until it holds the lock; nothing tells of a lock but a look at it
     if process.poll():
         raise HomeError(f"it ended with {process.returncode}; prs run shows why")
-    return process.pid
+    return process.pid if process.returncode is None else None
 
 
 def who_starts_again(home: Path, *, by_force: bool = False) -> str:

@@ -28,6 +28,7 @@ HOLDING: Final = {
     "plan": "the plan is being made, or no agent takes part",
 }
 LOOK_EVERY_S: Final = 1.0
+"""Between looks at a round that is waited for; the API of commands tells of no change by itself."""
 NONE_YET: Final = "No round yet. `prsm rounds start` begins one."
 
 

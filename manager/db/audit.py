@@ -10,7 +10,7 @@ from manager.db.engine import Transaction
 from manager.db.tables import audit
 from shared.frozen import frozen
 
-__all__ = ["TOLD", "AuditRow", "add", "alerts_after", "containing_text", "last_id_before", "newest"]
+__all__ = ["TOLD", "AuditRow", "add", "alerts_after", "last_id_before", "newest", "rows_with_text"]
 
 TOLD: Final = "alert."
 """How the actions begin that say who was told of what."""
@@ -103,7 +103,7 @@ def newest(
     return tx.rows(AuditRow, query)
 
 
-def containing_text(tx: Transaction, text: str, *, among: int, limit: int) -> list[AuditRow]:
+def rows_with_text(tx: Transaction, text: str, *, among: int, limit: int) -> list[AuditRow]:
     """Return rows whose action, actor or subject contains a text, in upper or lower case.
 
     among: so many of the newest rows are looked at.

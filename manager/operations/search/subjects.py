@@ -233,5 +233,5 @@ def find_audit(tx: Transaction, query: Query, limit: int) -> list[Hit]:
         take(audit.newest(tx, limit=1, only=query.number), "exact")
     else:
         take(audit.newest(tx, limit=limit + 1, subject=query.text), "part")
-        take(audit.containing_text(tx, query.text, among=NEWEST_AUDIT, limit=limit + 1), "part")
+        take(audit.rows_with_text(tx, query.text, among=NEWEST_AUDIT, limit=limit + 1), "part")
     return ranked(found.values(), limit)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -123,6 +126,8 @@ def test_what_is_of_hours_that_changed_is_blamed(
     assert _start(nights).remedy.endswith("prs schedule systemd")
 
 
+@pytest.mark.filterwarnings("ignore:.*still running")  # what was started outlives who started it
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_who_starts_again_what_was_stopped(
     tmp_path: Path, machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,9 +147,16 @@ def test_who_starts_again_what_was_stopped(
     starting.arrange(settings, "cron")
     said = CliRunner().invoke(main, words)
     assert said.exit_code == 0
-    assert said.stdout.startswith("started, as process ")
+    assert said.stdout.startswith("it ran and had nothing to do now; from now on cron starts it:")
     assert calls.read_text() == f"--home {home} run --quiet --replace-hung\n"
     assert [line.strip() for line in said.stdout.splitlines()[1:]] == starting.start_lines(settings)
+    prs.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(starting, "STARTED_S", 0.1)
+        going_on = CliRunner().invoke(main, words).stdout
+    started = re.match(r"started, as process ([0-9]+); from now on cron starts it:", going_on)
+    assert started, going_on
+    os.kill(int(started[1]), signal.SIGKILL)
     prs.write_text("#!/bin/sh\nexit 3\n")
     assert "it ended with 3; prs run shows why" in CliRunner().invoke(main, words).stderr
     prs.unlink()
