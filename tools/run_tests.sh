@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs pytest in the environment of this checkout; what tests write lies in one folder, which is removed at the end.
 # The folder is in memory (/dev/shm) where that has room and runs programs, else below /tmp: a thousand databases are
-# made and removed, and a disk would take a tenth of the time.
+# made and removed, and a disk would take a tenth of the time. `make test-all` writes files of gigabytes: below /tmp.
 # It stays where a test failed: its path is printed. Nothing else outside of the checkout is written.
 #   tools/run_tests.sh ARGUMENTS-OF-PYTEST
 set -u
@@ -21,7 +21,7 @@ in_memory() {
 }
 
 place=/tmp
-in_memory && place=/dev/shm
+[ "${PRSM_TESTS:-}" != all ] && in_memory && place=/dev/shm
 scratch=$(mktemp -d "$place/prsm.XXXXXX")
 chmod 755 "$scratch"
 trap 'rm -rf "$scratch"; exit 130' INT TERM HUP
