@@ -52,8 +52,8 @@ def host_zip(picked: Picked, reader: PageReader) -> Iterator[bytes]:
         for number, row in enumerate(picked, 1):
             header, body = _page(row, reader)
             name = f"{DATA_FOLDER}/{number}"
-            yield made.whole(name, body, row.fetched_ms)
-            yield made.whole(f"{name}.hdr", header, row.fetched_ms)
+            yield from made.whole(name, body, row.fetched_ms)
+            yield from made.whole(f"{name}.hdr", header, row.fetched_ms)
             links.add(row, body)
         yield from made.streamed(LINK_LIST, links.lines(picked, reader))
         yield from made.finish()

@@ -55,8 +55,8 @@ class ZipStream:
         """Give up the directory."""
         self._directory.close()
 
-    def whole(self, name: str, data: bytes, at_ms: int = 0) -> bytes:
-        """Return an entry whose bytes are at hand."""
+    def whole(self, name: str, data: bytes, at_ms: int = 0) -> Iterator[bytes]:
+        """Give an entry whose bytes are at hand, without one more copy of them."""
         packed: bytes = igzip_lib.compress(data, LEVEL, igzip_lib.COMP_DEFLATE)
         crc = zlib.crc32(data)
         named, moment = name.encode(), _dos_time(at_ms)
@@ -65,9 +65,9 @@ class ZipStream:
             len(named), 0,
         )  # fmt: skip
         self._note(named, _UTF8, moment, crc, len(packed), len(data))
-        entry = head + named + packed
-        self._offset += len(entry)
-        return entry
+        self._offset += len(head) + len(named) + len(packed)
+        yield head + named
+        yield from _cut(packed)
 
     def streamed(
         self, name: str, pieces: Iterable[bytes], at_ms: int = 0, *, level: int = 6
@@ -86,10 +86,11 @@ class ZipStream:
         for piece in pieces:
             crc = zlib.crc32(piece, crc)
             size += len(piece)
-            packed = packer.compress(piece)
-            packed_size += len(packed)
-            if packed:
-                yield packed
+            for part in _cut(piece):
+                packed = packer.compress(part)
+                packed_size += len(packed)
+                if packed:
+                    yield packed
         packed = packer.flush()
         packed_size += len(packed)
         yield packed + struct.pack("<4sLQQ", b"PK\x07\x08", crc, packed_size, size)
@@ -129,6 +130,15 @@ class ZipStream:
             ) + named + extra
         )  # fmt: skip
         self._entries += 1
+
+
+def _cut(data: bytes) -> Iterator[bytes]:
+    """Give the same bytes in parts of PIECE_BYTES at most."""
+    if len(data) <= PIECE_BYTES:
+        yield data
+        return
+    for start in range(0, len(data), PIECE_BYTES):
+        yield data[start : start + PIECE_BYTES]
 
 
 def _dos_time(at_ms: int) -> tuple[int, int]:

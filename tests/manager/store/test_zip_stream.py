@@ -25,7 +25,7 @@ def archive(entries: Entries) -> bytes:
             if streamed:
                 parts += made.streamed(name, pieces)
             else:
-                parts.append(made.whole(name, b"".join(pieces), 1_790_000_000_000))
+                parts.extend(made.whole(name, b"".join(pieces), 1_790_000_000_000))
         parts += made.finish()
     return b"".join(parts)
 
@@ -64,7 +64,7 @@ def test_offsets_beyond_4_gib() -> None:
     with ZipStream() as made:
         first = b"".join(made.streamed("a", [b"a" * 10]))
         made._offset = 5 * 2**32
-        second = made.whole("b", b"bb")
+        second = b"".join(made.whole("b", b"bb"))
         directory = b"".join(made.finish())
     assert (5 * 2**32).to_bytes(8, "little") in directory
     assert b"PK\x06\x06" in directory
