@@ -7,14 +7,13 @@ only when a source or the compiler changed. `make venv` calls this, and who buil
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from shared.native import FOLDER
+from shared.native import FOLDER, sources_digest, stamp_of
 
 __all__ = ["MACHINES", "compile_all"]
 
@@ -33,7 +32,7 @@ def compile_all(folder: Path = FOLDER) -> None:
     wanted = _fingerprint(folder)
     for machine in MACHINES:
         library = made / f"prsm-{machine}.so"
-        stamp = library.with_suffix(".made-from")
+        stamp = stamp_of(library)
         if library.exists() and stamp.exists() and stamp.read_text() == wanted:
             continue
         part = library.with_suffix(".part")
@@ -45,10 +44,8 @@ def compile_all(folder: Path = FOLDER) -> None:
 
 
 def _fingerprint(folder: Path) -> str:
-    digest = hashlib.sha256(f"{version('ziglang')} {_FLAGS}".encode())
-    for source in sorted(folder.glob("*.zig")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
+    """Return two lines: what the sources hash to, and the compiler with its flags."""
+    return f"{sources_digest(folder)}\n{version('ziglang')} {' '.join(_FLAGS)}\n"
 
 
 def _environment() -> dict[str, str]:

@@ -4,20 +4,22 @@ The sources are Zig (`root.zig` has the functions), because it checks every acce
 the package registry compiles it, for other machines too (docs/adr/0163). They use no library, not
 even C's, so one file serves any Python of any Linux. `tools/native.py` makes them.
 
-Invariant: each function has a definition in Python beside its caller, which says the same, takes
-its place where nothing was made for this machine, and is what tests compare it with.
+Invariants: a library is used only with the sources that it was made from, for an older one finds
+less without a word. Each function has a definition in Python beside its caller, which says the
+same, takes its place where there is no library, and is what tests compare it with.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import platform
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["FOLDER", "OFF", "library", "made_for", "why_none"]
+__all__ = ["FOLDER", "OFF", "library", "made_for", "sources_digest", "stamp_of", "why_none"]
 
 FOLDER: Final = Path(__file__).parent
 OFF: Final = "PRSM_NATIVE"
@@ -27,6 +29,19 @@ OFF: Final = "PRSM_NATIVE"
 def made_for(machine: str) -> Path:
     """Return where the library for a machine is, or would be. machine: as `uname -m` says it."""
     return FOLDER / "made" / f"prsm-{machine}.so"
+
+
+def stamp_of(library: Path) -> Path:
+    """Return the file beside a library that names its sources and compiler; archives have none."""
+    return library.with_suffix(".made-from")
+
+
+def sources_digest(folder: Path | None = None) -> str:
+    """Return what all sources in a folder, by default the one here, hash to together."""
+    digest = hashlib.sha256()
+    for source in sorted((folder or FOLDER).glob("*.zig")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
 
 
 def library() -> ctypes.CDLL | None:
@@ -47,6 +62,9 @@ def _looked_for() -> tuple[ctypes.CDLL | None, str]:
     path = made_for(machine)
     if not path.exists():
         return None, f"no code was made for {machine}"
+    stamp = stamp_of(path)
+    if stamp.exists() and stamp.read_text().partition("\n")[0] != sources_digest():
+        return None, f"{path.name} was made from other sources than those here: run `make native`"
     try:
         return ctypes.CDLL(str(path)), ""
     except OSError as error:

@@ -231,3 +231,22 @@ def test_a_damaged_library_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert library() is None
     assert "invalid ELF header" in why_none()
     assert list(leading_on(b"<a href=x>", "utf-8", TOKEN)[0].items) == [("a", {"href": "x"})]
+
+
+@pytest.mark.usefixtures("_anew")
+def test_a_library_of_other_sources_is_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An older one would find fewer links, and its pages would look well read."""
+    copy = tmp_path / "native"
+    shutil.copytree(native.FOLDER, copy)
+    monkeypatch.setattr(native, "FOLDER", copy)
+    assert library() is not None
+    native._looked_for.cache_clear()
+    with (copy / "root.zig").open("a") as source:
+        source.write("// changed\n")
+    assert library() is None
+    assert why_none() == (
+        f"prsm-{platform.machine()}.so was made from other sources than those here: "
+        "run `make native`"
+    )
