@@ -43,7 +43,7 @@ def as_ours(damaged: Callable[[BaseException], PrsmError]) -> Iterator[None]:
     except sqlite3.Error as error:  # of a connection that is used without SQLAlchemy
         if is_damage(error):
             raise damaged(error) from error
-        raise BusyError(f"the database does not answer now: {error}") from error
+        raise BusyError(f"the database does not answer now: {_said(str(error))}") from error
     except DBAPIError as error:
         if error.orig is not None and is_damage(error.orig):
             raise damaged(error.orig) from error
@@ -65,7 +65,17 @@ def as_ours(damaged: Callable[[BaseException], PrsmError]) -> Iterator[None]:
                 f"no turn to write within {WAIT_S:g} s: a change is under way"
             ) from None
         why = " ".join(str(error.orig).split())  # some drivers say it in several lines
-        raise BusyError(f"the database does not answer now: {why}") from error
+        raise BusyError(f"the database does not answer now: {_said(why)}") from error
+
+
+def _said(why: str) -> str:
+    """Return what a driver says; beside SQLite's lock, what holds it, and the remedy."""
+    if "database is locked" not in why:
+        return why
+    return (
+        f"{why}: another program has kept its lock for {WAIT_S:g} s, as a shell of sqlite3 in a "
+        "transaction does; end that one (`lslocks` and `fuser FILE` name it)"
+    )
 
 
 def may_be_kept(number: int) -> None:

@@ -9,6 +9,7 @@ import socket
 import ssl
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
@@ -253,15 +254,18 @@ def test_enrolment_without_a_manager(tmp_path: Path) -> None:
     assert not home.key.exists()
 
 
+LOOPBACK = x509.IPAddress(ip_address("127.0.0.1"))
+
+
 def certificate_of(folder: Path, first: datetime, last: datetime) -> Path:
     """Make a certificate of loopback, with its key in the same file."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "loopback")])
     made = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(first)
         .not_valid_after(last)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([LOOPBACK]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -290,7 +294,7 @@ def test_a_clock_that_is_wrong(site: Settings, tmp_path: Path, years: int) -> No
     async def looks() -> tuple[dict[str, Check], list[bytes]]:
         async with RawServer(b"HTTP/1.1 204 No\r\n\r\n", tls=context) as server:
             said = json.loads(own.read_text())
-            own.write_text(json.dumps({**said, "manager": f"https://localhost:{server.port}"}))
+            own.write_text(json.dumps({**said, "manager": f"https://127.0.0.1:{server.port}"}))
             there = replace(site, manager=ManagerSettings(ca_file=str(path)))
             checks = await diagnosis.diagnose(there)
             return {check.name: check for check in checks}, server.requests

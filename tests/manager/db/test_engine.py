@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -135,6 +137,20 @@ def test_writers_of_two_processes_take_turns(database: Database, database_url: s
     other.close()
     with database.read() as tx:
         assert tx.value(sa.select(clock.c.ticks)) == 20
+
+
+def test_another_programs_lock_is_named_with_its_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell of sqlite3 in an exclusive transaction is what an operator ends."""
+    monkeypatch.setattr(opening, "WAIT_S", 0.1)
+    file = tmp_path / "prsm.sqlite"
+    database = Database(f"sqlite:///{file}")
+    with closing(sqlite3.connect(file, isolation_level=None)) as shell:
+        shell.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(BusyError, match=r"is locked: another program .*`lslocks` and"):
+            database.write().__enter__()
+    database.close()
 
 
 def test_a_reader_sees_one_state(database: Database) -> None:
