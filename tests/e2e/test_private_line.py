@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -39,9 +38,7 @@ def started(command: list[str | Path], folder: Path, port: int) -> Iterator[str]
 
 def nginx(folder: Path, manager: int, port: int, more: str = "") -> AbstractContextManager[str]:
     """Start nginx with nothing but `proxy_pass`, and what more is said."""
-    binary = shutil.which("nginx", path="/usr/sbin:/usr/bin")
-    if binary is None:
-        pytest.skip("nginx is not installed (apt install nginx-light)")
+    binary = program("nginx")
     folder.mkdir()
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     paths = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)

@@ -16,6 +16,7 @@ from benchmarks.faults.authority import Authority
 from benchmarks.faults.gatekeeper import Gatekeeper, gatekeeper
 from benchmarks.faults.names import name_relay
 from benchmarks.faults.wire import Wire, needs_namespaces, wire
+from tests.programs import program
 
 pytestmark = pytest.mark.e2e
 
@@ -25,7 +26,11 @@ BIG = b"x" * 200_000
 
 @pytest.fixture
 def far() -> Iterator[tuple[Wire, tuple[str, int]]]:
-    """A line, and where somebody answers at its other end: with BIG to whoever comes."""
+    """A line, and where somebody answers at its other end: with BIG to whoever comes.
+
+    Its tests are slow ones, for the machine sees its network namespace.
+    """
+    program("ip")
     missing = needs_namespaces()
     if missing:
         pytest.skip(missing)
@@ -59,6 +64,7 @@ def received(address: tuple[str, int], seconds: float) -> bytes:
     return got
 
 
+@pytest.mark.slow
 def test_a_line_is_cut_and_mended(far: tuple[Wire, tuple[str, int]]) -> None:
     """Nobody at the other end of a cut line is reached; mended, it is as before."""
     line, address = far
@@ -69,6 +75,7 @@ def test_a_line_is_cut_and_mended(far: tuple[Wire, tuple[str, int]]) -> None:
     assert received(address, 60) == BIG
 
 
+@pytest.mark.slow
 def test_a_throttled_line_carries_all_and_takes_its_time(
     far: tuple[Wire, tuple[str, int]],
 ) -> None:
@@ -82,11 +89,10 @@ def test_a_throttled_line_carries_all_and_takes_its_time(
     assert received(address, 60) == BIG
 
 
+@pytest.mark.slow
 def test_a_line_that_loses_all_packets_reaches_nobody(far: tuple[Wire, tuple[str, int]]) -> None:
     """And one that loses none any more reaches everybody."""
-    missing = needs_namespaces("nft")
-    if missing:
-        pytest.skip(missing)
+    program("nft")
     line, address = far
     line.lose(100)
     assert received(address, 1) == b""

@@ -19,6 +19,7 @@ from manager.intake.sections import Section
 from shared.wire import crawl_log, server_list
 from shared.wire.crawl_log import Comment, LogLine
 from shared.wire.server_list import UrlLine
+from tests.programs import program
 
 PAGE = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text()
 SCRIPT = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)[0]
@@ -77,6 +78,7 @@ def sh(words: str, folder: Path) -> None:
 def test_the_log_of_the_example_has_sizes_with_headers(tmp_path: Path, site: str) -> None:
     """curl measures, the script writes, and the manager's reader finds the bytes that went."""
     (tmp_path / "list").write_text(f"#Round=1\n{site}\n{site}a/\thttp://b.jp/\n#Interval=20000\n")
+    program("curl")
     sh(part("grep -v", "done").replace("sleep 20", "sleep 0"), tmp_path)
     body = gzip.compress((tmp_path / "log").read_bytes())
     entries = list(crawl_log.decode([body]))
@@ -94,6 +96,7 @@ def test_the_log_of_the_example_has_sizes_with_headers(tmp_path: Path, site: str
 def test_a_request_without_an_answer_is_a_line_too(tmp_path: Path) -> None:
     """Its headers are empty, and it costs nothing but time."""
     (tmp_path / "list").write_text("http://127.0.0.1:1/\n")
+    program("curl")
     sh(part("grep -v", "done").replace("sleep 20", "sleep 0"), tmp_path)
     (line, _) = crawl_log.decode([gzip.compress((tmp_path / "log").read_bytes())])
     assert isinstance(line, LogLine)
