@@ -9,7 +9,8 @@ from manager.agent_api import collection, joining, messages, releases, tus
 from manager.agent_api.door import AgentDoor, known_agent
 from manager.agent_api.keys import Keys
 from manager.agent_api.sync_route import PATH as SYNC_PATH
-from manager.agent_api.sync_route import SyncLane, add_sync
+from manager.agent_api.sync_route import SyncLane
+from manager.agent_api.sync_route import router as sync_router
 from manager.agent_api.syncs import Syncs
 from manager.agent_api.uploads import Uploads
 
@@ -21,8 +22,8 @@ __all__ = [
     "SyncLane",
     "Syncs",
     "Uploads",
-    "add_sync",
     "known_agent",
+    "sync_router",
 ]
 
 ROUTES = [

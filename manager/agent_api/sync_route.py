@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from fastapi import FastAPI, Request, Response, Security
+from fastapi import APIRouter, FastAPI, Request, Response, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
@@ -25,7 +25,7 @@ from manager.intake.message_reading import MessageJob, check_sync
 from manager.operations.enrolment import AgentIdentity
 from shared.wire.sync import SyncAnswer, SyncRequest
 
-__all__ = ["SyncLane", "add_sync"]
+__all__ = ["SyncLane", "router"]
 
 PATH: Final = "/api/v1/sync"
 JSON_TYPE: Final = "application/json"
@@ -36,18 +36,11 @@ SAID_BYTES: Final = 500
 _log: Final = logging.getLogger(__name__)
 
 
-def add_sync(app: FastAPI) -> None:
-    """Declare the route, which `SyncLane` answers."""
-    app.router.add_api_route(
-        PATH,
-        sync,
-        methods=["POST"],
-        response_model=SyncAnswer,
-        tags=["agents' own"],
-        dependencies=[Security(KEY)],
-    )
+router: Final = APIRouter(tags=["agents' own"])
+"""Declares the route, which `SyncLane` answers."""
 
 
+@router.post(PATH, response_model=SyncAnswer, dependencies=[Security(KEY)])
 async def sync(asked: SyncRequest) -> SyncAnswer:
     """Say what the agent holds and did; hear what it is to do."""
     raise AssertionError(f"{asked.agent}: SyncLane answers")

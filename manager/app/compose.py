@@ -155,7 +155,8 @@ def open_manager(
             stack.callback(lock.close)
         stack.callback(db.close)
         self_check.watch(db)
-        had_id = not schema_version(db) or schema_version(db) >= FIRST_WITH_ID
+        version = schema_version(db)
+        had_id = not version or version >= FIRST_WITH_ID
         migrate(db)
         if not had_id:
             take_id_again(db, files)
@@ -184,8 +185,7 @@ def open_database(
     if path is None:
         db = Database(url)
         try:
-            check_unversioned(db)
-            if not may_be_new and not schema_version(db):
+            if not check_unversioned(db) and not may_be_new:
                 refuse_new_database(files, db.engine.url.render_as_string(hide_password=True))
         except BaseException:
             db.close()
@@ -199,8 +199,7 @@ def open_database(
         db = Database(url)
         stack.callback(db.close)
         db.examine(EXAMINE_S)
-        check_unversioned(db)
-        if not may_be_new and not schema_version(db):
+        if not check_unversioned(db) and not may_be_new:
             refuse_new_database(files, str(path))
         stack.pop_all()
     return db, lock

@@ -11,43 +11,49 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, PlainTextResponse
 
 from manager.operations.conditions import Condition
+from shared.frozen import frozen
 
-__all__ = ["health_router"]
+__all__ = ["Health", "router"]
 
 RETRY_S: Final = 5
 
 
-def health_router(
-    database_gone_s: Callable[[], float], conditions: Callable[[], Sequence[Condition]]
-) -> APIRouter:
-    """Return the routes.
+router: Final = APIRouter(include_in_schema=False)
+
+
+@frozen
+class Health:
+    """The state of a manager, as `health` of the application's state.
 
     database_gone_s: for how long the database has not answered. conditions: of this machine.
     """
-    router = APIRouter(include_in_schema=False)
 
-    @router.get("/healthz")
-    async def healthz() -> PlainTextResponse:
-        """Say that the process answers."""
-        return PlainTextResponse("ok\n")
+    database_gone_s: Callable[[], float]
+    conditions: Callable[[], Sequence[Condition]]
 
-    @router.get("/readyz")
-    async def readyz() -> JSONResponse:
-        """Say whether requests can be answered."""
-        found, gone_s = conditions(), database_gone_s()
-        told: dict[str, Any] = {}
-        if found:
-            told["problems"] = [{"code": one.code, "text": one.text} for one in found]
-        why = next((one.text for one in found if one.stops), "")
-        if not why and gone_s:
-            why = f"the database has not answered for {gone_s:.0f} s"
-        if not why:
-            return JSONResponse({"ready": True, **told})
-        headers = {"Retry-After": str(RETRY_S)}
-        return JSONResponse({"ready": False, "reason": why, **told}, 503, headers)
 
-    return router
+@router.get("/healthz")
+async def healthz() -> PlainTextResponse:
+    """Say that the process answers."""
+    return PlainTextResponse("ok\n")
+
+
+@router.get("/readyz")
+async def readyz(request: Request) -> JSONResponse:
+    """Say whether requests can be answered."""
+    health: Health = request.app.state.health
+    found, gone_s = health.conditions(), health.database_gone_s()
+    told: dict[str, Any] = {}
+    if found:
+        told["problems"] = [{"code": one.code, "text": one.text} for one in found]
+    why = next((one.text for one in found if one.stops), "")
+    if not why and gone_s:
+        why = f"the database has not answered for {gone_s:.0f} s"
+    if not why:
+        return JSONResponse({"ready": True, **told})
+    headers = {"Retry-After": str(RETRY_S)}
+    return JSONResponse({"ready": False, "reason": why, **told}, 503, headers)

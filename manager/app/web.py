@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp
 
@@ -14,7 +14,8 @@ from manager.api import AdminDoor, known_person
 from manager.app.compose import Manager
 from manager.app.connection import Connection, Entrance
 from manager.app.contract import Methods, documented, strict
-from manager.app.health import health_router
+from manager.app.health import Health
+from manager.app.health import router as health_router
 from manager.app.statuses import answer_to, speak_errors, status_of
 from manager.console import ConsoleDoor, console, console_pages
 from manager.distribution import DistributionDoor, Selections, known_client
@@ -44,12 +45,6 @@ SMALL: Final = (
 
 STRANGERS: Final = frozenset({"/api/v1/enrol", "/api/v1/login"})
 """Addresses that who shows no key, token or session may call."""
-
-ROUTES: Final = [
-    *strict(agent_api.ROUTES, known_agent, STRANGERS),
-    *strict(distribution.ROUTES, known_client),
-    *strict(api.ROUTES, known_person, STRANGERS),
-]
 
 
 def build_app(manager: Manager) -> FastAPI:
@@ -146,14 +141,10 @@ def build_app(manager: Manager) -> FastAPI:
         manager.now_ms,
         hold,
     )
-    agent_api.add_sync(app)
-    app.add_api_route("/api/v1/openapi.json", _document, include_in_schema=False)
-    # Made once for the process, as they are: `include_router` would make each anew at the first
-    # request of each application.
-    health = health_router(lambda: manager.leadership.gone_s, lambda: manager.self_check.conditions)
-    app.router.routes += health.routes
-    strict(app.router.routes)
-    app.router.routes += ROUTES
+    app.state.health = Health(
+        lambda: manager.leadership.gone_s, lambda: manager.self_check.conditions
+    )
+    app.router.routes += [*_FIRST, *ROUTES]
     pages = ConsoleDoor(
         manager.db,
         manager.policy,
@@ -175,22 +166,37 @@ def build_app(manager: Manager) -> FastAPI:
     )
     app.state.console_door = pages
     app.mount("/console", console(pages))
-    app.add_api_route(
-        "/",
-        lambda: "/console/",
-        response_class=RedirectResponse,
-        status_code=303,
-        include_in_schema=False,
-    )
+    app.router.routes += _FRONT.routes
     return app
 
 
+_DOCUMENT: Final = APIRouter(include_in_schema=False)
+_FRONT: Final = APIRouter(include_in_schema=False)
+
+
+@_DOCUMENT.get("/api/v1/openapi.json")
 async def _document(request: Request) -> Response:
     """Return what OpenAPI says of this application; it is written once, for anybody may ask."""
     state = request.app.state
     if getattr(state, "document", None) is None:
         state.document = JSONResponse(documented(request.app)).body
     return Response(state.document, media_type="application/json")
+
+
+@_FRONT.get("/", response_class=RedirectResponse, status_code=303)
+async def _front() -> str:
+    """Lead people to the console."""
+    return "/console/"
+
+
+# Made once for the process, as they are: `include_router` would make each anew at the first
+# request of each application.
+_FIRST: Final = strict([*agent_api.sync_router.routes, *_DOCUMENT.routes, *health_router.routes])
+ROUTES: Final = [
+    *strict(agent_api.ROUTES, known_agent, STRANGERS),
+    *strict(distribution.ROUTES, known_client),
+    *strict(api.ROUTES, known_person, STRANGERS),
+]
 
 
 def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:

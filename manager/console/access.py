@@ -62,10 +62,14 @@ class Page:
     query: tuple[str, ...] = ()
 
 
-def guarded(page: Page, door: ConsoleDoor, pages: Sequence[Page]) -> Route:
-    """Return the route of a page behind the checks of this module. pages: all of the console."""
+def guarded(page: Page, pages: Sequence[Page]) -> Route:
+    """Return the route of a page behind the checks of this module. pages: all of the console.
+
+    It serves any application whose state has the door.
+    """
 
     async def endpoint(request: Request) -> Response:
+        door: ConsoleDoor = request.app.state.door
         tls = cookies.is_tls(request)
         door.senders.begin(request.cookies.get(cookies.session_cookie(tls=tls), ""))
         try:

@@ -37,6 +37,8 @@ HEADERS: Final = {
     "X-Robots-Tag": "noindex",
 }
 
+ROUTES: Final = [*(guarded(page, PAGES) for page in PAGES), static_route()]
+
 
 def console(door: ConsoleDoor) -> ASGIApp:
     """Return the application. It reads `line` and `request_id` from the request's state,
@@ -48,9 +50,10 @@ def console(door: ConsoleDoor) -> ASGIApp:
         return await asyncio.to_thread(failed, request, door, error)
 
     app = Starlette(
-        routes=[*(guarded(page, door, PAGES) for page in PAGES), static_route()],
+        routes=ROUTES,
         exception_handlers={HTTPException: refused},
     )
+    app.state.door = door
     return _WithHeaders(app)
 
 

@@ -14,7 +14,6 @@ from typing import Final
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 import migrations
@@ -34,6 +33,8 @@ __all__ = [
 ]
 
 VERSION_TABLE: Final = "alembic_version"
+_VERSION: Final = sa.select(sa.column("version_num")).select_from(sa.table(VERSION_TABLE))
+"""One row: each step has one before it."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -44,8 +45,7 @@ def migrate(database: Database) -> None:
     Raises SettingError when the database was made by a newer version, or lacks tables.
     """
     with database.write() as tx:
-        before = _version(tx)
-        migrate_to(tx, "head")
+        before = migrate_to(tx, "head")
         _refuse_missing_tables(tx)
     if before is None:
         _log.info("database: made with schema %s", newest_schema())
@@ -53,11 +53,11 @@ def migrate(database: Database) -> None:
         _log.info("database: schema brought from %s to %s", before, newest_schema())
 
 
-def migrate_to(tx: Transaction, target: str) -> None:
+def migrate_to(tx: Transaction, target: str) -> str | None:
     """Bring a database to a schema, `head` the newest: up or down, in the caller's transaction.
 
-    Raises SettingError when this version does not know the schema that there is, or the target, or
-    the tables are another program's.
+    Returns the schema that it had before. Raises SettingError when this version does not know the
+    schema that there is, or the target, or the tables are another program's.
     """
     version = _version(tx)
     if version is not None:
@@ -67,20 +67,26 @@ def migrate_to(tx: Transaction, target: str) -> None:
     wanted = newest_schema() if target == "head" else target
     check_known(wanted)
     if version == wanted:
-        return
+        return version
     config = _config()
     config.attributes["connection"] = tx.connection
     if version is not None and version > wanted:
         command.downgrade(config, wanted)
     else:
         command.upgrade(config, wanted)
+    return version
 
 
-def check_unversioned(database: Database) -> None:
-    """Raise SettingError where a database without a schema has tables: it is not an empty one."""
+def check_unversioned(database: Database) -> str:
+    """Return the schema of a database, empty where it has none and no tables.
+
+    Raises SettingError where it has tables and no schema: it is not an empty one.
+    """
     with database.read() as tx:
-        if _version(tx) is None:
+        version = _version(tx)
+        if version is None:
             _refuse_other_tables(tx)
+    return version or ""
 
 
 def _refuse_other_tables(tx: Transaction) -> None:
@@ -159,7 +165,8 @@ def _config() -> Config:
 def _version(tx: Transaction) -> str | None:
     if not sa.inspect(tx.connection).has_table(VERSION_TABLE):
         return None
-    return MigrationContext.configure(tx.connection).get_current_revision()
+    found: str | None = tx.value(_VERSION)
+    return found
 
 
 @cache
@@ -168,5 +175,6 @@ def _steps() -> ScriptDirectory:
     return ScriptDirectory.from_config(_config())
 
 
-def _known() -> set[str]:
-    return {script.revision for script in _steps().walk_revisions()}
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(script.revision for script in _steps().walk_revisions())

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from manager.db.compiled import share_compiled
 from manager.errors import DamagedDatabaseError
 from shared.errors import SettingError
 
@@ -67,6 +68,7 @@ def open_engine(url: str) -> sa.Engine:
             },
             **_POOL,
         )
+        share_compiled(engine)
         sa.event.listen(engine, "connect", _one_core_each)
         return engine
     raise SettingError(
@@ -129,6 +131,7 @@ def _sqlite(url: sa.URL) -> sa.Engine:
             "system that is mounted for writing"
         ) from error
     engine = sa.create_engine(url, connect_args={"timeout": WAIT_S}, **_POOL)
+    share_compiled(engine)
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:

@@ -177,14 +177,16 @@ def places_of(layout: Layout, store: SegmentStore) -> list[Place]:
 def apart_folders(layout: Layout) -> list[Path]:
     """Return the folders that are links to elsewhere, or where something is mounted."""
     mounted = _mount_points()
-    return [folder for folder in layout.filled if _lies_apart(folder, layout.kept, mounted)]
+    root = layout.kept.resolve()
+    return [folder for folder in layout.filled if _lies_apart(folder, root, mounted)]
 
 
 def _lies_apart(folder: Path, root: Path, mounted: Collection[str]) -> bool:
+    """Return whether a folder lies apart of a root, whose links are resolved."""
     if not folder.is_dir():
         return False
     real = folder.resolve()
-    inside = real.is_relative_to(root.resolve())
+    inside = real.is_relative_to(root)
     return not inside or str(real) in mounted or folder.stat().st_dev != root.stat().st_dev
 
 

@@ -11,6 +11,7 @@ import difflib
 import json
 import typing
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, Final, TypeVar, cast
 
 from shared.errors import SettingError
@@ -53,14 +54,20 @@ def check_group(group: type[_Group], prefix: str, values: Mapping[str, object]) 
 
     Raises SettingError: unknown name (the nearest is offered), wrong type, out of range.
     """
-    kinds = typing.get_type_hints(group)
-    fields = {field.name: field for field in dataclasses.fields(cast("Any", group))}
+    kinds, fields = _declared(group)
     checked = {}
     for name, value in values.items():
         if name not in fields:
             raise SettingError(f"{prefix}.{name}: unknown setting{nearest(name, fields, prefix)}")
         checked[name] = _checked(f"{prefix}.{name}", value, kinds[name], fields[name])
     return group(**checked)
+
+
+@cache
+def _declared(group: type) -> tuple[Mapping[str, Any], Mapping[str, dataclasses.Field[Any]]]:
+    """Return the types and the fields of a group by name."""
+    fields = {field.name: field for field in dataclasses.fields(cast("Any", group))}
+    return typing.get_type_hints(group), fields
 
 
 def nearest(name: str, known: Iterable[str], prefix: str = "") -> str:

@@ -8,7 +8,6 @@ from functools import partial
 
 import pytest
 from argon2 import PasswordHasher
-from fastapi.dependencies import models as routes
 
 from manager.console import access
 from manager.db import engine
@@ -47,12 +46,3 @@ def patient_writes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "IDLE_S", 120.0)
         yield
-
-
-@pytest.fixture(autouse=True, scope="module")
-def nothing_kept_of_routes() -> Iterator[None]:
-    """Let managers go that are closed: FastAPI remembers each route, and with it its manager."""
-    yield
-    for function in vars(routes).values():
-        if hasattr(function, "cache_clear"):
-            function.cache_clear()

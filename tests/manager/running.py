@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import sqlite3
-import uuid
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -28,7 +26,7 @@ from manager.operations.planners import HerePlanner
 from manager.settings import read_settings
 from shared.wire.crawl_log import Comment, LogLine, encode
 from shared.wire.names import hash_of_key, new_key
-from tests.empty_database import empty_database
+from tests.empty_database import new_database
 from tests.manager.asgi import Caller
 
 __all__ = [
@@ -133,9 +131,7 @@ def running(folder: Path, *overrides: str, read: Reader = read_here) -> Iterator
     database = layout_of(settings).database
     if not database.exists():
         database.parent.mkdir(parents=True, exist_ok=True)
-        database.write_bytes(empty_database())
-        with closing(sqlite3.connect(database)) as made, made:
-            made.execute("UPDATE installation SET uuid = ?", (str(uuid.uuid4()),))
+        database.write_bytes(new_database())
     manager = open_manager(settings, read, HerePlanner(), clock)
     try:
         yield Running(manager, clock)
