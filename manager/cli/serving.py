@@ -24,10 +24,11 @@ def serve(place: Place, listen: str | None, overrides: tuple[str, ...], as_json:
     """Run the manager of the data directory until SIGTERM."""
     # Only this command needs the web, the database and DuckDB: the others start in a tenth.
     # 300,000 objects come into being, and all stay: looking for garbage among them, again
-    # and again, was a tenth of the start.
+    # and again, was a tenth of the start; frozen, they are passed over afterwards, too.
     gc.disable()
     from manager.app.running import serve as run  # noqa: PLC0415 - see above
 
+    gc.freeze()
     gc.enable()
     made = settings_of(place.data, place.config, (*_listen(listen), *overrides))
     try:
@@ -38,6 +39,8 @@ def serve(place: Place, listen: str | None, overrides: tuple[str, ...], as_json:
         run(made, config=place.config, as_json=as_json)
     except PrsmError as error:
         raise RefusedError(str(error)) from error
+    finally:
+        gc.unfreeze()  # or libraries in C++ report theirs as leaked
 
 
 def _listen(text: str | None) -> tuple[str, ...]:
