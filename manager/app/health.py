@@ -38,13 +38,13 @@ class Health:
 
 @router.get("/healthz")
 async def healthz() -> PlainTextResponse:
-    """Say that the process answers."""
+    """Answer that the process runs."""
     return PlainTextResponse("ok\n")
 
 
 @router.get("/readyz")
 async def readyz(request: Request) -> JSONResponse:
-    """Say whether requests can be answered."""
+    """Return whether requests can be answered."""
     health: Health = request.app.state.health
     found, gone_s = health.conditions(), health.database_gone_s()
     told: dict[str, Any] = {}

@@ -30,7 +30,7 @@ _lock: Final = threading.Lock()
 
 
 def share_compiled(engine: sa.Engine) -> None:
-    """Let an engine take compiled statements from those of its kind, and give them its own."""
+    """Share the compiled statements of an engine with all engines of its kind."""
     engine.update_execution_options(compiled_cache=_SharedStatements(engine.dialect))
 
 

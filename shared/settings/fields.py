@@ -54,7 +54,7 @@ def check_group(group: type[_Group], prefix: str, values: Mapping[str, object]) 
 
     Raises SettingError: unknown name (the nearest is offered), wrong type, out of range.
     """
-    kinds, fields = _declared(group)
+    kinds, fields = _declared(cast("Any", group))
     checked = {}
     for name, value in values.items():
         if name not in fields:
