@@ -33,7 +33,9 @@ __all__ = [
 ]
 
 VERSION_TABLE: Final = "alembic_version"
-_VERSION: Final[sa.Select[tuple[str]]] = sa.select(sa.column("version_num")).select_from(sa.table(VERSION_TABLE))
+_VERSION: Final[sa.Select[tuple[str]]] = sa.select(sa.column("version_num")).select_from(
+    sa.table(VERSION_TABLE)
+)
 """One row: each step has one before it."""
 
 _log: Final = logging.getLogger(__name__)
