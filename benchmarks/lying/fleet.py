@@ -240,7 +240,9 @@ class Fleet(World):
         lines = [
             line
             for request, ms in enumerate(fetched.ms)
-            for line in lie(Seen(unit, request, int(sizes[request]), ms, kind, work.round))
+            for line in lie(
+                Seen(unit, request, int(sizes[request]), ms, kind, work.round, len(fetched.ms))
+            )
         ]
         self._lines.setdefault(name, []).append((unit, work.round, work.max_transfer, lines))
         agent.done.add((unit, work.key, work.round))
@@ -248,7 +250,7 @@ class Fleet(World):
             unit=unit,
             kind=kind,
             round=work.round,
-            pages=len(fetched.ms),
+            pages=len(lines),
             response_bytes=sum(line.size_bytes for line in lines),
         )
         agent.unanswered.append(claim)

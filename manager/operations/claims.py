@@ -44,11 +44,11 @@ __all__ = [
     "doubts_of",
     "open_period",
     "periods_of",
+    "power_of_ten",
     "put_right",
     "reason_of",
     "references",
     "round_and_kind",
-    "size_put_right",
     "with_fast_lines",
     "written",
 ]
@@ -62,10 +62,6 @@ ODD_FACTOR: Final = 10.0
 """Bytes of a line that no line can say, over those of the unit's other lines: more are a lie."""
 TIMES_MOST: Final = 50.0
 """Of times that are wrong by more nothing is left that could be put right."""
-BYTES_NEAR: Final = 1.2
-"""Within which a factor of bytes is taken for the power of ten next to it."""
-BYTES_WITHIN: Final = 3.0
-"""Of what the others see, bytes that are put right by a factor count as they are."""
 BORNE_OUT: Final = 1.6
 """A claim that differs by less from the manager's clock is as the clock says."""
 BYTE_FAULTS: Final = (Fault.BYTES, Fault.SCATTERED_BYTES)
@@ -99,7 +95,7 @@ class Period:
         """
         for one in self.doubts:
             if one.fault is fault:
-                tens = _power_of_ten(one.factor)
+                tens = power_of_ten(one.factor)
                 is_level = one.evidence is Evidence.OTHERS
                 is_near = one.evidence is Evidence.CLOCK and (
                     tens / BORNE_OUT <= one.factor <= tens * BORNE_OUT
@@ -117,7 +113,8 @@ class Period:
         return any(one.fault in faults for one in self.doubts)
 
 
-def _power_of_ten(factor: float) -> float:
+def power_of_ten(factor: float) -> float:
+    """Return the power of ten next to a factor, never 1."""
     exponent = round(math.log10(factor)) or int(math.copysign(1, math.log10(factor)))
     return float(10.0**exponent)
 
@@ -243,19 +240,19 @@ def references(
 
 def put_right(
     row: DistanceRow,
+    size: float,
     clock_ms: int | None,
     period: Period,
-    references: Mapping[int, Reference],
+    reference: Reference | None,
 ) -> DistanceRow:
     """Return a doubted distance with the number that counts; all else stays as it was claimed.
 
-    clock_ms: what the manager's clock leaves for the claimed time; None: it cannot tell.
+    size: the bytes that count. clock_ms: what the manager's clock leaves for the claimed time;
+    None: it cannot tell.
     """
     claim = claim_of(row)
     if claim is None:
         return row
-    reference = references.get(row.unit_id)
-    size = size_put_right(claim, period, reference)
     elapsed_ms = claim.elapsed_ms / period.factor(Fault.TIMES)
     if period.has(*TIME_FAULTS):
         if clock_ms is not None:
@@ -288,29 +285,6 @@ def _put_right_ms(elapsed_ms: float, expected_ms: float, period: Period) -> floa
     is_lost = not 1 / TIMES_MOST <= factor <= TIMES_MOST
     is_near = expected_ms / NEAR_FACTOR <= elapsed_ms <= expected_ms * NEAR_FACTOR
     return expected_ms / NEAREST if is_lost or not is_near else elapsed_ms
-
-
-def size_put_right(claim: Claim, period: Period, reference: Reference | None) -> float:
-    """Return the bytes that count of a doubted claim.
-
-    Where all bytes are wrong by one factor it is taken out, for a crawl has other pages than the
-    others' probes; what is then far from them counts as they see it.
-    """
-    if not period.has(*BYTE_FAULTS):
-        return claim.size_bytes
-    scale = next((one.factor for one in period.doubts if one.fault is Fault.BYTES), None)
-    if scale is not None:
-        tens = _power_of_ten(scale)
-        is_ten = 1 / BYTES_NEAR <= scale / tens <= BYTES_NEAR
-        size = max(1.0, claim.size_bytes / (tens if is_ten else scale))
-        if reference is None:
-            return size
-        expected = reference.bytes_per_line * claim.lines
-        if expected / BYTES_WITHIN <= size <= expected * BYTES_WITHIN:
-            return size
-    if reference is not None:
-        return reference.bytes_per_line * claim.lines
-    return claim.size_bytes
 
 
 def counted_ms(rows: Mapping[int, AgentRow], agent_id: int, age: int, claimed_ms: int) -> int:

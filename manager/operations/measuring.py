@@ -22,6 +22,7 @@ from manager.db import agents, measurements
 from manager.db.engine import Transaction
 from manager.db.measurements import DistanceRow, SumRow
 from manager.distance import Spread, merged, ms_per_kbyte
+from manager.operations.claimed_sizes import counted_size, size_evidence
 from manager.operations.claims import (
     BYTE_FAULTS,
     Period,
@@ -31,7 +32,6 @@ from manager.operations.claims import (
     periods_of,
     put_right,
     references,
-    size_put_right,
     with_fast_lines,
 )
 
@@ -111,13 +111,15 @@ def refresh_distances(tx: Transaction, agent_id: int, sums: Iterable[SumRow]) ->
             other = doubted.get(row.unit_id)
             if other is None or _age_of_known(row) > _age_of_known(other):
                 doubted[row.unit_id] = row
-    alone = [row for unit, row in doubted.items() if unit not in sound]
-    seen = references(tx, agent_id, [row.unit_id for row in alone]) if alone else {}
+    alone = [with_fast_lines(row) for unit, row in doubted.items() if unit not in sound]
+    evidence = size_evidence(tx, agent_id, [row.unit_id for row in alone])
     right = []
     for row in alone:
-        period = _period_of(periods, row)
+        period, known = _period_of(periods, row), evidence[row.unit_id]
         assert period is not None, "it is doubted"
-        right.append(put_right(_distance(with_fast_lines(row)), row.clock_ms, period, seen))
+        claim = claim_of(row)
+        size = counted_size(claim, row.kind, period, known) if claim is not None else 1.0
+        right.append(put_right(_distance(row), size, row.clock_ms, period, known.seen))
     _set(tx, agent_id, [*map(_distance, sound.values()), *right])
 
 
@@ -173,11 +175,18 @@ def _set(tx: Transaction, agent_id: int, rows: Sequence[DistanceRow]) -> None:
 
 
 def refresh_volumes(tx: Transaction, round_number: int, unit_ids: Collection[int]) -> None:
-    """Make the volumes of units that were finished in a round anew, where logs came."""
+    """Make the volumes of units that were finished in a round anew, where logs came.
+
+    What agents under doubt say of these units counts by them, so that is made anew, too.
+    """
     rows = measurements.crawled_sums(tx, round_number, unit_ids)
     whole = [with_fast_lines(row) for row in rows]
     volumes = {row.unit_id: row.response_bytes / 1000 for row in whole if row.odd_lines}
     measurements.set_volumes(tx, rows, volumes | _volumes(tx, whole))
+    crawled = [row.unit_id for row in rows]
+    for agent in agents.all_agents(tx) if crawled else ():
+        if any(period.has(*BYTE_FAULTS) for period in periods_of(agent)):
+            refresh_distances(tx, agent.id, measurements.sums_of_agent(tx, agent.id, crawled))
 
 
 def _volumes(tx: Transaction, rows: Sequence[SumRow]) -> dict[int, float]:
@@ -205,7 +214,7 @@ def _put_right(
 ) -> dict[int, float]:
     """Return volumes in the place of doubted ones: what a crawl before says, or the others."""
     units = [row.unit_id for row, _ in wrong]
-    seen = references(tx, agent_id, units)
+    evidence = size_evidence(tx, agent_id, units)
     before = _crawled_before(tx, {row.unit_id: row.round for row, _ in wrong})
     found = {}
     for row, period in wrong:
@@ -213,7 +222,8 @@ def _put_right(
         if row.unit_id in before:
             found[row.unit_id] = before[row.unit_id].response_bytes / 1000
         elif claim is not None:
-            found[row.unit_id] = size_put_right(claim, period, seen.get(row.unit_id)) / 1000
+            size = counted_size(claim, row.kind, period, evidence[row.unit_id])
+            found[row.unit_id] = size / 1000
     return found
 
 
