@@ -241,7 +241,16 @@ class Fleet(World):
             line
             for request, ms in enumerate(fetched.ms)
             for line in lie(
-                Seen(unit, request, int(sizes[request]), ms, kind, work.round, len(fetched.ms))
+                Seen(
+                    unit,
+                    request,
+                    int(sizes[request]),
+                    ms,
+                    kind,
+                    work.round,
+                    len(fetched.ms),
+                    sum(fetched.ms),
+                )
             )
         ]
         self._lines.setdefault(name, []).append((unit, work.round, work.max_transfer, lines))

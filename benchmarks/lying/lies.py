@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,9 +15,9 @@ __all__ = ["HONEST", "LIES", "Lie", "Seen"]
 
 @frozen
 class Seen:
-    """A line of a log. request: its number within the unit. requests: how many that has.
+    """A line of a log. request: its number within the unit.
 
-    kind, round: of the order.
+    requests, unit_ms: lines and time of the whole unit. kind, round: of the order.
     """
 
     unit: str
@@ -26,6 +27,7 @@ class Seen:
     kind: str = "crawl"
     round: int = 1
     requests: int = 1
+    unit_ms: int = 0
 
 
 LARGE: Final = 25
@@ -80,12 +82,14 @@ def _bytes_of_large(factor: float) -> Lie:
 
 
 def _lines_left_out(share: int, *, of_half: bool = False) -> Lie:
-    """Return one line for so many, with the time of all of them."""
+    """Return one line for so many; the unit takes as long as it did."""
 
     def lie(seen: Seen) -> list[Seen]:
         if of_half and zlib.crc32(seen.unit.encode()) % 2 == 1:
             return [seen]
-        return [_times(seen, 1, share)] if seen.request % share == 0 else []
+        if seen.request % share:
+            return []
+        return [replace(seen, ms=round(seen.unit_ms / math.ceil(seen.requests / share)))]
 
     return lie
 

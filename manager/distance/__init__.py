@@ -4,7 +4,8 @@
 `prediction` says how far the pairs are that nobody measured, `lessons` what that is learned from;
 `graph` makes of all distances the tree along which agents exchange units. `trust` bounds what an
 agent can claim, `controls` compares agents over a few hosts that all of them probe, `doubts` finds
-claims that fit neither an agent's past nor what the others see, `clock_evidence` what the manager's
+claims that fit neither an agent's past nor what the others see, `line_counts` lines that are
+left out or invented, `clock_evidence` what the manager's
 own clock says of each of them, `clock_fit` what it says of all of them together.
 """
 
@@ -14,6 +15,7 @@ from manager.distance.clock_evidence import Pace, Timed, find_pace
 from manager.distance.clock_fit import ClockFit, Fits, fit_claims
 from manager.distance.controls import ControlProbe, Odd, odd_agents, sick_hosts
 from manager.distance.doubts import (
+    OTHERS_LEAST,
     Claim,
     Doubt,
     Evidence,
@@ -27,6 +29,7 @@ from manager.distance.doubts import (
 from manager.distance.errors import DistanceError
 from manager.distance.graph import SpanningTree, landmarks, network_distance, spanning_tree
 from manager.distance.lessons import Lesson, Taught, learn
+from manager.distance.line_counts import LineRange, change_of_lines, find_line_doubt
 from manager.distance.measured import Measured, State, ms_per_kbyte
 from manager.distance.nearest import nearest_pairs
 from manager.distance.prediction import Model, Places, Probes, fit
@@ -43,6 +46,7 @@ from manager.distance.trust import Believed, believed, on_the_whole, too_near
 __all__ = [
     "BINS_AN_OCTAVE",
     "LEAST_MS_PER_KB",
+    "OTHERS_LEAST",
     "Believed",
     "Claim",
     "ClockFit",
@@ -53,6 +57,7 @@ __all__ = [
     "Fault",
     "Fits",
     "Lesson",
+    "LineRange",
     "Measured",
     "Model",
     "Odd",
@@ -68,8 +73,10 @@ __all__ = [
     "Taught",
     "Timed",
     "believed",
+    "change_of_lines",
     "change_of_times",
     "find_doubts",
+    "find_line_doubt",
     "find_pace",
     "fit",
     "fit_claims",

@@ -29,6 +29,8 @@ import numpy.typing as npt
 from shared.frozen import frozen
 
 __all__ = [
+    "LEAST_UNITS",
+    "OTHERS_LEAST",
     "Claim",
     "Doubt",
     "Evidence",
@@ -36,6 +38,8 @@ __all__ = [
     "Reference",
     "change_of_times",
     "find_doubts",
+    "is_partly_off",
+    "is_scale_off",
     "reference_of",
     "usual_changes",
 ]
@@ -76,6 +80,8 @@ class Fault(StrEnum):
     SCATTERED_TIMES = "scattered-times"
     BYTES = "bytes"
     SCATTERED_BYTES = "scattered-bytes"
+    LINES = "lines"
+    SCATTERED_LINES = "scattered-lines"
 
 
 SCALES: Final = (Fault.TIMES, Fault.BYTES)
@@ -232,10 +238,10 @@ def _left(middle: Floats, standing: Sequence[Doubt], faults: Sequence[Fault]) ->
 
 
 def _of_times(apart: Floats, middle: Floats, factor: float, evidence: Evidence) -> Doubt | None:
-    if _is_scale(apart, factor):
+    if is_scale_off(apart, factor):
         return Doubt(Fault.TIMES, float(np.exp(np.median(middle))), len(apart), evidence)
     if evidence is Evidence.HISTORY:
-        is_scattered = _is_partly(apart, factor)
+        is_scattered = is_partly_off(apart, factor)
     else:
         first, last = np.quantile(middle, (0.1, 0.9))
         is_scattered = len(middle) >= 2 * LEAST_UNITS and last - first > math.log(APART_FACTOR)
@@ -264,10 +270,10 @@ def _of_bytes(beside: _Apart, same: _Apart, before: _Apart, least: int) -> Doubt
         if len(compared) < least:
             continue
         sizes, middle = compared.sizes, compared.size_middle
-        if _is_scale(sizes, factor):
+        if is_scale_off(sizes, factor):
             return Doubt(Fault.BYTES, float(np.exp(np.median(middle))), len(sizes), evidence)
         is_same = compared is same or evidence is Evidence.HISTORY
-        if is_same and _is_partly(sizes, SCATTERED_BYTES_FACTOR):
+        if is_same and is_partly_off(sizes, SCATTERED_BYTES_FACTOR):
             return Doubt(Fault.SCATTERED_BYTES, 1.0, len(sizes), evidence)
     return None
 
@@ -323,7 +329,7 @@ class _Apart:
         return np.where(per_byte * lines > 0, smaller, 0.0)
 
 
-def _is_scale(apart: Floats, factor: float) -> bool:
+def is_scale_off(apart: Floats, factor: float) -> bool:
     """Return whether most units differ in one direction, half of them by the factor."""
     if len(apart) < LEAST_UNITS:
         return False
@@ -332,7 +338,7 @@ def _is_scale(apart: Floats, factor: float) -> bool:
     return bool((median > least and first > quarter) or (median < -least and third < -quarter))
 
 
-def _is_partly(apart: Floats, factor: float) -> bool:
+def is_partly_off(apart: Floats, factor: float) -> bool:
     """Return whether many units differ by a factor, whatever the level of most of them is."""
     if len(apart) < LEAST_UNITS:
         return False

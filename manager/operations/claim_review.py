@@ -22,6 +22,7 @@ from manager.distance import (
     Evidence,
     Fault,
     find_doubts,
+    find_line_doubt,
     on_the_whole,
 )
 from manager.errors import ConflictError, NotFoundError
@@ -33,12 +34,15 @@ from manager.operations.claim_samples import (
     changes_of_others,
     crawled_before,
     earlier_claims,
+    line_changes_of_others,
+    line_ranges,
     newest_sample,
 )
 from manager.operations.claims import (
     TIME_FAULTS,
     Period,
     age_of,
+    doubts_of,
     periods_of,
     references,
     round_and_kind,
@@ -128,11 +132,11 @@ def _review(
     elif (
         current is None
         or current.first_age >= age
-        or (is_confirmed and _is_confirmed(row, current, age, clock))
+        or not (left := _left_of(row, current, age, clock, is_confirmed=is_confirmed))
     ):
         now = past
     else:
-        now = [*past, replace(current, last_age=age - 1)]
+        now = [*past, replace(current, doubts=left, last_age=age - 1)]
     news = _keep_times(row, now, age, clock)
     if _alike(now, periods):
         refresh_distances(tx, row.id, measurements.sums_of_agent(tx, row.id, news))
@@ -141,6 +145,18 @@ def _review(
     _count_anew(tx, row.id, min(one.first_age for one in (*now, *periods)))
     clock.forget()
     return True
+
+
+def _left_of(
+    row: AgentRow, current: Period, age: int, clock: ManagerClock, *, is_confirmed: bool
+) -> tuple[Doubt, ...]:
+    """Return the doubts of a period that ends which stand for its own ages.
+
+    The clock confirms times, and knows nothing of bytes and lines.
+    """
+    if not is_confirmed or not _is_confirmed(row, current, age, clock):
+        return current.doubts
+    return tuple(one for one in current.doubts if one.fault not in TIME_FAULTS)
 
 
 def _is_confirmed(row: AgentRow, current: Period, age: int, clock: ManagerClock) -> bool:
@@ -192,7 +208,7 @@ def _is_strong(doubt: Doubt) -> bool:
     match doubt.fault:
         case Fault.TIMES:
             return not 1 / STRONG_FACTOR < doubt.factor < STRONG_FACTOR
-        case Fault.SCATTERED_TIMES:
+        case Fault.SCATTERED_TIMES | Fault.LINES | Fault.SCATTERED_LINES:
             return False
         case Fault.SCATTERED_BYTES:
             return doubt.evidence is Evidence.OTHERS
@@ -243,7 +259,25 @@ def _doubts(
             found = compared(earlier, changes_of_others(tx, row, number, late_ms))
         if found is None or any(one.fault in TIME_FAULTS for one in found):
             break
-    return found
+    lines = _line_doubt(tx, row, sample, late_ms) if sample.whole else None
+    return found if lines is None else [*(found or ()), lines]
+
+
+def _line_doubt(tx: Transaction, row: AgentRow, sample: Sample, late_ms: int) -> Doubt | None:
+    number, kind = round_and_kind(sample.age)
+    claims = {
+        one.unit_id: sample.claims[one.unit_id]
+        for one in sample.sums
+        if one.kind == kind and one.unit_id in sample.claims
+    }
+    ranges = line_ranges(tx, row.id, claims, number, kind)
+    own = {unit: one.lines for unit, one in claims.items()}
+    standing = doubts_of(row)
+    found = find_line_doubt(own, ranges, standing)
+    if found is None or kind == "probe":
+        return found
+    usual = line_changes_of_others(tx, row.id, number, late_ms)
+    return find_line_doubt(own, ranges, standing, usual)
 
 
 def _began(tx: Transaction, row: AgentRow, age: int, past: list[Period]) -> int:

@@ -7,15 +7,24 @@ over, for its first pages are unlike all of them; such a sample says something o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from manager.db import agents, measurements, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.measurements import SumRow
-from manager.distance import Claim, change_of_times, usual_changes
-from manager.operations.claims import Period, age_of, claim_of, periods_of
+from manager.distance import (
+    OTHERS_LEAST,
+    Claim,
+    Evidence,
+    LineRange,
+    change_of_lines,
+    change_of_times,
+    usual_changes,
+)
+from manager.operations.claims import Period, age_of, claim_of, other_claims, periods_of
 from shared.frozen import frozen
 
 __all__ = [
@@ -25,6 +34,8 @@ __all__ = [
     "changes_of_others",
     "crawled_before",
     "earlier_claims",
+    "line_changes_of_others",
+    "line_ranges",
     "newest_sample",
 ]
 
@@ -108,6 +119,50 @@ def changes_of_others(
             continue
         newest, _ = earlier_claims(tx, other, sample, periods_of(other))
         change = change_of_times(sample.claims, {unit: one.claim for unit, one in newest.items()})
+        if change is not None:
+            changes.append(change)
+        if len(changes) == OTHERS_MOST:
+            break
+    return usual_changes(changes)
+
+
+def line_ranges(
+    tx: Transaction, agent_id: int, claims: Mapping[int, Claim], number: int, kind: str
+) -> dict[int, LineRange]:
+    """Return how many lines units have that an agent probed or crawled in a round.
+
+    A crawl is held against the crawl before, whoever made it; where there is none, it has at least
+    as many lines as the others' probes, which have a limit.
+    """
+    found: dict[int, LineRange] = {}
+    for unit, probed in other_claims(tx, agent_id, claims, kind="probe").items():
+        if len(probed) >= OTHERS_LEAST:
+            lines = sorted(one.lines for one in probed)
+            low, high = lines[(len(lines) - 1) // 2], lines[len(lines) // 2]
+            most = float(high) if kind == "probe" else math.inf
+            found[unit] = LineRange(low, most, Evidence.OTHERS)
+    if kind == "crawl":
+        for unit, crawl in crawled_before(tx, claims, number).items():
+            found[unit] = LineRange(crawl.lines, crawl.lines, Evidence.HISTORY)
+    return found
+
+
+def line_changes_of_others(
+    tx: Transaction, agent_id: int, number: int, late_ms: int
+) -> tuple[float, float]:
+    """Return how the lines of the other agents' crawls have changed, as natural logarithms."""
+    changes = []
+    for other in agents.all_agents(tx):
+        if other.id == agent_id or not other.takes_part:
+            continue
+        sample = newest_sample(tx, other.id, late_ms)
+        if sample is None or not sample.whole or sample.age != age_of(number, "crawl"):
+            continue
+        before = crawled_before(tx, sample.claims, number)
+        change = change_of_lines(
+            {unit: one.lines for unit, one in sample.claims.items()},
+            {unit: one.lines for unit, one in before.items()},
+        )
         if change is not None:
             changes.append(change)
         if len(changes) == OTHERS_MOST:

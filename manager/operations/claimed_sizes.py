@@ -11,19 +11,22 @@ A claim counts within a factor of the estimate, else the estimate does.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Collection, Iterator
 from typing import Final
 
 from manager.db import measurements, rounds
 from manager.db.engine import Transaction
 from manager.db.measurements import SumRow
-from manager.distance import Claim, Fault, Reference
+from manager.distance import Claim, Fault, Reference, reference_of
 from manager.operations.claim_samples import crawled_before
 from manager.operations.claims import (
     BYTE_FAULTS,
+    LINE_FAULTS,
     TIME_FAULTS,
     Period,
     claim_of,
+    other_claims,
     power_of_ten,
     references,
 )
@@ -43,7 +46,8 @@ BYTES_NEAR: Final = 1.2
 class SizeEvidence:
     """Evidence of the bytes of a unit beside one agent's claim of it.
 
-    seen: claims of the other agents; probed: those of their probes alone. probe: the agent's own
+    seen: claims of the other agents; probed: those of their probes alone; probed_bytes: of one of
+    their probes as a whole. probe: the agent's own
     newest probe, as claimed. crawl: the newest whole crawl that is not doubted, of any agent.
     """
 
@@ -51,6 +55,7 @@ class SizeEvidence:
     probed: Reference | None = None
     probe: Claim | None = None
     crawl: Claim | None = None
+    probed_bytes: float = 0.0
 
 
 def size_evidence(
@@ -60,7 +65,7 @@ def size_evidence(
     if not unit_ids:
         return {}
     seen = references(tx, agent_id, unit_ids)
-    probed = references(tx, agent_id, unit_ids, kind="probe")
+    probed = other_claims(tx, agent_id, unit_ids, kind="probe")
     crawls = crawled_before(tx, unit_ids, rounds.last_number(tx) + 1)
     probes: dict[int, SumRow] = {}
     for row in measurements.sums_of_agent(tx, agent_id, unit_ids):
@@ -70,9 +75,10 @@ def size_evidence(
     return {
         unit: SizeEvidence(
             seen.get(unit),
-            probed.get(unit),
+            reference_of(probed.get(unit, [])),
             claim_of(probes[unit]) if unit in probes else None,
             crawls.get(unit),
+            statistics.median(one.size_bytes for one in probed[unit]) if unit in probed else 0.0,
         )
         for unit in unit_ids
     }
@@ -82,6 +88,8 @@ def counted_size(claim: Claim, kind: str, period: Period, evidence: SizeEvidence
     """Return the bytes that count of a doubted claim of a probe or a crawl."""
     if not period.has(*BYTE_FAULTS):
         return claim.size_bytes
+    if period.has(*LINE_FAULTS):
+        return _of_wrong_lines(claim, kind, period, evidence)
     if kind == "crawl" and evidence.crawl is not None:
         return evidence.crawl.size_bytes / evidence.crawl.lines * claim.lines
     reference = evidence.seen
@@ -100,6 +108,21 @@ def counted_size(claim: Claim, kind: str, period: Period, evidence: SizeEvidence
     return next(
         (size for size in _claimed(claim, evidence) if _is_near(size, estimate, WITHIN)), estimate
     )
+
+
+def _of_wrong_lines(claim: Claim, kind: str, period: Period, evidence: SizeEvidence) -> float:
+    """Return the bytes of a unit whose number of lines is doubted: no bytes a line say anything."""
+    if kind == "crawl" and evidence.crawl is not None:
+        return float(evidence.crawl.size_bytes)
+    probe, probed_bytes = evidence.probe, evidence.probed_bytes
+    if kind == "probe" or not probed_bytes or probe is None:
+        return max(probed_bytes, 1.0) if kind == "probe" and probed_bytes else claim.size_bytes
+    like_probe = claim.size_bytes * probed_bytes / probe.size_bytes
+    if period.has(*TIME_FAULTS) or not probe.elapsed_ms or not claim.elapsed_ms:
+        return max(probed_bytes, like_probe)
+    by_times = max(probed_bytes, probed_bytes * claim.elapsed_ms / probe.elapsed_ms)
+    claimed = (like_probe, float(claim.size_bytes))
+    return next((size for size in claimed if _is_near(size, by_times, WITHIN)), by_times)
 
 
 def _scaled(claim: Claim, period: Period) -> float | None:

@@ -34,6 +34,7 @@ from shared.ratios import spoken_times
 
 __all__ = [
     "BYTE_FAULTS",
+    "LINE_FAULTS",
     "TIME_FAULTS",
     "Evidence",
     "Fault",
@@ -43,6 +44,7 @@ __all__ = [
     "counted_ms",
     "doubts_of",
     "open_period",
+    "other_claims",
     "periods_of",
     "power_of_ten",
     "put_right",
@@ -64,7 +66,9 @@ TIMES_MOST: Final = 50.0
 """Of times that are wrong by more nothing is left that could be put right."""
 BORNE_OUT: Final = 1.6
 """A claim that differs by less from the manager's clock is as the clock says."""
-BYTE_FAULTS: Final = (Fault.BYTES, Fault.SCATTERED_BYTES)
+LINE_FAULTS: Final = (Fault.LINES, Fault.SCATTERED_LINES)
+BYTE_FAULTS: Final = (Fault.BYTES, Fault.SCATTERED_BYTES, *LINE_FAULTS)
+"""Faults with which the bytes of units are wrong."""
 TIME_FAULTS: Final = (Fault.TIMES, Fault.SCATTERED_TIMES)
 
 
@@ -213,7 +217,16 @@ def _measured(row: SumRow | DistanceRow) -> tuple[int, int]:
 def references(
     tx: Transaction, agent_id: int, unit_ids: Collection[int], *, kind: str = ""
 ) -> dict[int, Reference]:
-    """Return what the other agents say of units; agents under doubt have no say.
+    """Return what the other agents say of units; see `other_claims`."""
+    of_unit = other_claims(tx, agent_id, unit_ids, kind=kind)
+    found = {unit: reference_of(claims) for unit, claims in of_unit.items()}
+    return {unit: one for unit, one in found.items() if one is not None}
+
+
+def other_claims(
+    tx: Transaction, agent_id: int, unit_ids: Collection[int], *, kind: str = ""
+) -> dict[int, list[Claim]]:
+    """Return the newest claims of the other agents by unit; agents under doubt have no say.
 
     kind: only what they say of whole units that they probed, or crawled.
     """
@@ -234,8 +247,7 @@ def references(
         claim = claim_of(row)
         if claim is not None:
             of_unit.setdefault(row.unit_id, []).append(claim)
-    found = {unit: reference_of(claims) for unit, claims in of_unit.items()}
-    return {unit: one for unit, one in found.items() if one is not None}
+    return of_unit
 
 
 def put_right(
@@ -343,10 +355,29 @@ def _sentence(doubt: Doubt) -> str:
             if before:
                 return agreeing(f"its times of {count} units are partly far from its own of before")
             return agreeing(f"its times of {count} units are partly far from those of the others")
+        case (Fault.LINES, _) | (Fault.SCATTERED_LINES, _):
+            return _sentence_of_lines(doubt, count, times, before=before)
         case _:
             if before:
                 return agreeing(f"its bytes of {count} units are partly far from its own of before")
             return agreeing(f"its bytes of {count} units are partly far from those of the others")
+
+
+def _sentence_of_lines(doubt: Doubt, count: str, times: str, *, before: bool) -> str:
+    """Return the sentence of how many lines a unit has; before: than in the crawl before."""
+    if doubt.fault is Fault.SCATTERED_LINES:
+        if before:
+            return agreeing(f"its lines of {count} units are partly far from those of before")
+        return agreeing(f"its lines of {count} units are partly far from those of the others")
+    if doubt.factor > 1:
+        if before:
+            return agreeing(f"its lines of {count} units are {times} times more than before")
+        return agreeing(
+            f"its lines of {count} units are {times} times more than those of the others"
+        )
+    if before:
+        return agreeing(f"its lines of {count} units are {times} times fewer than before")
+    return agreeing(f"its lines of {count} units are {times} times fewer than those of the others")
 
 
 def _clock_sentence(fault: Fault, count: str, times: str, *, is_longer: bool) -> str:

@@ -63,6 +63,7 @@ class ManagerClock:
         self._paces: dict[tuple[int, tuple[int, ...]], Pace | None] = {}
         self._verdicts: dict[tuple[int, int, str], Timed | None] = {}
         self._believed: list[int] | None = None
+        self._line_factors: dict[int, float] = {}
 
     def forget(self) -> None:
         """Forget who is believed: verdicts have changed."""
@@ -75,6 +76,7 @@ class ManagerClock:
         The second: the clock confirms the claimed times, whatever else speaks against them. What
         the clock once found stands until the clock says otherwise.
         """
+        self._count_lines(row.id, doubts)
         timed = self._timed(row, *round_and_kind(age))
         others = [one for one in doubts if one.fault not in TIME_FAULTS]
         times = next((one for one in doubts if one.fault in TIME_FAULTS), None)
@@ -99,6 +101,15 @@ class ManagerClock:
                 timed.level,
             )
         return [times, *others], False
+
+    def _count_lines(self, agent_id: int, doubts: Sequence[Doubt]) -> None:
+        """Take the factor out of an agent's numbers of lines, for each line takes its time."""
+        factor = next((one.factor for one in doubts if one.fault is Fault.LINES), 1.0)
+        if factor == self._line_factors.get(agent_id, 1.0):
+            return
+        self._line_factors[agent_id] = factor
+        self._spells = {key: ones for key, ones in self._spells.items() if key[0] != agent_id}
+        self._verdicts = {key: one for key, one in self._verdicts.items() if key[0] != agent_id}
 
     def contradicts(self, row: AgentRow, age: int, doubts: Sequence[Doubt]) -> bool:
         """Return whether the clock speaks against the times that an agent claimed in an age.
@@ -199,7 +210,8 @@ class ManagerClock:
     def _of(self, agent_id: int, round_number: int, kind: str) -> list[Spell]:
         key = agent_id, round_number, kind
         if key not in self._spells:
-            self._spells[key] = _spells(right_times(self._tx, agent_id, round_number, kind, SPELLS))
+            rows = right_times(self._tx, agent_id, round_number, kind, SPELLS)
+            self._spells[key] = _spells(rows, self._line_factors.get(agent_id, 1.0))
         return self._spells[key]
 
     def _expected(self, agent_id: int, spells: Sequence[Spell]) -> Mapping[int, float]:
@@ -239,8 +251,11 @@ def _is_right(row: AgentRow, timed: Timed, times: Doubt | None) -> bool:
     return timed.confirms
 
 
-def _spells(rows: Sequence[RightTime]) -> list[Spell]:
-    """Return the rights that ended by the agent's word, held once; a log is in by its pages."""
+def _spells(rows: Sequence[RightTime], line_factor: float) -> list[Spell]:
+    """Return the rights that ended by the agent's word, held once; a log is in by its pages.
+
+    line_factor: lines that it claims, over true ones.
+    """
     held: dict[int, int] = {}
     for row in rows:
         held[row.unit_id] = held.get(row.unit_id, 0) + 1
@@ -249,7 +264,7 @@ def _spells(rows: Sequence[RightTime]) -> list[Spell]:
             row.unit_id,
             row.since_ms,
             row.until_ms,
-            row.requests if _is_in(row) else None,
+            max(1, round((row.requests or 0) / line_factor)) if _is_in(row) else None,
             row.ms if _is_in(row) else None,
         )
         for row in rows
