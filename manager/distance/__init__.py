@@ -29,7 +29,12 @@ from manager.distance.doubts import (
 from manager.distance.errors import DistanceError
 from manager.distance.graph import SpanningTree, landmarks, network_distance, spanning_tree
 from manager.distance.lessons import Lesson, Taught, learn
-from manager.distance.line_counts import LineRange, change_of_lines, find_line_doubt
+from manager.distance.line_counts import (
+    LineRange,
+    change_of_lines,
+    find_line_doubt,
+    with_right_lines,
+)
 from manager.distance.measured import Measured, State, ms_per_kbyte
 from manager.distance.nearest import nearest_pairs
 from manager.distance.prediction import Model, Places, Probes, fit
@@ -93,4 +98,5 @@ __all__ = [
     "spanning_tree",
     "too_near",
     "usual_changes",
+    "with_right_lines",
 ]

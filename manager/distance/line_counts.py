@@ -16,6 +16,7 @@ import numpy as np
 
 from manager.distance.doubts import (
     LEAST_UNITS,
+    Claim,
     Doubt,
     Evidence,
     Fault,
@@ -24,7 +25,7 @@ from manager.distance.doubts import (
 )
 from shared.frozen import frozen
 
-__all__ = ["LineRange", "change_of_lines", "find_line_doubt"]
+__all__ = ["LineRange", "change_of_lines", "find_line_doubt", "with_right_lines"]
 
 _FAULTS: Final = (Fault.LINES, Fault.SCATTERED_LINES)
 LINES_FACTOR: Final = 3.0
@@ -74,6 +75,29 @@ def find_line_doubt(
     if is_partly_off(apart, LINES_FACTOR):
         return Doubt(Fault.SCATTERED_LINES, 1.0, len(off), evidence)
     return left
+
+
+def with_right_lines(
+    own: Mapping[int, Claim], expected: Mapping[int, LineRange], doubt: Doubt
+) -> dict[int, Claim]:
+    """Return claims with as many lines as they should have, and as many bytes a line as claimed.
+
+    Times of units can be compared then, for they were not told line by line.
+    """
+    found = {}
+    for unit, claim in own.items():
+        factor = doubt.factor
+        if doubt.fault is Fault.SCATTERED_LINES:
+            known = expected.get(unit)
+            right = claim.lines if known is None else min(max(claim.lines, known.low), known.high)
+            off = claim.lines / right
+            factor = off if abs(math.log(off)) > math.log(LINES_FACTOR) else 1.0
+        found[unit] = Claim(
+            max(1, round(claim.lines / factor)),
+            max(1, round(claim.size_bytes / factor)),
+            claim.elapsed_ms,
+        )
+    return found
 
 
 def change_of_lines(own: Mapping[int, int], before: Mapping[int, int]) -> float | None:

@@ -18,12 +18,14 @@ from manager.db import agents, measurements, predictions, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.distance import (
+    Claim,
     Doubt,
     Evidence,
     Fault,
     find_doubts,
     find_line_doubt,
     on_the_whole,
+    with_right_lines,
 )
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -226,8 +228,8 @@ def _doubts(
     *,
     has_own_level: bool,
 ) -> list[Doubt] | None:
-    own = sample.claims
     number, kind = round_and_kind(sample.age)
+    lines, own = _line_doubt(tx, row, sample, late_ms)
     sizes = crawled_before(tx, own, number) if kind == "crawl" else {}
     newest, oldest = earlier_claims(tx, row, sample, periods)
     if kind == "probe":
@@ -259,11 +261,15 @@ def _doubts(
             found = compared(earlier, changes_of_others(tx, row, number, late_ms))
         if found is None or any(one.fault in TIME_FAULTS for one in found):
             break
-    lines = _line_doubt(tx, row, sample, late_ms) if sample.whole else None
     return found if lines is None else [*(found or ()), lines]
 
 
-def _line_doubt(tx: Transaction, row: AgentRow, sample: Sample, late_ms: int) -> Doubt | None:
+def _line_doubt(
+    tx: Transaction, row: AgentRow, sample: Sample, late_ms: int
+) -> tuple[Doubt | None, dict[int, Claim]]:
+    """Return what is wrong with how many lines an agent logs, and its claims with right ones."""
+    if not sample.whole:
+        return None, sample.claims
     number, kind = round_and_kind(sample.age)
     claims = {
         one.unit_id: sample.claims[one.unit_id]
@@ -274,10 +280,12 @@ def _line_doubt(tx: Transaction, row: AgentRow, sample: Sample, late_ms: int) ->
     own = {unit: one.lines for unit, one in claims.items()}
     standing = doubts_of(row)
     found = find_line_doubt(own, ranges, standing)
-    if found is None or kind == "probe":
-        return found
-    usual = line_changes_of_others(tx, row.id, number, late_ms)
-    return find_line_doubt(own, ranges, standing, usual)
+    if found is not None and kind == "crawl":
+        usual = line_changes_of_others(tx, row.id, number, late_ms)
+        found = find_line_doubt(own, ranges, standing, usual)
+    if found is None:
+        return None, sample.claims
+    return found, with_right_lines(sample.claims, ranges, found)
 
 
 def _began(tx: Transaction, row: AgentRow, age: int, past: list[Period]) -> int:

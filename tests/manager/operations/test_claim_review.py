@@ -42,6 +42,16 @@ def sizes(factor: float) -> Lie:
     return lambda one: replace(one, response_bytes=round(one.response_bytes * factor))
 
 
+def lines(factor: float) -> Lie:
+    """Return a lie about how many lines there are, with right bytes a line and right times."""
+    return lambda one: replace(
+        one,
+        requests=round(one.requests * factor),
+        pages=round(one.pages * factor),
+        response_bytes=round(one.response_bytes * factor),
+    )
+
+
 def impossible(one: UnitSum) -> UnitSum:
     """Add the line of the observation, as intake sets it apart."""
     return replace(one, odd_lines=1, odd_bytes=10**12, odd_ms=1)
@@ -114,8 +124,18 @@ def alerts(world: World, action: str) -> list[str]:
         (times(0), {Fault.TIMES}),
         (sizes(10), {Fault.BYTES}),
         (sizes(0.1), {Fault.BYTES}),
+        (lines(0.1), {Fault.LINES}),
+        (lines(10), {Fault.LINES}),
     ],
-    ids=["times x 10", "times by 10", "no time", "bytes x 10", "bytes by 10"],
+    ids=[
+        "times x 10",
+        "times by 10",
+        "no time",
+        "bytes x 10",
+        "bytes by 10",
+        "lines by 10",
+        "lines x 10",
+    ],
 )
 def test_what_a_liar_claims_moves_no_plan(database: Database, lie: Lie, faults: set[Fault]) -> None:
     """Plans, distances and volumes are as before the lie; the agent is named; nobody else is."""
@@ -132,6 +152,28 @@ def test_what_a_liar_claims_moves_no_plan(database: Database, lie: Lie, faults: 
         assert doubts(world, "a") == doubts(world, "c") == set()
     assert alerts(world, "agent.suspect") == [LIAR]
     assert check(database) == []
+
+
+@pytest.mark.parametrize("factor", [0.1, 10])
+def test_lines_that_are_wrong_from_the_first_log_on_make_no_wrong_volume(
+    database: Database, factor: float
+) -> None:
+    """The others' probes and the agent's times tell how large its units are, and how far."""
+    world = _World(database)
+    world.join(*NAMES)
+    world.hosts(*HOSTS)
+    world.lie = lines(factor)
+    one_round(world)
+    planned(world)
+    assert doubts(world) == {Fault.LINES}
+    volumes = {host: host_detail(database, host).units[0].volume_kb for host in HOSTS}
+    assert volumes == {host: pytest.approx(100, rel=0.05) for host in HOSTS}
+    names = {agent.identity.id: name for name, agent in world.agents.items()}
+    for host in HOSTS:
+        for row in host_detail(database, host).distances:
+            if row.state != "predicted":
+                true = world.distance(names[row.agent_id], f"http://{host}:80/")
+                assert row.ms_per_kb == pytest.approx(true, rel=0.05)
 
 
 def test_a_plan_at_once_is_made_without_the_lie(database: Database) -> None:
