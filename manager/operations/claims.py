@@ -367,16 +367,22 @@ def _sentence_of_lines(doubt: Doubt, count: str, times: str, *, before: bool) ->
     """Return the sentence of how many lines a unit has; before: than in the crawl before."""
     if doubt.fault is Fault.SCATTERED_LINES:
         if before:
-            return agreeing(f"its lines of {count} units are partly far from those of before")
+            return agreeing(
+                f"its lines of {count} units are partly far from those of the crawl before"
+            )
         return agreeing(f"its lines of {count} units are partly far from those of the others")
     if doubt.factor > 1:
         if before:
-            return agreeing(f"its lines of {count} units are {times} times more than before")
+            return agreeing(
+                f"its lines of {count} units are {times} times more than in the crawl before"
+            )
         return agreeing(
             f"its lines of {count} units are {times} times more than those of the others"
         )
     if before:
-        return agreeing(f"its lines of {count} units are {times} times fewer than before")
+        return agreeing(
+            f"its lines of {count} units are {times} times fewer than in the crawl before"
+        )
     return agreeing(f"its lines of {count} units are {times} times fewer than those of the others")
 
 
