@@ -21,6 +21,7 @@ from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher
 from agent.app.mapping import blocked_by, crawl_limits, fetch_options, page_limits
 from agent.app.session import resolver_of
+from agent.modules.attempts import gets_another_attempt
 from agent.modules.counts import StopCounts
 from agent.modules.fetch import Fetch
 from agent.modules.filter import Filter
@@ -143,7 +144,7 @@ class ByHand:
         self._fetcher = CurlFetcher(
             fetch_options(self._settings), lambda: True, addresses.refusal, clock
         )
-        limits = crawl_limits(settings)
+        self._limits = limits = crawl_limits(settings)
         robot = self._settings.robot
         self._answer: asyncio.Future[FetchAnswer]
         self._stopped = StopCounts()
@@ -208,6 +209,10 @@ class ByHand:
             outcome = "denied" if last in _DONE else last
             return Hop(url, outcome, robots=robots, rule=rule, addresses=found.addresses), None
         answer, outputs = await self._asked(self._fetch, due)
+        while self._asks_again(answer):
+            visit.hops.append(_hop(answer, found))
+            due = replace(due, attempt=due.attempt + 1)
+            answer, outputs = await self._asked(self._fetch, due)
         hop = _hop(answer, found)
         hop.robots, hop.rule = robots, rule
         following: Links | None = None
@@ -240,7 +245,7 @@ class ByHand:
         while due is not None:
             answer, outputs = await self._asked(self._rules_fetch, due)
             visit.robots.append(_hop(answer, found))
-            due = None
+            due = replace(due, attempt=2) if answer.is_free_retry else None
             for port, message in outputs:
                 if port == "redirect" and isinstance(message, RulesRedirected):
                     found = await self._resolver.look_up(message.host)
@@ -285,6 +290,13 @@ class ByHand:
         _drain(module.handle("due", [due]))
         answer = await self._answer
         return answer, list(module.handle("answer", [answer]))
+
+    def _asks_again(self, answer: FetchAnswer) -> bool:
+        """Tell whether a page is asked for again because of the way in which it was asked."""
+        due, retries = answer.due, self._limits.retries
+        return answer.outcome == "retry" and gets_another_attempt(
+            answer.outcome, answer.status, due.attempt, retries
+        )
 
     def _ended(self, answer: FetchAnswer) -> None:
         self._answer.set_result(answer)

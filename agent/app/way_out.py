@@ -108,6 +108,8 @@ async def _ask(settings: Settings, host: str, found: LookUp, rules: AddressRules
 
 def _judged(settings: Settings, name: str, host: str, answer: FetchAnswer) -> Check:
     proxy, how = settings.network.proxy, _way(settings)
+    if answer.outcome == "retry":  # it was there, whatever is wrong with its answers
+        return Check(NAME, f"{name} answers {how}")
     status = answer.status if answer.outcome in _ANSWERED else 0
     if not status:
         why = answer.detail or answer.outcome

@@ -1,6 +1,8 @@
 """When a URL gets another attempt: the one rule that `fetch` and `frontier` share.
 
     no answer             another attempt
+    `retry`               another attempt, at the first one also where there are none: it says
+                          nothing about the host; later ones count as no answer
     429, 503, 509, 529    the same: the server asks for time
     408, 425              the same: this request came too slowly, or too early
     any other 5xx         the same: what is behind the URL, or the host, is broken now
@@ -56,11 +58,13 @@ TROUBLE: Final = SLOW_DOWN | FAULTS
 DOWN: Final = TROUBLE - _OF_ONE_REQUEST - {429}
 """Those that say, where they come in a row, that a host is down: as much as no answer."""
 
-_PASSING: Final = frozenset[Outcome]({"refused", "timeout", "disconnected"})
+_PASSING: Final = frozenset[Outcome]({"refused", "timeout", "disconnected", "retry"})
 
 
 def gets_another_attempt(outcome: Outcome, status: int, attempt: int, retries: int) -> bool:
     """Tell whether a URL is tried again after its attempt with this number, counted from 1."""
+    if outcome == "retry" and attempt == 1:
+        return True
     if attempt > retries:
         return False
     return outcome in _PASSING or (outcome in ANSWERED and status in TROUBLE)

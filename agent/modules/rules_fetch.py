@@ -70,7 +70,7 @@ class RulesFetch:
     def _answer(self, due: RulesDue, answer: FetchAnswer) -> Iterator[Output]:
         asked = host_of(due.url)  # another host than `due.host` behind a redirect
         yield "ended", answer
-        if answer.outcome in UNTOUCHED:
+        if answer.outcome in UNTOUCHED or answer.is_free_retry:
             return
         if answer.capture is not None:
             yield (

@@ -77,6 +77,7 @@ Outcome = Literal[
     "refused",  # nobody listens there
     "timeout",  # no first byte, or the total deadline
     "disconnected",  # the connection broke before the header was whole
+    "retry",  # not answered because of the connection or the way of asking: once more, in its turn
     "malformed",  # what came is no HTTP, or none that can be read
     "tls",  # certificate or handshake
     "forbidden_address",  # the name leads into a range that must not be crawled
@@ -409,6 +410,7 @@ class RulesDue:
     kind: OrderKind
     lookup_ms: float | None = None  # of the host's name, since the last time; None: there was none
     chain: str = ""  # cookies of the redirects that led here
+    attempt: int = 1  # more after an outcome `retry`
 
 
 @frozen

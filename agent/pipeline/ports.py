@@ -123,6 +123,14 @@ class FetchAnswer:
         return self.due.address
 
     @property
+    def is_free_retry(self) -> bool:
+        """Tell whether it says nothing about the host: `retry`, at the first attempt."""
+        if self.outcome != "retry":
+            return False
+        due = self.request.due
+        return due is None or due.attempt == 1
+
+    @property
     def was_sent(self) -> bool:
         """Tell whether a request left this machine."""
         if self.outcome in ("no_permit", "forbidden_address"):

@@ -51,11 +51,23 @@ def begin(
     return done
 
 
+async def get_once(
+    fetcher: CurlFetcher, url: str, *, address: str = "127.0.0.1", max_body_bytes: int = 100_000
+) -> FetchAnswer:
+    """Send one request."""
+    done = begin(fetcher, url, address=address, max_body_bytes=max_body_bytes)
+    return await asyncio.wait_for(done, ENDED)
+
+
 async def get(
     fetcher: CurlFetcher, url: str, *, address: str = "127.0.0.1", max_body_bytes: int = 100_000
 ) -> FetchAnswer:
-    done = begin(fetcher, url, address=address, max_body_bytes=max_body_bytes)
-    return await asyncio.wait_for(done, ENDED)
+    """Send a request up to three times, as the frontier does, until it is no `retry`."""
+    for _ in range(3):
+        answer = await get_once(fetcher, url, address=address, max_body_bytes=max_body_bytes)
+        if answer.outcome != "retry":
+            break
+    return answer
 
 
 def once(reply: bytes | Callable[[Connection], object], **options: object) -> FetchAnswer:

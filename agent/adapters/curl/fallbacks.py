@@ -1,11 +1,11 @@
 """Second ways to ask for a page whose answer libcurl refuses, and browsers show.
 
-    HTTP1        an HTTP/2 answer with a field that HTTP/2 forbids (`upgrade: h2`): once more by 1.1
+    HTTP1        HTTP/2 failed: a field that it forbids (`upgrade: h2`), a stream that was refused
     TO_THE_END   a Content-Length that is no length (`-1`, two different ones): read until it closes
 
-The second request follows at once, as in a browser: the first one brought nothing. It is
-remembered for its host for an hour, so that a site costs one request more and not twice as many.
-Invariant: a request has one second way at most.
+The second request has a turn of its own, after its address has rested. A fallback is remembered
+for its host for an hour, so that a site costs one request more and not twice as many.
+Invariant: a host goes only down this list within the hour; all fallbacks speak HTTP/1.1.
 """
 
 from __future__ import annotations
@@ -37,16 +37,26 @@ class Fallback(Enum):
         return ("Connection: close",) if self is Fallback.TO_THE_END else ()
 
 
-def fallback_for(code: int, message: str, *, whole_header: bool) -> Fallback:
+def fallback_for(
+    code: int,
+    message: str,
+    *,
+    asked: Fallback,
+    repeats: bool,
+    is_tls: bool,
+    whole_header: bool,
+) -> Fallback:
     """Return the way in which a failed request may succeed; NONE: there is no other.
 
-    code, message: libcurl's (CURLE_*).
+    code, message: libcurl's (CURLE_*). asked: how it was asked. repeats: libcurl wanted to repeat
+    it; over TLS that was HTTP/2 perhaps, which nobody tells of a request without an answer.
     """
     if whole_header:
         return Fallback.NONE
-    if code in (_HTTP2, _HTTP2_STREAM):
+    if asked is Fallback.NONE and (code in (_HTTP2, _HTTP2_STREAM) or (repeats and is_tls)):
         return Fallback.HTTP1
-    if code == _WEIRD_SERVER_REPLY and _LENGTH in message:
+    is_length = code == _WEIRD_SERVER_REPLY and _LENGTH in message
+    if is_length and asked in (Fallback.NONE, Fallback.HTTP1):
         return Fallback.TO_THE_END
     return Fallback.NONE
 

@@ -110,11 +110,12 @@ class CurlFetcher:
             self._deliver_soon()
             return
         site = self._site(request.url[: request.url.index("/", 8)])
-        self._idle.make_way(request.address, site.host)
+        has_ended = self._sockets.has_ended(self._idle.make_way(request.address, site.host))
         slot = self._free.pop() if self._free else self._new_slot()
         now_s = self._clock.monotonic_s()
         fallback = self._fallbacks.of(site.host, now_s)
         slot.begin(request, site, done, now_s, self._clock.epoch_ms(), fallback)
+        slot.connect_anew(has_ended)
         self._busy[slot.handle] = slot
         self._quiet.clear()
         self._multi.add_handle(slot.handle)
@@ -302,9 +303,9 @@ class CurlFetcher:
     # How requests end.
 
     def _finish(self, handle: Any, code: int, message: str) -> None:
-        if code != pycurl.E_OK and self._falls_back(handle, code, message):
-            return
         slot = self._busy.pop(handle)
+        if code != pycurl.E_OK:
+            message = self._look_for_fallback(slot, code, message)
         answer = answer_of(slot, code, message, self._clock.monotonic_s(), self._options)
         if answer.kept_alive:
             descriptor = handle.getinfo(pycurl.ACTIVESOCKET)
@@ -318,19 +319,28 @@ class CurlFetcher:
             self._quiet.set()
         self._answers.append((done, answer))
 
-    def _falls_back(self, handle: Any, code: int, message: str) -> bool:
-        """Ask in another way where that may help; tell whether it is under way."""
-        slot = self._busy[handle]
-        if slot.fallback is not Fallback.NONE or slot.refusal is not None or self._stopping:
-            return False
-        fallback = fallback_for(code, message, whole_header=read_answer(slot.lines).whole)
-        if fallback is Fallback.NONE:
-            return False
-        self._fallbacks.remember(slot.site.host, fallback, self._clock.monotonic_s())
-        self._multi.remove_handle(handle)
-        slot.begin_again(fallback)
-        self._multi.add_handle(handle)
-        return True
+    def _look_for_fallback(self, slot: Slot, code: int, message: str) -> str:
+        """Remember how a host is asked from now on, where that may help; return what is to be told.
+
+        The request that failed is a `retry` then: its repetition has a turn of its own.
+        """
+        if slot.refusal not in (None, "retry"):
+            return message
+        fallback = fallback_for(
+            code,
+            message,
+            asked=slot.fallback,
+            repeats=slot.refusal == "retry",
+            is_tls=slot.site.host.startswith("https:"),
+            whole_header=read_answer(slot.lines).whole,
+        )
+        if slot.refusal == "retry":
+            message = "the server ended the open connection, or refused the stream"
+        if fallback is not Fallback.NONE:
+            self._fallbacks.remember(slot.site.host, fallback, self._clock.monotonic_s())
+            slot.refusal = "retry"
+            return f"{message or 'no answer over HTTP/2'}; asked again {fallback.value}"
+        return f"{message}; asked again" if slot.refusal == "retry" else message
 
     def _deliver_soon(self) -> None:
         """Have the loop deliver: whoever asked for what is answered does not expect it yet."""

@@ -29,17 +29,23 @@ class IdleConnections:
             if len(self._idle) > self._limit:
                 del self._idle[next(iter(self._idle))]
 
-    def make_way(self, address: str, host: str) -> None:
-        """Hang up what was left open at an address under another name than this host."""
+    def make_way(self, address: str, host: str) -> int:
+        """Hang up what was left open at an address under another name than this host.
+
+        Return the descriptor of what was left open under this one, -1: there was nothing.
+        """
         idle = self._idle.pop(address, None)
-        if idle is None or idle[0] == host:
-            return
+        if idle is None:
+            return -1
+        if idle[0] == host:
+            return idle[1]
         # libcurl offers no way to close one connection. The descriptor may be somebody else's by
         # now, or a file's; only a connection to this very address is ended.
         with suppress(OSError), _connection(idle[1]) as connection:
             peer = connection.getpeername()
             if isinstance(peer, tuple) and same_address(peer[0], address):
                 connection.shutdown(socket.SHUT_RDWR)
+        return -1
 
 
 def _connection(descriptor: int) -> socket.socket:

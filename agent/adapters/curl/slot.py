@@ -3,8 +3,11 @@
 What all requests have in common is set once, when the slot is made. A handle lives as long as its
 fetcher, because connections that outlive a request keep pointing at it.
 
-Invariant: at most `max_body_bytes` of a body are held, and a request that `may_send` refuses
+Invariants: at most `max_body_bytes` of a body are held, and a request that `may_send` refuses
 leaves no byte on the wire: it is asked when the connection stands, right before sending.
+A request is sent once. libcurl repeats one by itself, up to five times and at once, where a
+connection that was kept open has ended, or a server refuses an HTTP/2 stream; here that is refused
+before it connects, and the request ends as a `retry`, which has a turn of its own.
 How long a request may take is for the fetcher to say: libcurl's limit would count our pauses.
 """
 
@@ -60,6 +63,7 @@ class Slot:
         self.too_long = False
         self.refusal: Outcome | None = None
         self.fallback = Fallback.NONE
+        self.sent = False
         self.started_s = 0.0
         self.started_epoch_ms = 0
         self._waited_s = 0.0
@@ -70,8 +74,10 @@ class Slot:
         self._held = held
         self._proxied = bool(options.proxy)
         self._fields = options.fields
+        self._sockets = sockets
+        self._anew = False
         self._conditional = False  # the fields of the last request hold for the next
-        self._set_up(options, sockets)
+        self._set_up(options)
 
     def begin(
         self,
@@ -99,18 +105,16 @@ class Slot:
             # To the checked address, whatever the name; Host and SNI stay the name.
             self.handle.setopt(pycurl.CONNECT_TO, [f"::{shown}:"])
 
-    def begin_again(self, fallback: Fallback) -> None:
-        """Ask for the same in another way: nothing that can be used has come."""
-        self.lines.clear()
-        self._drop_body()
-        self.too_long = False
-        self._ask_by(fallback)
-        self._set_fields(own_fields(self.request, fallback))
+    def connect_anew(self, anew: bool) -> None:
+        """Use no connection that is open, or use it where there is one."""
+        if anew is not self._anew:
+            self.handle.setopt(pycurl.FRESH_CONNECT, int(anew))
+            self._anew = anew
 
     def _ask_by(self, fallback: Fallback) -> None:
         set_option = self.handle.setopt
-        by_http1 = fallback is Fallback.HTTP1
-        version = pycurl.CURL_HTTP_VERSION_1_1 if by_http1 else pycurl.CURL_HTTP_VERSION_2TLS
+        is_usual = fallback is Fallback.NONE
+        version = pycurl.CURL_HTTP_VERSION_2TLS if is_usual else pycurl.CURL_HTTP_VERSION_1_1
         set_option(pycurl.HTTP_VERSION, version)
         set_option(pycurl.IGNORE_CONTENT_LENGTH, int(fallback is Fallback.TO_THE_END))
         self.fallback = fallback
@@ -147,7 +151,7 @@ class Slot:
         del self.request, self.done
         self.lines.clear()
         self._drop_body()
-        self.too_long = False
+        self.too_long = self.sent = False
         self.refusal = None
         self._waited_s, self._paused_at_s = 0.0, None
 
@@ -156,7 +160,7 @@ class Slot:
         self._held.sum -= self.body_bytes
         self.body_bytes = 0
 
-    def _set_up(self, options: FetchOptions, sockets: Sockets) -> None:
+    def _set_up(self, options: FetchOptions) -> None:
         set_option = self.handle.setopt
         set_option(pycurl.NOSIGNAL, 1)
         set_option(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
@@ -182,7 +186,7 @@ class Slot:
         set_option(pycurl.DNS_CACHE_TIMEOUT, 0)  # addresses are pinned, or the proxy's
         set_option(pycurl.MAXAGE_CONN, options.idle_s)
         if not options.proxy:  # whose name is looked up over sockets that are not told
-            set_option(pycurl.SOCKOPTFUNCTION, sockets.opened)
+            set_option(pycurl.SOCKOPTFUNCTION, self._opened)
         set_option(pycurl.HEADERFUNCTION, self.lines.append)
         set_option(pycurl.WRITEFUNCTION, self._write)
         set_option(pycurl.PREREQFUNCTION, self._before_sending)
@@ -205,7 +209,18 @@ class Slot:
         held.sum += size
         return None
 
+    def _opened(self, descriptor: int, purpose: int) -> int:
+        if self.sent:  # a connection for a repetition
+            self.refusal = self.refusal or "retry"
+            refused: int = pycurl.SOCKOPT_ERROR
+            return refused
+        return self._sockets.opened(descriptor, purpose)
+
     def _before_sending(self, address: str, *_: object) -> int:
         allowed: int = pycurl.PREREQFUNC_OK
         refused: int = pycurl.PREREQFUNC_ABORT
-        return allowed if self._may_send(self, address) else refused
+        if self.sent:  # a repetition, on another connection that was open
+            self.refusal = self.refusal or "retry"
+            return refused
+        self.sent = self._may_send(self, address)
+        return allowed if self.sent else refused

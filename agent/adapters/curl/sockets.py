@@ -5,6 +5,9 @@ own, and leave again, though the connection stays open and the next request wait
 thing. Here a socket stays entered when nobody waits for it; if it wakes us then (its server hung
 up), it leaves.
 
+libcurl looks whether a connection still stands only where it was idle for a second; of a shorter
+one `has_ended` knows, because the kernel says so while nobody waits for it.
+
 Invariant: what libcurl waits for is entered. It closes sockets without a word, and the kernel
 forgets closed ones by itself; so a socket that nobody waited for is entered anew, whether it is
 the same one or another with its number. Only of a connection that was `opened` is it known to be
@@ -24,10 +27,11 @@ import pycurl
 __all__ = ["Sockets"]
 
 _EVENTS: Final = {
-    pycurl.POLL_IN: select.EPOLLIN,
-    pycurl.POLL_OUT: select.EPOLLOUT,
-    pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
+    pycurl.POLL_IN: select.EPOLLIN | select.EPOLLRDHUP,
+    pycurl.POLL_OUT: select.EPOLLOUT | select.EPOLLRDHUP,
+    pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP,
 }
+_HUNG_UP: Final = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
 
 
 class Sockets:
@@ -40,6 +44,7 @@ class Sockets:
         self._entered: dict[int, int] = {}  # descriptor: events
         self._unwanted: set[int] = set()  # entered, but nobody waits for it now
         self._connections: set[int] = set()  # that were opened, perhaps closed since
+        self._ended: set[int] = set()  # whose server hung up while nobody waited for them
         self.fileno = self._epoll.fileno()
         loop.add_reader(self.fileno, ready)
 
@@ -70,18 +75,27 @@ class Sockets:
         """Learn of a new connection (SOCKOPTFUNCTION); then none is used that was not told."""
         self._unwanted.discard(descriptor)
         self._entered.pop(descriptor, None)
+        self._ended.discard(descriptor)
         self._connections.add(descriptor)
         done: int = pycurl.SOCKOPT_OK
         return done
+
+    def has_ended(self, descriptor: int) -> bool:
+        """Tell whether an idle connection was hung up by its server."""
+        return descriptor in self._ended
 
     def take(self) -> Iterator[tuple[int, int]]:
         """Yield (descriptor, what is ready) for `socket_action`."""
         for descriptor, events in self._epoll.poll(0):
             if descriptor in self._unwanted:
+                if events & _HUNG_UP and descriptor in self._connections:
+                    self._ended.add(descriptor)
                 self._leave(descriptor)
             elif events == select.EPOLLIN:
                 yield descriptor, pycurl.CSELECT_IN
             else:
+                if events & select.EPOLLRDHUP:  # what is read next tells of it
+                    events = (events & ~select.EPOLLRDHUP) | select.EPOLLIN
                 # An error is both: whatever is tried next will find it.
                 read = pycurl.CSELECT_IN if events & ~select.EPOLLOUT else 0
                 write = pycurl.CSELECT_OUT if events & ~select.EPOLLIN else 0

@@ -35,6 +35,7 @@ PROBE_PAGES: Final = 50
 
 CHUNK_BYTES: Final = 1 << 18
 
+_EXPLAINED: Final = ("retry", "malformed")
 _NAME: Final = re.compile(r"crawl-([0-9]{8,})\.log")
 
 
@@ -170,7 +171,7 @@ def discard_logs(directory: Path, trash: Trash) -> None:
 
 def _header(one: FetchAnswer) -> bytes:
     """Return the header of the answer, or why there is none; of a probe with its times."""
-    header = one.header or f"X-Crawl-Outcome: {one.outcome}\r\n".encode()
+    header = one.header or _outcome(one)
     due = one.due
     if due.kind != "probe":
         return header
@@ -182,6 +183,15 @@ def _header(one: FetchAnswer) -> bytes:
     # Behind the first line, whatever a site sends of the same name: the first one is ours.
     first, newline, rest = header.partition(b"\n")
     return first + newline + f"X-Crawl-Time:{''.join(parts)}\r\n".encode() + rest
+
+
+def _outcome(one: FetchAnswer) -> bytes:
+    """Return why there is no answer; where the code says too little, in words too."""
+    text = f"X-Crawl-Outcome: {one.outcome}\r\n"
+    if one.outcome in _EXPLAINED and one.detail:
+        words = "".join(letter if letter.isprintable() else " " for letter in one.detail)
+        text += f"X-Crawl-Reason: {words}\r\n"
+    return text.encode()
 
 
 def _head(round_number: int, kind: OrderKind) -> list[bytes]:

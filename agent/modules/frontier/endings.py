@@ -123,7 +123,7 @@ class Endings:
         # Half a header is an answer too: whoever breaks off is there, however often.
         if ended.outcome in SILENT and not ended.response_bytes:
             self._has.outage.failed(address, ended.ended_s)
-        elif ended.outcome not in UNTOUCHED and ended.outcome != "forbidden_address":
+        elif ended.outcome not in UNTOUCHED | {"forbidden_address", "retry"}:
             self._has.outage.answered(address)
 
     def _rest(
@@ -228,6 +228,8 @@ class Endings:
                 self._answered_badly(host, queue, ended)
             else:
                 host.failures = 0
+        elif ended.is_free_retry:
+            self._try_again(queue, ended)
         else:
             host.failures += 1
             if not self._try_again(queue, ended):
@@ -274,7 +276,8 @@ class Endings:
         if not gets_another_attempt(ended.outcome, ended.status, attempt, has.limits.retries):
             return False
         has.gone(queue, url)
-        due_ms = has.wall.epoch_ms(ended.ended_s + has.retry_wait_s(attempt))
+        wait_s = 0.0 if ended.is_free_retry else has.retry_wait_s(attempt)  # beside the address's
+        due_ms = has.wall.epoch_ms(ended.ended_s + wait_s)
         has.ledger.retry(number, found.position, attempt, due_ms)
         queue.has_more()
         return True

@@ -31,7 +31,9 @@ SPEEDS_KEPT: Final = 100_000
 
 def is_strike(ended: FetchAnswer) -> bool:
     """Tell whether a request's end asks for more distance: no answer, or one that says so."""
-    return ended.outcome not in ANSWERED or ended.status in TROUBLE
+    if ended.outcome in ANSWERED:
+        return ended.status in TROUBLE
+    return not ended.is_free_retry
 
 
 def is_first_fault(ended: FetchAnswer, strikes: int) -> bool:
@@ -123,8 +125,10 @@ class Pace:
         if not (strike or address.strikes):  # nearly always
             rest = politeness.times_last * ended.elapsed_ms / 1000
             return base if rest <= base else min(rest, max(base, politeness.backoff_cap_s))
-        if not strike:
+        if not strike and answered:
             address.strikes = max(address.strikes - 1, 0)
+        elif not strike:
+            pass  # neither an error nor a success
         elif answered and ended.status == PAGE_FAULT:
             address.strikes = max(address.strikes, min(address.strikes + 1, PAGE_FAULT_STRIKES))
         elif answered or not ours:

@@ -115,6 +115,7 @@ class HostQueue:
     rules_until_s: float = 0.0
     rules_fresh: bool = False  # no page was fetched by them yet: they hold for one, however long
     rules_failures: int = 0
+    rules_retries: int = 0  # of the request for them that is next: 1 after an outcome `retry`
     crawl_delay_s: float = 0.0
     failures: int = 0  # requests in a row without any answer
     asks_since_s: float = 0.0  # when it began to ask for time, without a page since; 0: it does not

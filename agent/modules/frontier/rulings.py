@@ -9,6 +9,7 @@ Leaves to others: what the rules say (robots), under whose token they are fetche
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from agent.modules.attempts import UNTOUCHED
@@ -48,6 +49,7 @@ class Rulings:
             host.not_before_s = max(host.not_before_s, has.turns.now_s + wait_s)
         else:
             host.rules, host.rules_until_s, host.rules_failures = "known", known.expires_s, 0
+            host.rules_retries = 0
             host.rules_fresh = True
             self._set_delay(host, known.crawl_delay_s or 0.0)
         has.dirty.update(dict.fromkeys(host.jobs))
@@ -59,13 +61,19 @@ class Rulings:
         self, address: AddressQueue, due: RulesDue, host: HostQueue | None, ended: FetchAnswer
     ) -> None:
         """Take note that a request for rules is over; what it brought is told by `known`."""
-        if ended.outcome in UNTOUCHED:
-            if due.hop:
-                address.ask_for(due, at_once=True)
-            elif host is not None and host.rules == "asked":
-                host.rules = "unknown"
+        if ended.is_free_retry:
+            self._ask_again(address, replace(due, attempt=2), host)
+        elif ended.outcome in UNTOUCHED:
+            self._ask_again(address, due, host)
         if host is not None:
             self._has.dirty.update(dict.fromkeys(host.jobs))
+
+    def _ask_again(self, address: AddressQueue, due: RulesDue, host: HostQueue | None) -> None:
+        """Let rules have another turn, as soon as the address has rested."""
+        if due.hop:
+            address.ask_for(due, at_once=True)
+        elif host is not None and host.rules == "asked":
+            host.rules, host.rules_retries = "unknown", due.attempt - 1
 
     def _without(self, host: HostQueue, reason: str) -> float:
         """Count an attempt without rules, or give up; return how many seconds until the next."""
@@ -73,6 +81,7 @@ class Rulings:
         if self._has.outage.is_ours(self._has.turns.now_s):
             return limits.rules_retry_s
         host.rules_failures += 1
+        host.rules_retries = 0
         said = f"unreachable: robots.txt: {reason}"
         if host.rules_failures > limits.rules_retries:
             self._has.stop(host, said, HostFailure.UNREACHABLE)

@@ -192,6 +192,7 @@ def _ask_for_rules(
         job.job.round,
         job.job.kind,
         lookup_ms,
+        attempt=1 + host.rules_retries,
     )
 
 

@@ -79,6 +79,19 @@ def test_a_line_tells_sizes_time_and_header(tmp_path: Path) -> None:
     ledger.close()
 
 
+@pytest.mark.parametrize("outcome", ["retry", "malformed"])
+def test_an_answer_that_was_not_taken_says_why_in_words(tmp_path: Path, outcome: Outcome) -> None:
+    """One line, whatever the words are made of."""
+    ledger = open_ledger(tmp_path)
+    why = "a NUL byte\r\nX: in the header"
+    ledger.append_log([replace(request(1, outcome=outcome, header=b""), detail=why)])
+    ledger.commit()
+    (line,) = lines_of(tmp_path)
+    reason = b"X-Crawl-Reason: a NUL byte  X: in the header\r\n"
+    assert line.headers == b"X-Crawl-Outcome: %b\r\n%b" % (outcome.encode(), reason)
+    ledger.close()
+
+
 def test_a_probes_line_says_what_its_time_was_made_of(tmp_path: Path) -> None:
     """Behind the status line, and before whatever a site sends under that name."""
     url = "http://a.example/robots.txt"
