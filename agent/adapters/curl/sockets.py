@@ -31,6 +31,7 @@ _EVENTS: Final = {
     pycurl.POLL_OUT: select.EPOLLOUT | select.EPOLLRDHUP,
     pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP,
 }
+_READABLE: Final = select.EPOLLIN | select.EPOLLRDHUP
 _HUNG_UP: Final = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
 
 
@@ -94,11 +95,9 @@ class Sockets:
             elif events == select.EPOLLIN:
                 yield descriptor, pycurl.CSELECT_IN
             else:
-                if events & select.EPOLLRDHUP:  # what is read next tells of it
-                    events = (events & ~select.EPOLLRDHUP) | select.EPOLLIN
                 # An error is both: whatever is tried next will find it.
                 read = pycurl.CSELECT_IN if events & ~select.EPOLLOUT else 0
-                write = pycurl.CSELECT_OUT if events & ~select.EPOLLIN else 0
+                write = pycurl.CSELECT_OUT if events & ~_READABLE else 0
                 yield descriptor, read | write
 
     def end(self) -> None:

@@ -1,4 +1,4 @@
-"""Requests that end as `retry`: once more in their turn, and nothing that is held against a host."""
+"""Requests that end as `retry`: once more in their turn, and nothing is held against a host."""
 
 from __future__ import annotations
 
