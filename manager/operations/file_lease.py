@@ -1,20 +1,25 @@
 """The lease on the files of a manager: managers of one database use them at a time.
 
 It belongs to the database, not to a process: replicas of one database share it, and its leader
-renews it. Invariant: who finds the lease of another database that lives changes no file; one that
-gave no sign of life while it was watched is taken over, so no two clocks are compared.
+renews it. A copy of the database is another, also one that nothing else tells apart (a snapshot of
+the machine, of the disk, or of a PostgreSQL server): it does not know the stamps that were written
+since it was made. Invariant: who finds the lease of another database that lives changes no file;
+one that gave no sign of life while it was watched is taken over, so no two clocks are compared.
 """
 
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from manager.db import lease_stamps
 from manager.db.engine import Database
 from manager.db.installation import database_identity
+from manager.errors import BusyError
 from manager.operations.actor import CLOCK, note
 from manager.operations.installation import (
     InstallationError,
@@ -33,6 +38,8 @@ BEAT_S: Final = 10.0
 WATCH_S: Final = 4 * BEAT_S
 """How long a lease of another database must be silent to be taken."""
 LOOK_S: Final = 0.5
+KEPT_MS: Final = 3_600_000
+"""How long a stamp is known that is on no lease: another manager may be about to write it."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -72,17 +79,19 @@ class FileLease:
                 )
                 found = None
             if found is None:
-                self._write(place)
+                self._take(place)
 
     def renew(self) -> None:
         """Give a sign of life; where another database has taken the lease, say so once.
 
         Only the leader calls it. Raises BusyError.
         """
-        for place in self._files.places():
-            found = self._read(place)
+        places = self._files.places()
+        leases = [self._read(place) for place in places]
+        stamp = self._new_stamp([found.stamp for found in leases if found is not None])
+        for place, found in zip(places, leases, strict=True):
             if found is None or self._is_ours(found):
-                self._write(place)
+                self._write(place, stamp)
             elif found.database != self._contested.get(place.shown):
                 self._contested[place.shown] = found.database
                 error = self._in_use(place, found)
@@ -123,10 +132,28 @@ class FileLease:
         return None if data is None else Lease.decoded(data)
 
     def _is_ours(self, found: Lease) -> bool:
-        return found.database == self._mine.database
+        if found.database != self._mine.database or not found.stamp:
+            return found.database == self._mine.database
+        with self._db.read() as tx:
+            return lease_stamps.knows(tx, found.stamp)
 
-    def _write(self, place: Place) -> None:
-        self._mine = replace(self._mine, beat=self._mine.beat + 1, at_ms=self._now_ms())
+    def _take(self, place: Place) -> None:
+        try:
+            self._write(place, self._new_stamp())
+        except BusyError as error:  # agents must hear of a full disk, so it serves
+            _log.warning("%s: the lease on the files was not written: %s", place.shown, error)
+
+    def _new_stamp(self, seen: Sequence[str] = ()) -> str:
+        """Return a stamp that the database knows. Raises BusyError."""
+        stamp, now_ms = secrets.token_hex(8), self._now_ms()
+        with self._db.write() as tx:
+            lease_stamps.forget(tx, now_ms - KEPT_MS, seen)
+            lease_stamps.add(tx, stamp, now_ms)
+        return stamp
+
+    def _write(self, place: Place, stamp: str) -> None:
+        beat = self._mine.beat + 1
+        self._mine = replace(self._mine, beat=beat, at_ms=self._now_ms(), stamp=stamp)
         try:
             place.write(LEASE, self._mine.encoded())
         except StoreFullError as error:  # agents must hear of a full disk, so it serves

@@ -62,13 +62,17 @@ class Mark:
 
 @frozen
 class Lease:
-    """The user of the files in a place. database: its identity. beat: rises while it lives."""
+    """The user of the files in a place. database: its identity. beat: rises while it lives.
+
+    stamp: of the last sign of life, which this database knows; empty: of an older version.
+    """
 
     database: str
     manager: str
     place: str
     beat: int
     at_ms: int
+    stamp: str = ""
 
     def encoded(self) -> bytes:
         """Return the lease as it is written."""

@@ -37,6 +37,7 @@ from manager.db.tables.managers import (
     alerts_told,
     installation,
     leader,
+    lease_stamps,
     managers,
 )
 from manager.db.tables.people import api_tokens, audit, login_failures, sessions, users
@@ -103,6 +104,7 @@ __all__ = [
     "job_hosts",
     "join_tokens",
     "leader",
+    "lease_stamps",
     "login_failures",
     "managers",
     "metadata",

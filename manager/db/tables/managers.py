@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from manager.db.tables.columns import count, identity, metadata, moment, text
 
-__all__ = ["alert_silences", "alerts_told", "installation", "leader", "managers"]
+__all__ = ["alert_silences", "alerts_told", "installation", "leader", "lease_stamps", "managers"]
 
 # The identity of this database: its files and its agents know it by the id.
 installation: Final = sa.Table(
@@ -40,6 +40,14 @@ leader: Final = sa.Table(
     count("epoch"),  # rises with each change of the holder, and never falls
     moment("since_ms"),
     sa.CheckConstraint("id = 1", name="one_row"),
+)
+
+# Stamps of the last signs of life on the lease of the files; a copy of the database lacks newer.
+lease_stamps: Final = sa.Table(
+    "lease_stamps",
+    metadata,
+    sa.Column("stamp", sa.Text(), primary_key=True),
+    moment("written_ms", required=True),
 )
 
 # Troubles that administrators were told of and that go on.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
@@ -339,6 +340,68 @@ def test_a_silent_copy_is_taken_over(data: Path, tmp_path: Path) -> None:
                 first.manager.archive.tidy()
             rows = sqlite_of(data, "SELECT action FROM audit WHERE action LIKE 'installation%'")
             assert rows == [("installation.contested",)]
+
+
+def test_a_copy_that_nothing_tells_apart_is_refused_while_the_first_lives(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a snapshot of the machine, or of PostgreSQL's files: it lacks the stamps written since."""
+    monkeypatch.setattr("manager.operations.file_lease.database_identity", lambda _: "the same")
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    with pytest.MonkeyPatch.context() as patched, running(data) as first:
+        first.manager.lease.renew()
+        sqlite_copy(data / "prsm.sqlite", copy / "prsm.sqlite")
+        first.manager.lease.renew()
+        patched.setattr("time.sleep", lambda _: first.manager.lease.renew())
+        error = refused(Mismatch.IN_USE, copy, f"database.files={data}")
+        assert first.manager.leadership.place in str(error)
+    start(copy, f"database.files={data}")  # given back
+
+
+def test_two_copies_that_began_together_both_delete_nothing(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each finds the other's stamp after its next sign of life, and says so."""
+    monkeypatch.setattr("manager.operations.file_lease.database_identity", lambda _: "the same")
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    with running(data) as first:
+        sqlite_copy(data / "prsm.sqlite", copy / "prsm.sqlite")
+        with running(copy, f"database.files={data}") as second:
+            second.manager.lease.renew()
+            first.manager.lease.renew()
+            with pytest.raises(InstallationError, match="end that one first"):
+                first.manager.archive.tidy()
+            rows = sqlite_of(data, "SELECT action FROM audit WHERE action LIKE 'installation%'")
+            assert rows == [("installation.contested",)]
+
+
+def test_a_manager_that_was_killed_joins_its_own_lease(data: Path) -> None:
+    """Its stamp is known: nobody waits, and there is no alert. Old stamps are forgotten."""
+    with running(data) as first:
+        lease = first.manager.lease
+        lease.release = lambda: None  # type: ignore[method-assign]
+        lease.renew()
+        first.clock.advance(2 * 3600)
+        lease.renew()
+        lease.renew()
+    assert (data / LEASE).exists()
+    assert len(sqlite_of(data, "SELECT stamp FROM lease_stamps")) == 2
+    with pytest.MonkeyPatch.context() as patched, running(data) as again:
+        patched.setattr("time.sleep", pytest.fail)
+        again.manager.lease.renew()
+        again.manager.archive.tidy()
+        assert sqlite_of(data, "SELECT action FROM audit WHERE action LIKE 'installation.c%'") == []
+
+
+def sqlite_copy(source: Path, target: Path) -> None:
+    """Copy a database that is in use as it is now, its journal, too."""
+    with (
+        closing(sqlite3.connect(source)) as one,
+        closing(sqlite3.connect(target)) as other,
+    ):
+        one.backup(other)
 
 
 @pytest.fixture
