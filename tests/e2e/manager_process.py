@@ -16,7 +16,9 @@ import httpx
 from click.testing import CliRunner
 
 from manager.cli import main
+from manager.store import Layout
 from shared.wire.names import hash_of_key, new_key
+from tests.empty_database import new_database
 
 __all__ = ["ManagerProcess", "prsm", "prsm_program", "running_manager"]
 
@@ -134,8 +136,19 @@ class ManagerProcess:
 
 
 @contextmanager
-def running_manager(data: Path, *settings: str, before: str = "") -> Iterator[ManagerProcess]:
-    """Serve a folder while the block runs."""
+def running_manager(
+    data: Path, *settings: str, before: str = "", first: bool = False
+) -> Iterator[ManagerProcess]:
+    """Serve a folder while the block runs.
+
+    first: the manager makes its database itself; else a new folder gets one that is ready.
+    """
+    is_new = not data.exists() or not any(data.iterdir())
+    if is_new and not first and not any(one.startswith("database.") for one in settings):
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = Layout(data).database
+        path.touch(mode=0o600)
+        path.write_bytes(new_database())
     manager = ManagerProcess(data, *settings, before=before)
     try:
         yield manager.start()

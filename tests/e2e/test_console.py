@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -21,12 +22,25 @@ PASSWORD = "correct horse battery"
 FROM_HERE = {"Sec-Fetch-Site": "same-origin"}
 
 
+@contextmanager
+def _served(data: Path) -> Iterator[ManagerProcess]:
+    with running_manager(data) as running:
+        users = ("users", "add", "hana", "--role", "admin", "--password-stdin")
+        prsm(data, *users, stdin=f"{PASSWORD}\n")
+        yield running
+
+
 @pytest.fixture
 def manager(tmp_path: Path) -> Iterator[ManagerProcess]:
     """Serve an empty manager with an administrator."""
-    with running_manager(tmp_path) as running:
-        users = ("users", "add", "hana", "--role", "admin", "--password-stdin")
-        prsm(tmp_path, *users, stdin=f"{PASSWORD}\n")
+    with _served(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def shared_manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagerProcess]:
+    """Serve one manager with an administrator for tests that count nothing in it."""
+    with _served(tmp_path_factory.mktemp("shared")) as running:
         yield running
 
 
@@ -86,9 +100,9 @@ def test_a_morning_at_the_console(manager: ManagerProcess) -> None:
         assert stranger.get("/console/audit").status_code == 303
 
 
-def test_one_login_serves_pages_and_api(manager: ManagerProcess) -> None:
+def test_one_login_serves_pages_and_api(shared_manager: ManagerProcess) -> None:
     """The session of the console opens /api/v1 as well, with the same token against forgery."""
-    with manager.client(follow_redirects=True) as client:
+    with shared_manager.client(follow_redirects=True) as client:
         page = _page(client, "/console/login")
         _submit(client, page, "/console/login", name="hana", password=PASSWORD)
         assert client.get("/api/v1/session").json() == {"kind": "user", "name": "hana"}
@@ -98,9 +112,9 @@ def test_one_login_serves_pages_and_api(manager: ManagerProcess) -> None:
         assert client.post("/api/v1/agents/a.example/token").status_code == 403
 
 
-def test_files_are_sent_small_and_kept(manager: ManagerProcess) -> None:
+def test_files_are_sent_small_and_kept(shared_manager: ManagerProcess) -> None:
     """Style and script come compressed, with their digest in the address, and are kept."""
-    with manager.client() as client:
+    with shared_manager.client() as client:
         page = _page(client, "/console/login")
         for sheet in page.all("link"):
             answer = client.get(sheet.attributes["href"])
@@ -109,15 +123,15 @@ def test_files_are_sent_small_and_kept(manager: ManagerProcess) -> None:
             assert "immutable" in answer.headers["cache-control"]
 
 
-def test_the_manager_logs_no_secret(manager: ManagerProcess) -> None:
+def test_the_manager_logs_no_secret(shared_manager: ManagerProcess) -> None:
     """Neither passwords nor session tokens reach the manager's log."""
-    with manager.client(follow_redirects=True) as client:
+    with shared_manager.client(follow_redirects=True) as client:
         page = _page(client, "/console/login")
         _submit(client, page, "/console/login", name="hana", password="a wrong password")
         _submit(client, page, "/console/login", name="hana", password=PASSWORD)
         client.get("/console/nothing")
         session = client.cookies["prsm"]
-    log = manager.log
+    log = shared_manager.log
     assert session not in log
     assert PASSWORD not in log
     assert "a wrong password" not in log

@@ -31,7 +31,7 @@ def log_body(agent: str, minute: str, lines: int = 3) -> bytes:
 def test_it_serves_two_listeners_and_stops(tmp_path: Path) -> None:
     """TCP for agents, a socket for this user only; SIGTERM ends it with exit code 0."""
     data = tmp_path / "data"
-    with running_manager(data) as manager:
+    with running_manager(data, first=True) as manager:
         assert (data / "prsm.sock").stat().st_mode & 0o777 == 0o600
         assert data.stat().st_mode & 0o077 == 0
         with manager.client() as client:

@@ -73,10 +73,27 @@ def caddy(folder: Path, manager: int, port: int) -> AbstractContextManager[str]:
     return started(command, folder, port)
 
 
-def add_admin(manager: ManagerProcess) -> None:
-    prsm(
-        manager.data, "users", "add", "admin", "--role", "admin", stdin=f"{PASSWORD}\n{PASSWORD}\n"
-    )
+@contextmanager
+def served(data: Path, *settings: str) -> Iterator[ManagerProcess]:
+    with running_manager(data, *settings) as manager:
+        words = ("users", "add", "admin", "--role", "admin")
+        prsm(manager.data, *words, stdin=f"{PASSWORD}\n{PASSWORD}\n")
+        yield manager
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagerProcess]:
+    """Serve a manager that knows of no proxy, and has an administrator."""
+    with served(tmp_path_factory.mktemp("plain") / "data") as manager:
+        yield manager
+
+
+@pytest.fixture(scope="module")
+def proxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagerProcess]:
+    """Serve a manager behind a proxy that ends TLS, with an administrator."""
+    data = tmp_path_factory.mktemp("proxied") / "data"
+    with served(data, "server.behind_tls_proxy=true") as manager:
+        yield manager
 
 
 @pytest.mark.parametrize(
@@ -88,19 +105,17 @@ def add_admin(manager: ManagerProcess) -> None:
         caddy,
     ],
 )
-@pytest.mark.parametrize("configured", [False, True], ids=["unknown", "configured"])
+@pytest.mark.parametrize("configured", ["plain", "proxied"], ids=["unknown", "configured"])
 def test_a_proxy_that_ends_no_tls_makes_nothing_private(
-    tmp_path: Path, front: Front, configured: bool
+    tmp_path: Path, front: Front, configured: str, request: pytest.FixtureRequest
 ) -> None:
     """Neither passwords nor cookies pass plain HTTP because it comes from loopback in the end."""
-    settings = ("server.behind_tls_proxy=true",) if configured else ()
+    manager: ManagerProcess = request.getfixturevalue(configured)
     with (
         HeldPort() as port,
-        running_manager(tmp_path / "data", *settings) as manager,
         front(tmp_path / "front", manager.port, port) as address,
         httpx.Client(base_url=address, headers={"User-Agent": CHROME}) as browser,
     ):
-        add_admin(manager)
         # As a browser does that knows this machine by a name of its own.
         browser.headers["Origin"] = "http://prsm.example.org"
         login = browser.post("/api/v1/login", json=LOGIN)
@@ -115,21 +130,20 @@ def test_a_proxy_that_ends_no_tls_makes_nothing_private(
 
 @pytest.mark.parametrize("front", [nginx, nginx_http_1_1])
 def test_a_browser_s_first_visit_through_a_bare_proxy_gets_no_login(
-    tmp_path: Path, front: Front
+    tmp_path: Path, front: Front, plain: ManagerProcess
 ) -> None:
     """Else the password would pass the network once, before it is refused."""
     visit = {"User-Agent": CHROME, "Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
     with (
         HeldPort() as port,
-        running_manager(tmp_path / "data") as manager,
-        front(tmp_path / "front", manager.port, port) as address,
+        front(tmp_path / "front", plain.port, port) as address,
     ):
         page = httpx.get(f"{address}/console/login", headers=visit)
         assert page.status_code == 403
         assert "server.behind_tls_proxy" in page.text
         assert 'type="password"' not in page.text
         assert "set-cookie" not in page.headers
-        near = httpx.get(f"{manager.url}console/login", headers={**visit, "Sec-Fetch-Site": "none"})
+        near = httpx.get(f"{plain.url}console/login", headers={**visit, "Sec-Fetch-Site": "none"})
         assert near.status_code == 200
         assert 'type="password"' in near.text
 
@@ -141,13 +155,12 @@ def test_a_browser_s_first_visit_through_a_bare_proxy_gets_no_login(
         pytest.param("/api/v1/changes", marks=pytest.mark.slow),
     ],
 )
-def test_keys_do_not_pass_a_bare_proxy(tmp_path: Path, path: str) -> None:
+def test_keys_do_not_pass_a_bare_proxy(tmp_path: Path, path: str, plain: ManagerProcess) -> None:
     """Nor do those of agents and third parties."""
     with (
         HeldPort() as port,
-        running_manager(tmp_path / "data") as manager,
-        manager.agent("a.example") as agent,
-        nginx(tmp_path / "front", manager.port, port) as address,
+        plain.agent("a.example" if path.startswith("/servlets") else "b.example") as agent,
+        nginx(tmp_path / "front", plain.port, port) as address,
     ):
         assert agent.get("/servlets/list?host=a.example").status_code == 200
         answer = httpx.get(f"{address}{path}", headers=agent.headers)
@@ -156,20 +169,18 @@ def test_keys_do_not_pass_a_bare_proxy(tmp_path: Path, path: str) -> None:
         assert "server.behind_tls_proxy" in answer.text
 
 
-def test_the_shipped_nginx_makes_it_private(tmp_path: Path) -> None:
+def test_the_shipped_nginx_makes_it_private(tmp_path: Path, proxied: ManagerProcess) -> None:
     """Cookies are Secure, browsers are told to stay, and the manager's own port takes nothing."""
     with (
         HeldPort() as port,
-        running_manager(tmp_path / "data", "server.behind_tls_proxy=true") as manager,
-        nginx_in_front(tmp_path / "nginx", manager.port, manager.data / "archive", port) as front,
+        nginx_in_front(tmp_path / "nginx", proxied.port, proxied.data / "archive", port) as front,
         httpx.Client(base_url=front, verify=False) as browser,
     ):
-        add_admin(manager)
         forged = {"X-Forwarded-For": "198.51.100.7", "X-Forwarded-Proto": "http"}
         answer = browser.post("/api/v1/login", json=LOGIN, headers=forged)
         assert answer.status_code == 200, answer.text
         assert answer.headers["strict-transport-security"] == "max-age=31536000"
         assert "__Host-prsm=" in answer.headers["set-cookie"]
-        direct = httpx.post(f"{manager.url}api/v1/login", json=LOGIN)
+        direct = httpx.post(f"{proxied.url}api/v1/login", json=LOGIN)
         assert direct.status_code == 403
         assert "X-Forwarded-Proto" in direct.json()["detail"]
