@@ -58,7 +58,7 @@ def test_every_page_is_sound_on_the_first_day(tmp_path: Path, window: Window) ->
     """Nothing to list yet: still a page that says so, of a width that fits."""
     pages = {page: path for page, path in PAGES.items() if "{" not in path}
     del pages[BEFORE_LOGIN]
-    with running_manager(tmp_path / "data") as manager:
+    with running_manager(tmp_path / "data", first=True) as manager:
         users = ("users", "add", "admin", "--role", "admin", "--password-stdin")
         prsm(manager.data, *users, stdin=f"{PASSWORD}\n")
         with Browser(manager.url) as browser:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -63,6 +64,15 @@ def test_a_manager_says_each_thing_once_and_ends_without_a_library_s_report(
         assert "stopping: requests have" in manager.log
 
 
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the data directory of a manager that has served, to copy."""
+    data = tmp_path_factory.mktemp("served") / "data"
+    with running_manager(data) as manager:
+        manager.stop()
+    return data
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -72,11 +82,12 @@ def test_a_manager_says_each_thing_once_and_ends_without_a_library_s_report(
         ["archive", "adopt"],
     ],
 )
-def test_commands_on_a_data_directory_end_as_quietly(tmp_path: Path, words: list[str]) -> None:
+def test_commands_on_a_data_directory_end_as_quietly(
+    tmp_path: Path, served: Path, words: list[str]
+) -> None:
     """Those that open the database or the archive themselves load the same libraries."""
     data = tmp_path / "data"
-    with running_manager(data) as manager:
-        manager.stop()
+    shutil.copytree(served, data)
     done = subprocess.run(
         [sys.executable, "-c", CODE, "--data", str(data), *words],
         capture_output=True, text=True, check=False, timeout=60,
