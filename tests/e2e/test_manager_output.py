@@ -50,7 +50,7 @@ def test_a_manager_says_each_thing_once_and_ends_without_a_library_s_report(
 ) -> None:
     """The first start says which schema it made; the second one nothing of it."""
     data = tmp_path / "data"
-    with running_manager(data) as manager:
+    with running_manager(data, first=True) as manager:
         use_duckdb(manager)
         assert manager.stop() == 0
         first = manager.log
