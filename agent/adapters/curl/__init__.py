@@ -6,6 +6,8 @@
     outcomes.py  how a request ended, from curl's words to ours (pure)
     answers.py   from what came in to the answer
     fallbacks.py second ways to ask, where libcurl refuses an answer that browsers show
+    raw_request.py  a request whose answer libcurl does not read, and we do
+    raw_answer.py   an answer from its bytes, as browsers read it (pure)
     idle.py      connections that stay open, one an address
     rate.py      how fast all answers together may come
     room.py      who waits, where bodies in memory have reached their bound

@@ -2,6 +2,7 @@
 
     HTTP1        HTTP/2 failed: a field that it forbids (`upgrade: h2`), a stream that was refused
     TO_THE_END   a Content-Length that is no length (`-1`, two different ones): read until it closes
+    TOLERANT     a header that libcurl refuses and browsers read: `raw_request.py` asks
 
 The second request has a turn of its own, after its address has rested. A fallback is remembered
 for its host for an hour, so that a site costs one request more and not twice as many.
@@ -13,14 +14,22 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final
 
-__all__ = ["Fallback", "Fallbacks", "fallback_for"]
+__all__ = ["REFUSED_BY_BROWSERS", "Fallback", "Fallbacks", "fallback_for"]
 
 REMEMBERED_S: Final = 3600.0
 MOST_HOSTS: Final = 4096
 
+REFUSED_BY_BROWSERS: Final = {
+    "NUL byte in header": "a NUL byte in the header",
+    "Multiple Location headers": "two different Location fields",
+}
+"""What libcurl says of headers that browsers refuse as well, and what we say."""
+
+_UNSUPPORTED_PROTOCOL: Final = 1
 _WEIRD_SERVER_REPLY: Final = 8
 _HTTP2: Final = 16
 _HTTP2_STREAM: Final = 92
+_SYNTAX: Final = (0, _UNSUPPORTED_PROTOCOL, _WEIRD_SERVER_REPLY)
 _LENGTH: Final = "Content-Length"  # in libcurl's words for code 8, which stands for much else
 
 
@@ -30,11 +39,13 @@ class Fallback(Enum):
     NONE = "as usual"
     HTTP1 = "over HTTP/1.1"
     TO_THE_END = "without regard to Content-Length"
+    TOLERANT = "and read as browsers read it"
 
     @property
     def fields(self) -> tuple[str, ...]:
         """Return the header fields that such a request adds: only the end tells where it ends."""
-        return ("Connection: close",) if self is Fallback.TO_THE_END else ()
+        closes = self in (Fallback.TO_THE_END, Fallback.TOLERANT)
+        return ("Connection: close",) if closes else ()
 
 
 def fallback_for(
@@ -44,12 +55,14 @@ def fallback_for(
     asked: Fallback,
     repeats: bool,
     is_tls: bool,
+    is_direct: bool,
     whole_header: bool,
 ) -> Fallback:
     """Return the way in which a failed request may succeed; NONE: there is no other.
 
     code, message: libcurl's (CURLE_*). asked: how it was asked. repeats: libcurl wanted to repeat
     it; over TLS that was HTTP/2 perhaps, which nobody tells of a request without an answer.
+    whole_header: with a status. is_direct: not through a proxy.
     """
     if whole_header:
         return Fallback.NONE
@@ -58,6 +71,9 @@ def fallback_for(
     is_length = code == _WEIRD_SERVER_REPLY and _LENGTH in message
     if is_length and asked in (Fallback.NONE, Fallback.HTTP1):
         return Fallback.TO_THE_END
+    is_syntax = code in _SYNTAX and message not in REFUSED_BY_BROWSERS
+    if is_syntax and is_direct and not is_length and asked is not Fallback.TOLERANT:
+        return Fallback.TOLERANT
     return Fallback.NONE
 
 

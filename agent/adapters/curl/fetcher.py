@@ -18,18 +18,25 @@ from typing import Any, Final
 import pycurl
 
 from agent.adapters.curl.answers import answer_of, unsent
-from agent.adapters.curl.blocks import read_answer, site_of
-from agent.adapters.curl.fallbacks import Fallback, Fallbacks, fallback_for
+from agent.adapters.curl.blocks import Site, read_answer, site_of
+from agent.adapters.curl.fallbacks import (
+    REFUSED_BY_BROWSERS,
+    Fallback,
+    Fallbacks,
+    fallback_for,
+)
 from agent.adapters.curl.idle import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.overdue import overdue
 from agent.adapters.curl.rate import RateLimit
+from agent.adapters.curl.raw_request import RawRequest
 from agent.adapters.curl.room import Room
 from agent.adapters.curl.slot import Slot
 from agent.adapters.curl.sockets import Sockets
 from agent.adapters.held import HeldBytes
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
+from shared.archive.http_block import status_code
 
 __all__ = ["CurlFetcher"]
 
@@ -67,6 +74,7 @@ class CurlFetcher:
         self._site = lru_cache(SITES_REMEMBERED)(partial(site_of, fields=options.fields))
         self._busy: dict[Any, Slot] = {}  # by handle
         self._free: list[Slot] = []
+        self._raw: dict[asyncio.Task[FetchAnswer], Callable[[FetchAnswer], None]] = {}
         self._fallbacks = Fallbacks()
         self._idle = IdleConnections(options.max_idle)
         self._answers: deque[tuple[Callable[[FetchAnswer], None], FetchAnswer]] = deque()
@@ -88,7 +96,7 @@ class CurlFetcher:
     @property
     def in_flight(self) -> int:
         """Return how many requests are under way."""
-        return len(self._busy)
+        return len(self._busy) + len(self._raw)
 
     @property
     def crowded(self) -> bool:
@@ -110,10 +118,14 @@ class CurlFetcher:
             self._deliver_soon()
             return
         site = self._site(request.url[: request.url.index("/", 8)])
-        has_ended = self._sockets.has_ended(self._idle.make_way(request.address, site.host))
-        slot = self._free.pop() if self._free else self._new_slot()
         now_s = self._clock.monotonic_s()
         fallback = self._fallbacks.of(site.host, now_s)
+        if fallback is Fallback.TOLERANT:
+            self._idle.hang_up(request.address)
+            self._start_raw(request, site, done)
+            return
+        has_ended = self._sockets.has_ended(self._idle.make_way(request.address, site.host))
+        slot = self._free.pop() if self._free else self._new_slot()
         slot.begin(request, site, done, now_s, self._clock.epoch_ms(), fallback)
         slot.connect_anew(has_ended)
         self._busy[slot.handle] = slot
@@ -121,6 +133,32 @@ class CurlFetcher:
         self._multi.add_handle(slot.handle)
         if self._sweep is None:
             self._sweep = self._loop.call_later(self._sweep_s, self._cut_overdue)
+
+    def _start_raw(
+        self, request: FetchRequest, site: Site, done: Callable[[FetchAnswer], None]
+    ) -> None:
+        raw = RawRequest(request, site, self._options, self._clock, self._held)
+        task = self._loop.create_task(raw.run(self._late_refusal, self._room_for_raw))
+        self._raw[task] = done
+        self._quiet.clear()
+        task.add_done_callback(self._raw_ended)
+
+    def _late_refusal(self) -> Outcome | None:
+        if self._stopping:
+            return "stopped"
+        return None if self._may_fetch() else "no_permit"
+
+    async def _room_for_raw(self, size_bytes: int) -> None:
+        while self._held.crowded:  # noqa: ASYNC110  # as in `_use_room`, nobody tells of room
+            await asyncio.sleep(ROOM_S)
+        while not self._rate.take(size_bytes, self._clock.monotonic_s()):  # noqa: ASYNC110
+            await asyncio.sleep(self._rate.wait_s())
+
+    def _raw_ended(self, task: asyncio.Task[FetchAnswer]) -> None:
+        done = self._raw.pop(task)
+        self._quiet_if_idle()
+        self._answers.append((done, task.result()))
+        self._deliver_all()
 
     def limit_rate(self, bytes_per_s: int) -> None:
         """Let all answers together come no faster from now on; 0: no limit."""
@@ -138,6 +176,8 @@ class CurlFetcher:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._quiet.wait(), deadline_s)
         self._end_all()
+        if self._raw:
+            await asyncio.wait(list(self._raw))
         await asyncio.sleep(0)  # the last answers are delivered by the loop
 
     def close(self) -> None:
@@ -304,7 +344,8 @@ class CurlFetcher:
 
     def _finish(self, handle: Any, code: int, message: str) -> None:
         slot = self._busy.pop(handle)
-        if code != pycurl.E_OK:
+        lines = slot.lines
+        if code != pycurl.E_OK or not lines or status_code(lines[0]) is None:
             message = self._look_for_fallback(slot, code, message)
         answer = answer_of(slot, code, message, self._clock.monotonic_s(), self._options)
         if answer.kept_alive:
@@ -315,9 +356,12 @@ class CurlFetcher:
         self._room.ended(slot)
         slot.clear()
         self._free.append(slot)
-        if not self._busy:
-            self._quiet.set()
+        self._quiet_if_idle()
         self._answers.append((done, answer))
+
+    def _quiet_if_idle(self) -> None:
+        if not self._busy and not self._raw:
+            self._quiet.set()
 
     def _look_for_fallback(self, slot: Slot, code: int, message: str) -> str:
         """Remember how a host is asked from now on, where that may help; return what is to be told.
@@ -326,21 +370,25 @@ class CurlFetcher:
         """
         if slot.refusal not in (None, "retry"):
             return message
+        received = read_answer(slot.lines)
         fallback = fallback_for(
             code,
             message,
             asked=slot.fallback,
             repeats=slot.refusal == "retry",
+            is_direct=not self._options.proxy,
             is_tls=slot.site.host.startswith("https:"),
-            whole_header=read_answer(slot.lines).whole,
+            whole_header=received.whole and received.status > 0,
         )
         if slot.refusal == "retry":
             message = "the server ended the open connection, or refused the stream"
         if fallback is not Fallback.NONE:
             self._fallbacks.remember(slot.site.host, fallback, self._clock.monotonic_s())
             slot.refusal = "retry"
-            return f"{message or 'no answer over HTTP/2'}; asked again {fallback.value}"
-        return f"{message}; asked again" if slot.refusal == "retry" else message
+            return f"{message or _unnamed(fallback)}; asked again {fallback.value}"
+        if slot.refusal == "retry":
+            return f"{message}; asked again"
+        return REFUSED_BY_BROWSERS.get(message, message)
 
     def _deliver_soon(self) -> None:
         """Have the loop deliver: whoever asked for what is answered does not expect it yet."""
@@ -358,8 +406,15 @@ class CurlFetcher:
                 self._deliver_soon()
 
     def _end_all(self) -> None:
+        for task in self._raw:
+            task.cancel()
         for handle, slot in list(self._busy.items()):
             slot.refusal = slot.refusal or "stopped"
             self._finish(handle, pycurl.E_ABORTED_BY_CALLBACK, "the agent is ending")
         if self._answers:
             self._deliver_soon()
+
+
+def _unnamed(fallback: Fallback) -> str:
+    """Return what was wrong where libcurl does not say."""
+    return "no status" if fallback is Fallback.TOLERANT else "no answer over HTTP/2"

@@ -29,6 +29,10 @@ class IdleConnections:
             if len(self._idle) > self._limit:
                 del self._idle[next(iter(self._idle))]
 
+    def hang_up(self, address: str) -> None:
+        """Hang up what was left open at an address, under whichever name."""
+        self.make_way(address, "")
+
     def make_way(self, address: str, host: str) -> int:
         """Hang up what was left open at an address under another name than this host.
 
