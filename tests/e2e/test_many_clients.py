@@ -24,7 +24,11 @@ CLIENTS = 1000
 SMALL = "/api/v1/segments/prsm-small-a.example.warc.gz"
 LARGE = "/api/v1/segments/prsm-large-a.example.warc.gz"
 MANY = ("--requests-per-minute", "1000000")
-SETTINGS = ("archive.download_idle_s=600", "limits.connections=5000")
+SETTINGS = (
+    "archive.download_idle_s=600",
+    "archive.downloads_per_token=5000",
+    "limits.connections=5000",
+)
 
 
 @pytest.fixture

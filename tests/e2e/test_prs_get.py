@@ -258,10 +258,10 @@ def test_by_the_shipped_nginx_through_a_proxy(tmp_path: Path) -> None:
     ):
         token = new_token(folder)
         untrusted = party.run("login", front, stdin=token)
-        assert (untrusted.code, "--ca FILE" in untrusted.err) == (3, True), untrusted.err
+        assert (untrusted.code, "--ca FILE" in untrusted.err) == (9, True), untrusted.err
         ca = ("--ca", str(tmp_path / "nginx/cert.pem"))
         refused = party.run("login", front, *ca, "--proxy", closed.url, stdin=token)
-        assert (refused.code, "HTTPS_PROXY=" in refused.err) == (3, True), refused.err
+        assert (refused.code, "HTTPS_PROXY=" in refused.err) == (9, True), refused.err
         done = party.run("login", front, *ca, "--proxy", proxy.url, stdin=token)
         assert done.code == 0, done.err
         party.get("--format", "warc", "-j", "2")
