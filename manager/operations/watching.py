@@ -1,8 +1,8 @@
 """Watch the agents: who is sick, or lies: by control hosts, what it claims, pages fetched again.
 
 Invariant: a person is told once when an agent becomes suspect and once when it is sound again; in
-between its row says what is odd, in words, and since when. A control host that half of the agents
-do not reach is sick itself: it is said, it judges nobody, and another takes its place.
+between its row says all that is odd, in words, and since when. A control host that half of the
+agents do not reach is sick itself: it is said, it judges nobody, and another takes its place.
 """
 
 from __future__ import annotations
@@ -111,30 +111,31 @@ def _verdicts(
         if first in number and second in number:
             neighbours[number[first]].append(number[second])
             neighbours[number[second]].append(number[first])
-    verdicts = {
-        odd.agent: _Verdict(odd.reason, odd.since_ms)
-        for odd in odd_agents(probes, neighbours, policy.control_factor)
-    }
+    found: dict[int, list[_Verdict]] = defaultdict(list)
+    for odd in odd_agents(probes, neighbours, policy.control_factor):
+        found[odd.agent].append(_Verdict(odd.reason, odd.since_ms))
     for row in rows.values():
         period = open_period(row)
-        if period is not None and period.has_held and row.id not in verdicts:
-            verdicts[row.id] = _Verdict(reason_of(period), now_ms)
-    for row in rows.values():
+        if period is not None and period.has_held:
+            found[row.id].append(_Verdict(reason_of(period), now_ms))
         tally = tally_of(row)
-        if tally.is_suspect and row.id not in verdicts:
-            verdicts[row.id] = _Verdict(tally.reason, now_ms)
+        if tally.is_suspect:
+            found[row.id].append(_Verdict(tally.reason, now_ms))
     ids = list(rows)
     learned = load_model(tx, ids)
     if learned is not None:
         near = too_near(learned.model, learned.known, policy.distance_trust)
         for agent, times in zip(ids, near.tolist(), strict=True):
-            if times and agent not in verdicts:
+            if times:
                 reason = agreeing(
                     f"it claims to be {spoken_times(times)} times nearer to hosts than most others "
                     "are"
                 )
-                verdicts[agent] = _Verdict(reason, now_ms)
-    return verdicts
+                found[agent].append(_Verdict(reason, now_ms))
+    return {
+        agent: _Verdict("; ".join(one.reason for one in each), min(one.since_ms for one in each))
+        for agent, each in found.items()
+    }
 
 
 def _tell(tx: Transaction, row: AgentRow, verdict: _Verdict | None, now_ms: int) -> bool:

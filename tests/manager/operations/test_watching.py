@@ -57,6 +57,7 @@ def test_a_sick_agent_is_told_with_reason_and_time_and_is_sound_again(database: 
     row = agent_detail(database, "c", world.now_ms, world.policy).view.row
     assert "its control hosts are" in row.suspect_reason
     assert "times slower than for" in row.suspect_reason
+    assert "; its times of" in row.suspect_reason  # other evidence stands beside it
     assert row.suspect_since_ms is not None
     assert row.suspect_since_ms <= world.now_ms
     assert actions(database, "agent.suspect") == ["c"]
