@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -133,12 +135,20 @@ def test_a_unit_says_what_can_be_run(name: str) -> None:
     if name == "prsm-signer.service":
         _keeps_its_keys(unit, words)
     if analyse := shutil.which("systemd-analyze"):
-        said = subprocess.run(
-            [analyse, "verify", DEPLOY / name], capture_output=True, text=True, timeout=60,
-            check=False,
-        ).stderr  # fmt: skip
+        said = systemd_says(analyse, DEPLOY / name)
         ours = [line for line in said.splitlines() if name in line and "not executable" not in line]
         assert ours == []
+
+
+def systemd_says(analyse: str, unit: Path) -> str:
+    """Return what systemd finds in a unit; asked by root, it would write into /run."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # where anybody may read
+        Path(folder).chmod(0o755)
+        copy = shutil.copy(unit, folder)
+        return subprocess.run(
+            [analyse, "verify", copy], capture_output=True, text=True, check=False, cwd="/",
+            user="nobody" if os.geteuid() == 0 else None,
+        ).stderr  # fmt: skip
 
 
 def _keeps_its_keys(unit: configparser.ConfigParser, words: list[str]) -> None:
