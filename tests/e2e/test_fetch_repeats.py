@@ -184,3 +184,22 @@ def test_a_connection_that_was_hung_up_meanwhile_is_not_used(
                 assert len(server.requests) == number + 1
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_names_that_share_an_address_never_meet_a_connection_of_ours_that_was_hung_up(
+    identity: Identity, *, tls: bool
+) -> None:
+    """One is open at a time: each name gets a new one, and no request is a `retry` by our doing."""
+
+    async def run() -> None:
+        async with (
+            RawServer(HELLO, tls=identity.context() if tls else None) as server,
+            fetching(ANY_CERTIFICATE) as fetcher,
+        ):
+            urls = [server.url("/", host=f"www.{name}.example") for name in "aabbaba"]
+            answers = [await get_once(fetcher, url) for url in urls]
+            assert {answer.outcome for answer in answers} == {"answered"}
+            assert server.connections == 5
+
+    asyncio.run(run())

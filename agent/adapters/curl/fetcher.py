@@ -124,10 +124,12 @@ class CurlFetcher:
             self._idle.hang_up(request.address)
             self._start_raw(request, site, done)
             return
-        has_ended = self._sockets.has_ended(self._idle.make_way(request.address, site.host))
+        kept = self._idle.make_way(request.address, site.host)
+        # One of this host that made way for another name is hung up, and libcurl does not know yet.
+        anew = not self._options.proxy and (kept < 0 or self._sockets.has_ended(kept))
         slot = self._free.pop() if self._free else self._new_slot()
         slot.begin(request, site, done, now_s, self._clock.epoch_ms(), fallback)
-        slot.connect_anew(has_ended)
+        slot.connect_anew(anew)
         self._busy[slot.handle] = slot
         self._quiet.clear()
         self._multi.add_handle(slot.handle)
