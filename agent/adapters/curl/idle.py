@@ -7,9 +7,7 @@ is made.
 
 from __future__ import annotations
 
-import os
-import socket
-from contextlib import suppress
+from collections.abc import Callable
 from ipaddress import ip_address
 
 __all__ = ["IdleConnections", "same_address"]
@@ -18,8 +16,10 @@ __all__ = ["IdleConnections", "same_address"]
 class IdleConnections:
     """What libcurl keeps open, as far as it matters, by address."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, hang_up: Callable[[int, str], None]) -> None:
+        """hang_up: ends the connection of a descriptor, if it is one to an address."""
         self._limit = limit
+        self._hang_up = hang_up
         self._idle: dict[str, tuple[str, int]] = {}  # (host, descriptor), oldest first
 
     def keep(self, address: str, host: str, descriptor: int) -> None:
@@ -43,23 +43,8 @@ class IdleConnections:
             return -1
         if idle[0] == host:
             return idle[1]
-        # libcurl offers no way to close one connection. The descriptor may be somebody else's by
-        # now, or a file's; only a connection to this very address is ended.
-        with suppress(OSError), _connection(idle[1]) as connection:
-            peer = connection.getpeername()
-            if isinstance(peer, tuple) and same_address(peer[0], address):
-                connection.shutdown(socket.SHUT_RDWR)
+        self._hang_up(idle[1], address)
         return -1
-
-
-def _connection(descriptor: int) -> socket.socket:
-    """Return a socket of our own on what a descriptor leads to. Raises OSError: it is none."""
-    copy = socket.dup(descriptor)
-    try:
-        return socket.socket(fileno=copy)
-    except OSError:
-        os.close(copy)
-        raise
 
 
 def same_address(one: str, other: str) -> bool:
