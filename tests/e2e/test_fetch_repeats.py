@@ -197,9 +197,10 @@ def test_names_that_share_an_address_never_meet_a_connection_of_ours_that_was_hu
             RawServer(HELLO, tls=identity.context() if tls else None) as server,
             fetching(ANY_CERTIFICATE) as fetcher,
         ):
-            urls = [server.url("/", host=f"www.{name}.example") for name in "aabbabaabbbbaa"]
+            names = "aabb" + 20 * "ab" + "aabbbbaaa"  # libcurl would give up after five that ended
+            urls = [server.url("/", host=f"www.{name}.example") for name in names]
             answers = [await get_once(fetcher, url) for url in urls]
             assert {answer.outcome for answer in answers} == {"answered"}
-            assert server.connections == 7
+            assert server.connections >= 40
 
     asyncio.run(run())

@@ -121,12 +121,14 @@ class CurlFetcher:
         now_s = self._clock.monotonic_s()
         fallback = self._fallbacks.of(site.host, now_s)
         if fallback is Fallback.TOLERANT:
-            self._idle.hang_up(request.address)
+            self._idle.hang_up(request.address, now_s)
             self._start_raw(request, site, done)
             return
-        kept = self._idle.make_way(request.address, site.host)
-        # One of this host that made way for another name is hung up, and libcurl does not know yet.
-        anew = not self._options.proxy and (kept < 0 or self._sockets.has_ended(kept))
+        kept = self._idle.make_way(request.address, site.host, now_s)
+        has_ended = self._sockets.has_ended(kept)
+        if has_ended:
+            self._idle.note_end(site.host, now_s)
+        anew = not self._options.proxy and (kept < 0 or has_ended)
         slot = self._free.pop() if self._free else self._new_slot()
         slot.begin(request, site, done, now_s, self._clock.epoch_ms(), fallback)
         slot.connect_anew(anew)

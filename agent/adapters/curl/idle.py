@@ -9,8 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ipaddress import ip_address
+from typing import Final
 
 __all__ = ["IdleConnections", "same_address"]
+
+
+TRUSTED_S: Final = 2.0
+"""How long after its last use libcurl may take a connection that ended: a second, and rounding."""
 
 
 class IdleConnections:
@@ -21,6 +26,7 @@ class IdleConnections:
         self._limit = limit
         self._hang_up = hang_up
         self._idle: dict[str, tuple[str, int]] = {}  # (host, descriptor), oldest first
+        self._hung_up_s: dict[str, float] = {}  # host: when, the oldest first
 
     def keep(self, address: str, host: str, descriptor: int) -> None:
         """Note that a connection stays open; `descriptor` is its socket's, -1: unknown."""
@@ -29,22 +35,33 @@ class IdleConnections:
             if len(self._idle) > self._limit:
                 del self._idle[next(iter(self._idle))]
 
-    def hang_up(self, address: str) -> None:
+    def hang_up(self, address: str, now_s: float) -> None:
         """Hang up what was left open at an address, under whichever name."""
-        self.make_way(address, "")
+        self.make_way(address, "", now_s)
 
-    def make_way(self, address: str, host: str) -> int:
+    def make_way(self, address: str, host: str, now_s: float) -> int:
         """Hang up what was left open at an address under another name than this host.
 
-        Return the descriptor of what was left open under this one, -1: there was nothing.
+        Return the descriptor of what was left open under this one, -1: there was nothing, or it is
+        hung up, too: libcurl trusts for a second what it used, and may take another connection of
+        this host instead, one that was hung up within that time.
         """
         idle = self._idle.pop(address, None)
         if idle is None:
             return -1
-        if idle[0] == host:
-            return idle[1]
-        self._hang_up(idle[1], address)
+        kept_host, descriptor = idle
+        if kept_host == host and now_s - self._hung_up_s.get(host, -TRUSTED_S) >= TRUSTED_S:
+            return descriptor
+        self._hang_up(descriptor, address)
+        self.note_end(kept_host, now_s)
         return -1
+
+    def note_end(self, host: str, now_s: float) -> None:
+        """Note that a connection to a host was hung up, by us or by its server."""
+        self._hung_up_s.pop(host, None)
+        self._hung_up_s[host] = now_s
+        while len(self._hung_up_s) > self._limit:
+            del self._hung_up_s[next(iter(self._hung_up_s))]
 
 
 def same_address(one: str, other: str) -> bool:

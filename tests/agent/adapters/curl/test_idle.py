@@ -51,7 +51,7 @@ def test_another_name_at_its_address_hangs_it_up(hang_up: Callable[[int, str], N
                 with theirs:
                     idle = IdleConnections(10, hang_up)
                     idle.keep(kept_of, "a", ours.fileno())
-                    idle.make_way(asked_of, host)
+                    idle.make_way(asked_of, host, 5.0)
                     assert hung_up(theirs) is ends
 
 
@@ -65,7 +65,7 @@ def test_a_number_that_is_no_connection_any_more_is_let_go_of(
         for descriptor in (file.fileno(), ours.fileno(), 9999):
             idle = IdleConnections(10, hang_up)
             idle.keep(ADDRESS, "a", descriptor)
-            idle.make_way(ADDRESS, "b")
+            idle.make_way(ADDRESS, "b", 5.0)
         assert files_open() == before
         assert not hung_up(theirs)
         file.write("still open")
