@@ -292,7 +292,7 @@ class ByHand:
         return answer, list(module.handle("answer", [answer]))
 
     def _asks_again(self, answer: FetchAnswer) -> bool:
-        """Tell whether a page is asked for again because of the way in which it was asked."""
+        """Return whether a page is asked for again because of the way in which it was asked."""
         due, retries = answer.due, self._limits.retries
         return answer.outcome == "retry" and gets_another_attempt(
             answer.outcome, answer.status, due.attempt, retries

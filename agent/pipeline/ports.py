@@ -124,7 +124,7 @@ class FetchAnswer:
 
     @property
     def is_free_retry(self) -> bool:
-        """Tell whether it says nothing about the host: `retry`, at the first attempt."""
+        """Return whether it says nothing about the host: `retry`, at the first attempt."""
         if self.outcome != "retry":
             return False
         due = self.request.due

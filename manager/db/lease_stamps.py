@@ -17,7 +17,7 @@ __all__ = ["add", "forget", "knows"]
 
 
 def knows(tx: Transaction, stamp: str) -> bool:
-    """Tell whether a manager of this database wrote a stamp."""
+    """Return whether a manager of this database wrote a stamp."""
     found = tx.value(sa.select(lease_stamps.c.stamp).where(lease_stamps.c.stamp == stamp))
     return found is not None
 

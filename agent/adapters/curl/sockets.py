@@ -91,7 +91,7 @@ class Sockets:
         return done
 
     def has_ended(self, descriptor: int) -> bool:
-        """Tell whether an idle connection was hung up by its server."""
+        """Return whether an idle connection was hung up by its server."""
         return descriptor in self._ended
 
     def hang_up(self, descriptor: int, address: str = "") -> None:
@@ -110,7 +110,7 @@ class Sockets:
                     del self._hung_up[next(iter(self._hung_up))]
 
     def was_hung_up(self, local_port: int) -> bool:
-        """Tell, once, whether the connection from a port is one that was hung up.
+        """Return, once, whether the connection from a port is one that was hung up.
 
         libcurl trusts what it used within a second, and may take it for a request.
         """

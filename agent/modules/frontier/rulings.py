@@ -69,7 +69,7 @@ class Rulings:
             self._has.dirty.update(dict.fromkeys(host.jobs))
 
     def _ask_again(self, address: AddressQueue, due: RulesDue, host: HostQueue | None) -> None:
-        """Let rules have another turn, as soon as the address has rested."""
+        """Give rules another turn, as soon as the address has rested."""
         if due.hop:
             address.ask_for(due, at_once=True)
         elif host is not None and host.rules == "asked":
