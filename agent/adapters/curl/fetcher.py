@@ -76,7 +76,7 @@ class CurlFetcher:
         self._free: list[Slot] = []
         self._raw: dict[asyncio.Task[FetchAnswer], Callable[[FetchAnswer], None]] = {}
         self._fallbacks = Fallbacks()
-        self._idle = IdleConnections(options.max_idle, self._sockets.hang_up)
+        self._idle = IdleConnections(options.max_idle)
         self._answers: deque[tuple[Callable[[FetchAnswer], None], FetchAnswer]] = deque()
         self._rate = RateLimit(options.rate, clock.monotonic_s())
         self._paused: list[Slot] = []

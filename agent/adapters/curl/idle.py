@@ -7,7 +7,9 @@ is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import socket
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final
 
@@ -21,10 +23,8 @@ TRUSTED_S: Final = 2.0
 class IdleConnections:
     """What libcurl keeps open, as far as it matters, by address."""
 
-    def __init__(self, limit: int, hang_up: Callable[[int, str], None]) -> None:
-        """hang_up: ends the connection of a descriptor, if it is one to an address."""
+    def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._hang_up = hang_up
         self._idle: dict[str, tuple[str, int]] = {}  # (host, descriptor), oldest first
         self._hung_up_s: dict[str, float] = {}  # host: when, the oldest first
 
@@ -52,7 +52,7 @@ class IdleConnections:
         kept_host, descriptor = idle
         if kept_host == host and now_s - self._hung_up_s.get(host, -TRUSTED_S) >= TRUSTED_S:
             return descriptor
-        self._hang_up(descriptor, address)
+        _end(descriptor, address)
         self.note_end(kept_host, now_s)
         return -1
 
@@ -62,6 +62,28 @@ class IdleConnections:
         self._hung_up_s[host] = now_s
         while len(self._hung_up_s) > self._limit:
             del self._hung_up_s[next(iter(self._hung_up_s))]
+
+
+def _end(descriptor: int, address: str) -> None:
+    """End a connection that libcurl keeps, for which it has no call.
+
+    The descriptor may be somebody else's by now, or a file's: only a connection to this address is
+    ended.
+    """
+    with suppress(OSError), _connection(descriptor) as connection:
+        peer = connection.getpeername()
+        if isinstance(peer, tuple) and same_address(peer[0], address):
+            connection.shutdown(socket.SHUT_RDWR)
+
+
+def _connection(descriptor: int) -> socket.socket:
+    """Return a socket of our own on what a descriptor leads to. Raises OSError: it is none."""
+    copy = socket.dup(descriptor)
+    try:
+        return socket.socket(fileno=copy)
+    except OSError:
+        os.close(copy)
+        raise
 
 
 def same_address(one: str, other: str) -> bool:

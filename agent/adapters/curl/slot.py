@@ -216,13 +216,11 @@ class Slot:
             return refused
         return self._sockets.opened(descriptor, purpose)
 
-    def _before_sending(self, address: str, _local: str, _port: int, local_port: int) -> int:
+    def _before_sending(self, address: str, *_: object) -> int:
         allowed: int = pycurl.PREREQFUNC_OK
         refused: int = pycurl.PREREQFUNC_ABORT
         if self.sent:  # a repetition, on another connection that was open
             self.refusal = self.refusal or "retry"
             return refused
-        if self._sockets.was_hung_up(local_port):  # nothing leaves, and libcurl takes another
-            return allowed
         self.sent = self._may_send(self, address)
         return allowed if self.sent else refused

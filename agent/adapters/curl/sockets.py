@@ -6,8 +6,7 @@ thing. Here a socket stays entered when nobody waits for it; if it wakes us then
 up), it leaves.
 
 libcurl looks whether a connection still stands only where it was idle for a second; of a shorter
-one `has_ended` knows, because the kernel says so while nobody waits for it. Over one that ended no
-byte may leave, and libcurl may try it all the same: `was_hung_up` tells such a try from a request.
+one `has_ended` knows, because the kernel says so while nobody waits for it.
 
 Invariant: what libcurl waits for is entered. It closes sockets without a word, and the kernel
 forgets closed ones by itself; so a socket that nobody waited for is entered anew, whether it is
@@ -18,16 +17,12 @@ the same: whoever gets its number later would have been opened too.
 from __future__ import annotations
 
 import asyncio
-import os
 import select
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
 import pycurl
-
-from agent.adapters.curl.idle import same_address
 
 __all__ = ["Sockets"]
 
@@ -38,9 +33,6 @@ _EVENTS: Final = {
 }
 _READABLE: Final = select.EPOLLIN | select.EPOLLRDHUP
 _HUNG_UP: Final = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
-
-
-_HUNG_UP_MOST: Final = 10_000
 
 
 class Sockets:
@@ -54,7 +46,6 @@ class Sockets:
         self._unwanted: set[int] = set()  # entered, but nobody waits for it now
         self._connections: set[int] = set()  # that were opened, perhaps closed since
         self._ended: set[int] = set()  # whose server hung up while nobody waited for them
-        self._hung_up: dict[int, None] = {}  # local ports, the oldest first
         self.fileno = self._epoll.fileno()
         loop.add_reader(self.fileno, ready)
 
@@ -94,35 +85,12 @@ class Sockets:
         """Return whether an idle connection was hung up by its server."""
         return descriptor in self._ended
 
-    def hang_up(self, descriptor: int, address: str = "") -> None:
-        """End a connection that libcurl keeps, which it has no call for: no byte leaves over it.
-
-        The descriptor may be somebody else's by now, or a file's. address: end only a connection
-        to this one.
-        """
-        with suppress(OSError), _connection(descriptor) as connection:
-            peer = connection.getpeername()
-            if isinstance(peer, tuple) and (not address or same_address(peer[0], address)):
-                local_port: int = connection.getsockname()[1]
-                connection.shutdown(socket.SHUT_RDWR)
-                self._hung_up[local_port] = None
-                if len(self._hung_up) > _HUNG_UP_MOST:
-                    del self._hung_up[next(iter(self._hung_up))]
-
-    def was_hung_up(self, local_port: int) -> bool:
-        """Return, once, whether the connection from a port is one that was hung up.
-
-        libcurl trusts what it used within a second, and may take it for a request.
-        """
-        return self._hung_up.pop(local_port, 0) is None
-
     def take(self) -> Iterator[tuple[int, int]]:
         """Yield (descriptor, what is ready) for `socket_action`."""
         for descriptor, events in self._epoll.poll(0):
             if descriptor in self._unwanted:
                 if events & _HUNG_UP and descriptor in self._connections:
                     self._ended.add(descriptor)
-                    self.hang_up(descriptor)
                 self._leave(descriptor)
             elif events == select.EPOLLIN:
                 yield descriptor, pycurl.CSELECT_IN
@@ -142,13 +110,3 @@ class Sockets:
         if self._entered.pop(descriptor, None) is not None:
             with suppress(OSError):
                 self._epoll.unregister(descriptor)
-
-
-def _connection(descriptor: int) -> socket.socket:
-    """Return a socket of our own on what a descriptor leads to. Raises OSError: it is none."""
-    copy = socket.dup(descriptor)
-    try:
-        return socket.socket(fileno=copy)
-    except OSError:
-        os.close(copy)
-        raise

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pytest
-
 from agent.adapters.curl.idle import IdleConnections
-from agent.adapters.curl.sockets import Sockets
 
 ADDRESS, OTHER = "127.0.0.1", "192.0.2.7"
 
@@ -23,21 +18,11 @@ def hung_up(connection: socket.socket) -> bool:
         return False
 
 
-@pytest.fixture
-def hang_up() -> Iterator[Callable[[int, str], None]]:
-    """Return what hangs up connections."""
-    loop = asyncio.new_event_loop()
-    sockets = Sockets(loop, lambda: None)
-    yield sockets.hang_up
-    sockets.end()
-    loop.close()
-
-
 def files_open() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
-def test_another_name_at_its_address_hangs_it_up(hang_up: Callable[[int, str], None]) -> None:
+def test_another_name_at_its_address_hangs_it_up() -> None:
     """The same name uses it again; another address, or a number that is another's, is let be."""
     with socket.create_server((ADDRESS, 0)) as server:
         for kept_of, asked_of, host, ends in (
@@ -49,21 +34,19 @@ def test_another_name_at_its_address_hangs_it_up(hang_up: Callable[[int, str], N
             with socket.create_connection(server.getsockname()) as ours:
                 theirs, _ = server.accept()
                 with theirs:
-                    idle = IdleConnections(10, hang_up)
+                    idle = IdleConnections(10)
                     idle.keep(kept_of, "a", ours.fileno())
                     idle.make_way(asked_of, host, 5.0)
                     assert hung_up(theirs) is ends
 
 
-def test_a_number_that_is_no_connection_any_more_is_let_go_of(
-    tmp_path: Path, hang_up: Callable[[int, str], None]
-) -> None:
+def test_a_number_that_is_no_connection_any_more_is_let_go_of(tmp_path: Path) -> None:
     """libcurl closes without a word: by now it is a file's, another socket's, or nobody's."""
     ours, theirs = socket.socketpair()
     with (tmp_path / "file").open("w") as file, ours, theirs:
         before = files_open()
         for descriptor in (file.fileno(), ours.fileno(), 9999):
-            idle = IdleConnections(10, hang_up)
+            idle = IdleConnections(10)
             idle.keep(ADDRESS, "a", descriptor)
             idle.make_way(ADDRESS, "b", 5.0)
         assert files_open() == before
