@@ -4,9 +4,9 @@
     TO_THE_END   a Content-Length that is no length (`-1`, two different ones): read until it closes
     TOLERANT     a header that libcurl refuses and browsers read: `raw_request.py` asks
 
-The second request has a turn of its own, after its address has rested. A fallback is remembered
-for its host for an hour, so that a site costs one request more and not twice as many.
-Invariant: a host goes only down this list within the hour; all fallbacks speak HTTP/1.1.
+The frontier schedules the second request, so the interval of the address is kept. A fallback is
+remembered for its host for an hour: a site costs one request more, not twice as many.
+Invariant: within the hour a host's fallback changes only to a later one; all speak HTTP/1.1.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def fallback_for(
     """Return the way in which a failed request may succeed; NONE: there is no other.
 
     code, message: libcurl's (CURLE_*). asked: how it was asked. repeats: libcurl wanted to repeat
-    it; over TLS that was HTTP/2 perhaps, which nobody tells of a request without an answer.
+    it; over TLS that may have been HTTP/2: without an answer the protocol is not known.
     whole_header: with a status. is_direct: not through a proxy.
     """
     if whole_header:

@@ -153,7 +153,7 @@ class CurlFetcher:
         return None if self._may_fetch() else "no_permit"
 
     async def _room_for_raw(self, size_bytes: int) -> None:
-        while self._held.crowded:  # noqa: ASYNC110  # as in `_use_room`, nobody tells of room
+        while self._held.crowded:  # noqa: ASYNC110  # there is no event for it
             await asyncio.sleep(ROOM_S)
         while not self._rate.take(size_bytes, self._clock.monotonic_s()):  # noqa: ASYNC110
             await asyncio.sleep(self._rate.wait_s())
@@ -370,7 +370,7 @@ class CurlFetcher:
     def _look_for_fallback(self, slot: Slot, code: int, message: str) -> str:
         """Remember how a host is asked from now on, where that may help; return what is to be told.
 
-        The request that failed is a `retry` then: its repetition has a turn of its own.
+        The request that failed ends as a `retry` then: the frontier schedules its repetition.
         """
         if slot.refusal not in (None, "retry"):
             return message
@@ -420,5 +420,5 @@ class CurlFetcher:
 
 
 def _unnamed(fallback: Fallback) -> str:
-    """Return what was wrong where libcurl does not say."""
+    """Return the error where libcurl gives no message."""
     return "no status" if fallback is Fallback.TOLERANT else "no answer over HTTP/2"

@@ -36,15 +36,15 @@ class IdleConnections:
                 del self._idle[next(iter(self._idle))]
 
     def hang_up(self, address: str, now_s: float) -> None:
-        """Hang up what was left open at an address, under whichever name."""
+        """Close the idle connection to an address, of any host."""
         self.make_way(address, "", now_s)
 
     def make_way(self, address: str, host: str, now_s: float) -> int:
-        """Hang up what was left open at an address under another name than this host.
+        """Close the idle connection to an address if it is another host's.
 
-        Return the descriptor of what was left open under this one, -1: there was nothing, or it is
-        hung up, too: libcurl trusts for a second what it used, and may take another connection of
-        this host instead, one that was hung up within that time.
+        Return the descriptor of this host's idle connection. -1: there is none, or it is closed,
+        too, because another of this host was closed just before: libcurl does not check a
+        connection that it used within a second, and might send over the closed one.
         """
         idle = self._idle.pop(address, None)
         if idle is None:
