@@ -85,6 +85,7 @@ def _lines_left_out(share: int, *, of_half: bool = False) -> Lie:
     """Return one line for so many; the unit takes as long as it did."""
 
     def lie(seen: Seen) -> list[Seen]:
+        """Return the line with the time of those it stands for, or none."""
         if of_half and zlib.crc32(seen.unit.encode()) % 2 == 1:
             return [seen]
         if seen.request % share:

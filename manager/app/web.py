@@ -189,7 +189,7 @@ async def _front() -> str:
     return "/console/"
 
 
-# Made once for the process, as they are: `include_router` would make each anew at the first
+# Made once for the process: `include_router` would make each anew at the first
 # request of each application.
 _FIRST: Final = strict([*agent_api.sync_router.routes, *_DOCUMENT.routes, *health_router.routes])
 ROUTES: Final = [

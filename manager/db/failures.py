@@ -69,7 +69,7 @@ def as_ours(damaged: Callable[[BaseException], PrsmError]) -> Iterator[None]:
 
 
 def _said(why: str) -> str:
-    """Return what a driver says; beside SQLite's lock, what holds it, and the remedy."""
+    """Return the driver's message; for a locked SQLite file, with the holder and the remedy."""
     if "database is locked" not in why:
         return why
     return (

@@ -4,7 +4,7 @@ A crawl fetches more pages than the probes of the other agents, so their bytes a
 its bytes. The agent's times, where they are believed, estimate them, too: in its own ms per byte
 of the pages that the others probed. And its claimed bytes, over the factor by which its own probe
 of the unit is wrong, are exact where it lies in the same way about both.
-Invariants: the bytes of a unit are a function of what is known of it, in whatever order that came.
+Invariants: the bytes of a unit follow from what is known of it, in any order of arrival.
 A claim counts within a factor of the estimate, else the estimate does.
 """
 

@@ -175,9 +175,9 @@ def _set(tx: Transaction, agent_id: int, rows: Sequence[DistanceRow]) -> None:
 
 
 def refresh_volumes(tx: Transaction, round_number: int, unit_ids: Collection[int]) -> None:
-    """Make the volumes of units that were finished in a round anew, where logs came.
+    """Compute the volumes of units that were finished in a round again, where logs came.
 
-    What agents under doubt say of these units counts by them, so that is made anew, too.
+    The claims of agents under doubt count by these volumes, so they are computed again, too.
     """
     rows = measurements.crawled_sums(tx, round_number, unit_ids)
     whole = [with_fast_lines(row) for row in rows]

@@ -1,8 +1,8 @@
 """Watch the agents: who is sick, or lies: by control hosts, what it claims, pages fetched again.
 
 Invariant: a person is told once when an agent becomes suspect and once when it is sound again; in
-between its row says all that is odd, in words, and since when. A control host that half of the
-agents do not reach is sick itself: it is said, it judges nobody, and another takes its place.
+between its row names all evidence, in words, and since when. A control host that half of the
+agents do not reach is sick itself: it is reported and replaced, and counts against no agent.
 """
 
 from __future__ import annotations

@@ -6,13 +6,16 @@
     outcomes.py  how a request ended, from curl's words to ours (pure)
     answers.py   from what came in to the answer
     fallbacks.py second ways to ask, where libcurl refuses an answer that browsers show
+    retries.py   which failed requests are asked again, and how
     raw_request.py  a request whose answer libcurl does not read, and we do
+    raw_requests.py those of them that are under way
     raw_answer.py   an answer from its bytes, as browsers read it (pure)
     idle.py      connections that stay open, one an address
     rate.py      how fast all answers together may come
     room.py      who waits, where bodies in memory have reached their bound
     sockets.py   what libcurl waits for, watched as one
-    fetcher.py   the event loop's side: timers, permit, stopping
+    timer.py     when libcurl wants to be woken
+    fetcher.py   the event loop's side: permit, limits, stopping
 
 Invariant: each `start` is answered by exactly one `done`; no request is sent without a permit, to
 another address than the given one, or over another protocol than HTTP.

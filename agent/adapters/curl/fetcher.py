@@ -8,7 +8,6 @@ asks again when the connection stands: between the two a process can have been s
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -18,21 +17,18 @@ from typing import Any, Final
 import pycurl
 
 from agent.adapters.curl.answers import answer_of, unsent
-from agent.adapters.curl.blocks import Site, read_answer, site_of
-from agent.adapters.curl.fallbacks import (
-    REFUSED_BY_BROWSERS,
-    Fallback,
-    Fallbacks,
-    fallback_for,
-)
+from agent.adapters.curl.blocks import site_of
+from agent.adapters.curl.fallbacks import Fallback, Fallbacks
 from agent.adapters.curl.idle import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.overdue import overdue
 from agent.adapters.curl.rate import RateLimit
-from agent.adapters.curl.raw_request import RawRequest
+from agent.adapters.curl.raw_requests import RawRequests
+from agent.adapters.curl.retries import note_retry
 from agent.adapters.curl.room import Room
 from agent.adapters.curl.slot import Slot
 from agent.adapters.curl.sockets import Sockets
+from agent.adapters.curl.timer import Timer
 from agent.adapters.held import HeldBytes
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
@@ -67,14 +63,14 @@ class CurlFetcher:
         self._loop = asyncio.get_running_loop()
         self._multi: Any = pycurl.CurlMulti()
         self._sockets = Sockets(self._loop, self._move_on)
+        self._timer = Timer(self._loop, self._act)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._timer.set)
         self._multi.setopt(pycurl.M_MAXCONNECTS, options.max_idle)
         self._multi.setopt(pycurl.M_PIPELINING, 0)
         self._site = lru_cache(SITES_REMEMBERED)(partial(site_of, fields=options.fields))
         self._busy: dict[Any, Slot] = {}  # by handle
         self._free: list[Slot] = []
-        self._raw: dict[asyncio.Task[FetchAnswer], Callable[[FetchAnswer], None]] = {}
         self._fallbacks = Fallbacks()
         self._idle = IdleConnections(options.max_idle)
         self._answers: deque[tuple[Callable[[FetchAnswer], None], FetchAnswer]] = deque()
@@ -82,11 +78,11 @@ class CurlFetcher:
         self._paused: list[Slot] = []
         self._held = HeldBytes(options.held_bytes) if held is None else held
         self._room = Room(self._held)
+        self._raw = RawRequests(
+            options, clock, self._held, self._rate, self._late_refusal, self._raw_ended
+        )
         self._look_for_room: asyncio.TimerHandle | None = None
         self._resume: asyncio.TimerHandle | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._soon: asyncio.Handle | None = None  # wakes libcurl in the loop's next round
-        self._wake_s = math.inf
         self._sweep: asyncio.TimerHandle | None = None
         self._sweep_s = min(MAX_SWEEP_S, options.first_byte_s / 4, options.deadline_s / 4)
         self._quiet: asyncio.Event = asyncio.Event()
@@ -122,7 +118,8 @@ class CurlFetcher:
         fallback = self._fallbacks.of(site.host, now_s)
         if fallback is Fallback.TOLERANT:
             self._idle.hang_up(request.address, now_s)
-            self._start_raw(request, site, done)
+            self._raw.start(request, site, done)
+            self._quiet.clear()
             return
         kept = self._idle.make_way(request.address, site.host, now_s)
         has_ended = self._sockets.has_ended(kept)
@@ -138,30 +135,14 @@ class CurlFetcher:
         if self._sweep is None:
             self._sweep = self._loop.call_later(self._sweep_s, self._cut_overdue)
 
-    def _start_raw(
-        self, request: FetchRequest, site: Site, done: Callable[[FetchAnswer], None]
-    ) -> None:
-        raw = RawRequest(request, site, self._options, self._clock, self._held)
-        task = self._loop.create_task(raw.run(self._late_refusal, self._room_for_raw))
-        self._raw[task] = done
-        self._quiet.clear()
-        task.add_done_callback(self._raw_ended)
-
     def _late_refusal(self) -> Outcome | None:
         if self._stopping:
             return "stopped"
         return None if self._may_fetch() else "no_permit"
 
-    async def _room_for_raw(self, size_bytes: int) -> None:
-        while self._held.crowded:  # noqa: ASYNC110  # there is no event for it
-            await asyncio.sleep(ROOM_S)
-        while not self._rate.take(size_bytes, self._clock.monotonic_s()):  # noqa: ASYNC110
-            await asyncio.sleep(self._rate.wait_s())
-
-    def _raw_ended(self, task: asyncio.Task[FetchAnswer]) -> None:
-        done = self._raw.pop(task)
+    def _raw_ended(self, done: Callable[[FetchAnswer], None], answer: FetchAnswer) -> None:
         self._quiet_if_idle()
-        self._answers.append((done, task.result()))
+        self._answers.append((done, answer))
         self._deliver_all()
 
     def limit_rate(self, bytes_per_s: int) -> None:
@@ -180,21 +161,18 @@ class CurlFetcher:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._quiet.wait(), deadline_s)
         self._end_all()
-        if self._raw:
-            await asyncio.wait(list(self._raw))
+        await self._raw.wait()
         await asyncio.sleep(0)  # the last answers are delivered by the loop
 
     def close(self) -> None:
         """End what is under way, and let go of all connections."""
         self._stopping = True
         self._end_all()
-        for timer in (
-            *(self._timer, self._soon, self._sweep),
-            *(self._resume, self._look_for_room),
-        ):
+        self._timer.end()
+        for timer in (self._sweep, self._resume, self._look_for_room):
             if timer is not None:
                 timer.cancel()
-        self._timer = self._soon = self._sweep = self._resume = self._look_for_room = None
+        self._sweep = self._resume = self._look_for_room = None
         self._multi.close()
         self._sockets.end()
         for slot in self._free:
@@ -269,43 +247,7 @@ class CurlFetcher:
                 self._finish(slot.handle, *error.args)
                 self._deliver_soon()
 
-    # What libcurl waits for.
-
-    def _set_timer(self, wait_ms: int) -> None:
-        """Wake libcurl in so many milliseconds, -1: not at all.
-
-        It asks for no wait with each request, and for a long one when that is sent. The first is no
-        timer, and a wake-up that is already due earlier is left alone: it finds out then that there
-        is still time. So requests one after the other need no timers of their own.
-        """
-        if wait_ms < 0:
-            self._wake_s = math.inf
-            return
-        self._wake_s = self._loop.time() + wait_ms / 1000
-        if wait_ms == 0:
-            if self._soon is None:
-                self._soon = self._loop.call_soon(self._wake_soon)
-            return
-        if self._timer is not None:
-            if self._timer.when() <= self._wake_s:
-                return
-            self._timer.cancel()
-        self._timer = self._loop.call_at(self._wake_s, self._wake)
-
-    def _wake_soon(self) -> None:
-        self._soon = None
-        if self._wake_s <= self._loop.time():  # else it has asked for a later time since
-            self._act()
-
-    def _wake(self) -> None:
-        self._timer = None
-        if self._wake_s <= self._loop.time():
-            self._act()
-        elif self._wake_s < math.inf:
-            self._timer = self._loop.call_at(self._wake_s, self._wake)
-
     def _act(self) -> None:
-        self._wake_s = math.inf  # until libcurl asks again
         self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
         self._collect()
 
@@ -350,7 +292,8 @@ class CurlFetcher:
         slot = self._busy.pop(handle)
         lines = slot.lines
         if code != pycurl.E_OK or not lines or status_code(lines[0]) is None:
-            message = self._look_for_fallback(slot, code, message)
+            now_s = self._clock.monotonic_s()
+            message = note_retry(slot, code, message, self._fallbacks, now_s)
         answer = answer_of(slot, code, message, self._clock.monotonic_s(), self._options)
         if answer.kept_alive:
             descriptor = handle.getinfo(pycurl.ACTIVESOCKET)
@@ -366,33 +309,6 @@ class CurlFetcher:
     def _quiet_if_idle(self) -> None:
         if not self._busy and not self._raw:
             self._quiet.set()
-
-    def _look_for_fallback(self, slot: Slot, code: int, message: str) -> str:
-        """Remember how a host is asked from now on, where that may help; return what is to be told.
-
-        The request that failed ends as a `retry` then: the frontier schedules its repetition.
-        """
-        if slot.refusal not in (None, "retry"):
-            return message
-        received = read_answer(slot.lines)
-        fallback = fallback_for(
-            code,
-            message,
-            asked=slot.fallback,
-            repeats=slot.refusal == "retry",
-            is_direct=not self._options.proxy,
-            is_tls=slot.site.host.startswith("https:"),
-            whole_header=received.whole and received.status > 0,
-        )
-        if slot.refusal == "retry":
-            message = "the server ended the open connection, or refused the stream"
-        if fallback is not Fallback.NONE:
-            self._fallbacks.remember(slot.site.host, fallback, self._clock.monotonic_s())
-            slot.refusal = "retry"
-            return f"{message or _unnamed(fallback)}; asked again {fallback.value}"
-        if slot.refusal == "retry":
-            return f"{message}; asked again"
-        return REFUSED_BY_BROWSERS.get(message, message)
 
     def _deliver_soon(self) -> None:
         """Have the loop deliver: whoever asked for what is answered does not expect it yet."""
@@ -410,15 +326,9 @@ class CurlFetcher:
                 self._deliver_soon()
 
     def _end_all(self) -> None:
-        for task in self._raw:
-            task.cancel()
+        self._raw.cancel()
         for handle, slot in list(self._busy.items()):
             slot.refusal = slot.refusal or "stopped"
             self._finish(handle, pycurl.E_ABORTED_BY_CALLBACK, "the agent is ending")
         if self._answers:
             self._deliver_soon()
-
-
-def _unnamed(fallback: Fallback) -> str:
-    """Return the error where libcurl gives no message."""
-    return "no status" if fallback is Fallback.TOLERANT else "no answer over HTTP/2"

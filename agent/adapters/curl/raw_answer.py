@@ -30,7 +30,7 @@ class RawAnswer:
 
     def __init__(self, most_header_bytes: int) -> None:
         self.header = b""  # of the final answer, with its empty line; empty: it is not whole yet
-        self.refused = ""  # why what came is no answer
+        self.refused = ""  # why it is not an answer
         self.complete = False  # nothing more belongs to it
         self.cut = False  # its end is missing, or broken
         self._most_bytes = most_header_bytes

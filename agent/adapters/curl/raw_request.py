@@ -1,4 +1,4 @@
-"""One request over a connection of its own, whose answer is read by `raw_answer.py`.
+"""A request over a new connection; `raw_answer.py` reads its answer.
 
 For hosts whose headers libcurl refuses and browsers read. It keeps to the same permit, address,
 certificates and limits as libcurl's requests, and makes the same answers.
@@ -35,7 +35,7 @@ _READ_BYTES: Final = 64 * 1024
 
 
 class RawRequest:
-    """A request and what has come of it so far."""
+    """A request, and the part of its answer that has arrived."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class RawRequest:
         refusal: Callable[[], Outcome | None],
         may_receive: Callable[[int], Awaitable[None]],
     ) -> FetchAnswer:
-        """Send it and return what came.
+        """Send it and return its answer.
 
         refusal: asked when the connection stands: why nothing may be sent. may_receive: waits
         until so many bytes of a body may be taken.

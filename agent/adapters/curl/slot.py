@@ -7,7 +7,7 @@ Invariants: at most `max_body_bytes` of a body are held, and a request that `may
 leaves no byte on the wire: it is asked when the connection stands, right before sending.
 A request is sent once. libcurl repeats one by itself, up to five times and at once, where a
 connection that was kept open has ended, or a server refuses an HTTP/2 stream; here that is refused
-before it connects, and the request ends as a `retry`, which has a turn of its own.
+before it connects, the request ends as a `retry`, and the frontier schedules the repetition.
 How long a request may take is for the fetcher to say: libcurl's limit would count our pauses.
 """
 
@@ -104,6 +104,11 @@ class Slot:
             shown = f"[{request.address}]" if ":" in request.address else request.address
             # To the checked address, whatever the name; Host and SNI stay the name.
             self.handle.setopt(pycurl.CONNECT_TO, [f"::{shown}:"])
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether requests go through a proxy."""
+        return self._proxied
 
     def connect_anew(self, anew: bool) -> None:
         """Use no connection that is open, or use it where there is one."""

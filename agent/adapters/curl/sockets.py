@@ -6,7 +6,7 @@ thing. Here a socket stays entered when nobody waits for it; if it wakes us then
 up), it leaves.
 
 libcurl looks whether a connection still stands only where it was idle for a second; of a shorter
-one `has_ended` knows, because the kernel says so while nobody waits for it.
+one `has_ended` knows: the kernel reports the end also while no transfer waits for it.
 
 Invariant: what libcurl waits for is entered. It closes sockets without a word, and the kernel
 forgets closed ones by itself; so a socket that nobody waited for is entered anew, whether it is
@@ -45,7 +45,7 @@ class Sockets:
         self._entered: dict[int, int] = {}  # descriptor: events
         self._unwanted: set[int] = set()  # entered, but nobody waits for it now
         self._connections: set[int] = set()  # that were opened, perhaps closed since
-        self._ended: set[int] = set()  # whose server hung up while nobody waited for them
+        self._ended: set[int] = set()  # whose server hung up while no transfer waited
         self.fileno = self._epoll.fileno()
         loop.add_reader(self.fileno, ready)
 
