@@ -5,7 +5,8 @@ others how long and how large the parts may be that no application sees: the hea
 behind the length of a chunk, the fields behind a body, requests sent ahead, and an answer that its
 client does not take. Invariants: of these at most `BETWEEN_BYTES` and one read of the socket are
 ever kept; a connection whose client takes nothing ends (`answer_pace`); where nearly all
-connections are taken, the address that has the most gives some back (`connection_shares`).
+connections are taken, the address that has the most gives some back (`connection_shares`); of one
+address a few requests begin at a time (`request_turns`).
 Source: docs/adr/0158; RFC 9112.
 """
 
@@ -23,6 +24,7 @@ from uvicorn.server import ServerState
 from manager.app.answer_pace import AnswerPace
 from manager.app.connection_shares import make_room
 from manager.app.request_heads import FIELDS_MOST
+from manager.app.request_turns import RequestTurns
 
 __all__ = ["BETWEEN_BYTES", "BoundedProtocol"]
 
@@ -218,7 +220,12 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
-        super()._start_asgi_task(cycle, app)
+
+        def begin() -> None:
+            if not self.transport.is_closing():
+                HttpToolsProtocol._start_asgi_task(self, cycle, app)
+
+        _turns_of(self.server_state, self.loop).take(self.address, begin)
 
     def send_400_response(self, msg: str) -> None:
         """Say why, where nothing else is being said, and close."""
@@ -249,6 +256,14 @@ def _counts_of(state: ServerState) -> Counter[str]:
     """Return how many connections each address has."""
     counts: Counter[str] = vars(state).setdefault("addresses", Counter())
     return counts
+
+
+def _turns_of(state: ServerState, loop: asyncio.AbstractEventLoop) -> RequestTurns:
+    """Return the turns of a listener."""
+    found: RequestTurns | None = vars(state).get("turns")
+    if found is None:
+        found = vars(state)["turns"] = RequestTurns(loop)
+    return found
 
 
 def _answer(status: int, why: str) -> bytes:

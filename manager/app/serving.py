@@ -30,6 +30,9 @@ from shared.errors import SettingError
 __all__ = ["Listeners", "open_listeners", "run_servers"]
 
 SOCKET_PATH_LIMIT: Final = 107
+UNSENT_BYTES: Final = 256 * 1024
+"""What the system keeps of an answer that its client does not take yet, beside what is on its way.
+Else it is some megabytes for each of thousands of clients that read nothing."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -90,6 +93,7 @@ def _tcp_socket(server: ServerSettings) -> socket.socket:
     # Connections inherit it; asyncio sets it only where a socket says that it is TCP. Without it
     # the body of an answer waits up to 40 ms until the client has acknowledged the head.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
     return listener
 
 
@@ -181,6 +185,7 @@ def _config(settings: Settings, app: ASGIApp, certificate: Certificate | None) -
         log_config=None,
         proxy_headers=False,  # manager.app.connection decides what to believe
         server_header=False,
+        reset_contextvars=True,  # a request that was sent ahead begins within the one before it
         limit_concurrency=settings.limits.connections,
         timeout_graceful_shutdown=round(server.stop_s),
         ssl_context_factory=(lambda *_: certificate.context) if certificate else None,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from pathlib import Path
 
 import pytest
 
-from manager.app.serving import open_listeners
+from manager.app.serving import UNSENT_BYTES, open_listeners
 from manager.settings.groups import ServerSettings
 from shared.errors import SettingError
 
@@ -22,6 +23,23 @@ def test_an_answer_does_not_wait_behind_its_head(tmp_path: Path) -> None:
                 assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     finally:
         listeners.close()
+
+
+def test_little_of_an_answer_waits_in_the_system(tmp_path: Path) -> None:
+    """A client that reads nothing has some hundred kilobytes copied for it, not megabytes."""
+    listeners = open_listeners(ServerSettings(listen_port=0), tmp_path / "socket")
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", listeners.port))
+        served, _ = listeners.tcp.accept()
+        with served:
+            served.setblocking(False)
+            taken = 0
+            with contextlib.suppress(BlockingIOError):
+                while taken < 100 * UNSENT_BYTES:
+                    taken += served.send(bytes(16 * 1024))
+    listeners.close()
+    assert taken <= 2 * UNSENT_BYTES
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
