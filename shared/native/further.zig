@@ -18,12 +18,12 @@ const most_attributes = 24;
 const Set = std.StaticStringMap(void);
 
 const anywhere = Set.initComptime(.{
-    .{"archive"},    .{"background"},     .{"cite"},     .{"codebase"}, .{"dynsrc"},   .{"formaction"},
-    .{"longdesc"},   .{"lowsrc"},         .{"manifest"}, .{"ping"},     .{"srcdoc"},   .{"style"},
-    .{"xlink:href"}, .{"implementation"},
+    .{"archive"},        .{"background"}, .{"cite"},     .{"codebase"}, .{"dynsrc"},  .{"longdesc"},
+    .{"lowsrc"},         .{"manifest"},   .{"ping"},     .{"srcdoc"},   .{"style"},   .{"xlink:href"},
+    .{"implementation"},
     // What scripts load later, without the prefix `data-`.
-    .{"_src"},     .{"file"},     .{"lazy-src"}, .{"lazysrc"},
-    .{"original"},   .{"real-src"},       .{"real_src"}, .{"zoomfile"},
+    .{"_src"},       .{"file"},     .{"lazy-src"}, .{"lazysrc"}, .{"original"},
+    .{"real-src"},       .{"real_src"},   .{"zoomfile"},
 });
 /// Attributes of drawings that may load another file.
 const painted = Set.initComptime(.{
@@ -31,7 +31,9 @@ const painted = Set.initComptime(.{
     .{"marker-start"}, .{"mask"},   .{"stroke"},
 });
 const controls = Set.initComptime(.{
-    .{"checked"}, .{"disabled"}, .{"formmethod"}, .{"name"}, .{"type"}, .{"value"},
+    .{"checked"},    .{"dir"},   .{"dirname"}, .{"disabled"}, .{"form"}, .{"formaction"},
+    .{"formmethod"}, .{"max"},   .{"min"},     .{"multiple"}, .{"name"}, .{"step"},
+    .{"type"},       .{"value"},
 });
 const source = Set.initComptime(.{.{"src"}});
 const href = Set.initComptime(.{.{"href"}});
@@ -41,10 +43,13 @@ const meta = Set.initComptime(.{ .{"content"}, .{"itemprop"}, .{"name"}, .{"prop
 const isindex = Set.initComptime(.{ .{"action"}, .{"href"} });
 const applet = Set.initComptime(.{ .{"code"}, .{"object"} });
 const object = Set.initComptime(.{.{"data"}});
-const form = Set.initComptime(.{ .{"accept-charset"}, .{"action"}, .{"method"}, .{"rel"} });
-const select = Set.initComptime(.{ .{"disabled"}, .{"multiple"}, .{"name"} });
+const form = Set.initComptime(.{
+    .{"accept-charset"}, .{"action"}, .{"dir"}, .{"id"}, .{"method"}, .{"rel"},
+});
+const select = Set.initComptime(.{ .{"disabled"}, .{"form"}, .{"multiple"}, .{"name"}, .{"size"} });
 const option = Set.initComptime(.{ .{"disabled"}, .{"selected"}, .{"value"} });
-const textarea = Set.initComptime(.{ .{"disabled"}, .{"name"} });
+const textarea = Set.initComptime(.{ .{"dir"}, .{"dirname"}, .{"disabled"}, .{"form"}, .{"name"} });
+const group = Set.initComptime(.{.{"disabled"}});
 
 /// The attributes that count on one tag only.
 fn ofTag(kind: names.Tag) ?*const Set {
@@ -62,6 +67,7 @@ fn ofTag(kind: names.Tag) ?*const Set {
         .select => &select,
         .option => &option,
         .textarea => &textarea,
+        .fieldset, .optgroup => &group,
         else => null,
     };
 }
@@ -69,7 +75,7 @@ fn ofTag(kind: names.Tag) ?*const Set {
 /// Tell whether a tag's own attributes alone do not make it count.
 fn isWeak(kind: names.Tag) bool {
     return switch (kind) {
-        .button, .form, .input, .meta, .object, .option, .select, .textarea => true,
+        .button, .fieldset, .form, .input, .meta, .object, .optgroup, .option, .select, .textarea => true,
         else => false,
     };
 }
@@ -94,6 +100,8 @@ pub const Tag = struct {
     attributes: [most_attributes]Attribute = undefined,
     has_onchange: bool = false,
     has_value: bool = false,
+    has_disabled: bool = false,
+    has_form: bool = false,
     property: ?[]const u8 = null,
     itemprop: ?[]const u8 = null,
 
@@ -102,6 +110,8 @@ pub const Tag = struct {
         self.count = 0;
         self.has_onchange = false;
         self.has_value = false;
+        self.has_disabled = false;
+        self.has_form = false;
         self.property = null;
         self.itemprop = null;
         self.name = name;
@@ -122,6 +132,8 @@ pub const Tag = struct {
         const lower = std.ascii.lowerString(&small, name);
         if (std.mem.eql(u8, lower, "onchange")) self.has_onchange = true;
         if (std.mem.eql(u8, lower, "value")) self.has_value = true;
+        if (std.mem.eql(u8, lower, "disabled")) self.has_disabled = true;
+        if (std.mem.eql(u8, lower, "form")) self.has_form = true;
         if (self.property == null and std.mem.eql(u8, lower, "property")) self.property = value.text;
         if (self.itemprop == null and std.mem.eql(u8, lower, "itemprop")) self.itemprop = value.text;
         const own = if (self.own) |set| set.has(lower) else false;
@@ -144,7 +156,7 @@ fn mayBeGeneral(name: []const u8) bool {
         'o' => name.len == 8 or (name.len > 2 and name[1] | 0x20 == 'n'),
         'c' => name.len == 4 or name.len == 6 or name.len == 8 or name.len == 9,
         'l' => name.len >= 6 and name.len <= 8,
-        'f' => name.len == 4 or name.len == 6 or name.len == 10,
+        'f' => name.len == 4 or name.len == 6,
         'b', 'x' => name.len == 10,
         'a' => name.len == 7,
         'i' => name.len == 14,
@@ -212,10 +224,17 @@ fn isSubmittedByPost(method: ?[]const u8) bool {
 }
 
 pub const Further = struct {
+    page: []const u8,
     out: []u8,
     written: usize = 0,
-    form: enum { none, get, other } = .none,
+    /// counts: its controls are written, for a button may send them by GET.
+    form: enum { none, counts, other } = .none,
     in_select: bool = false,
+    in_disabled_group: bool = false,
+    /// How many are open, from the outermost that is disabled.
+    fieldsets: usize = 0,
+    /// Whether a button may send a form in another way than the form says; null: not looked for.
+    has_methods: ?bool = null,
 
     /// Write a tag if it counts. behind: the page, from the end of the tag.
     pub fn startTag(self: *Further, tag: *const Tag, kind: names.Tag, said: *const names.Said, behind: []const u8) Failure!void {
@@ -229,15 +248,28 @@ pub const Further = struct {
         var text: ?[]const u8 = null;
         switch (kind) {
             .form => if (self.form == .none) {
-                self.form = if (isSubmittedByPost(names.valueOf(said, .method))) .other else .get;
-                if (self.form == .get) counts = true;
+                const is_posted = isSubmittedByPost(names.valueOf(said, .method));
+                self.form = if (is_posted and !self.mayHaveMethods()) .other else .counts;
+                if (self.form == .counts) counts = true;
             },
-            .input, .button => if (self.form == .get) {
+            .input, .button => if (self.form == .counts or tag.has_form) {
                 counts = true;
             },
             .select => {
-                self.in_select = self.form == .get or tag.has_onchange;
+                self.in_select = self.form == .counts or tag.has_onchange or tag.has_form;
+                self.in_disabled_group = false;
                 if (self.in_select) counts = true;
+            },
+            .optgroup => if (self.in_select and (tag.has_disabled or self.in_disabled_group)) {
+                self.in_disabled_group = tag.has_disabled;
+                counts = true;
+            },
+            .fieldset => if (tag.has_disabled or self.fieldsets > 0) {
+                self.fieldsets += 1;
+                counts = true;
+            },
+            .legend => if (self.fieldsets > 0) {
+                counts = true;
             },
             .option => if (self.in_select) {
                 counts = true;
@@ -266,7 +298,7 @@ pub const Further = struct {
             .noframes, .noembed => if (std.mem.findScalar(u8, text, '<') != null) {
                 try self.textOf(@tagName(kind), text);
             },
-            .textarea => if (self.form == .get and !hasControl(text)) try self.element("textarea", tag, text),
+            .textarea => if ((self.form == .counts or tag.has_form) and !hasControl(text)) try self.element("textarea", tag, text),
             .script => {
                 if (std.mem.findAny(u8, text, "'\"`") == null or hasControl(text)) return;
                 try self.putAll("script");
@@ -283,15 +315,31 @@ pub const Further = struct {
     pub fn endTag(self: *Further, kind: names.Tag) Failure!void {
         switch (kind) {
             .form => {
-                if (self.form == .get) try self.element("/form", null, null);
+                if (self.form == .counts) try self.element("/form", null, null);
                 self.form = .none;
             },
             .select => {
                 if (self.in_select) try self.element("/select", null, null);
                 self.in_select = false;
             },
+            .optgroup => if (self.in_select and self.in_disabled_group) {
+                self.in_disabled_group = false;
+                try self.element("/optgroup", null, null);
+            },
+            .fieldset => if (self.fieldsets > 0) {
+                self.fieldsets -= 1;
+                try self.element("/fieldset", null, null);
+            },
+            .legend => if (self.fieldsets > 0) try self.element("/legend", null, null),
             else => {},
         }
+    }
+
+    fn mayHaveMethods(self: *Further) bool {
+        if (self.has_methods == null) {
+            self.has_methods = std.ascii.findIgnoreCase(self.page, "formmethod") != null;
+        }
+        return self.has_methods.?;
     }
 
     /// Write a comment that some browsers read as a part of the page.

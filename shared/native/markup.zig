@@ -39,7 +39,7 @@ pub fn read(page: []const u8, token: []const u8, found: *Found) error{NoRoom}!bo
             .out = found.out[0..found.out_bytes],
             .kinds = found.kinds[0..found.kinds_bytes],
         },
-        .further = .{ .out = found.further[0..found.further_bytes] },
+        .further = .{ .page = page, .out = found.further[0..found.further_bytes] },
     };
     reader.readAll() catch return error.NoRoom;
     found.out_bytes = reader.writer.written;
@@ -155,7 +155,8 @@ const Reader = struct {
         var said: names.Said = @splat(null);
         const counts = switch (tag) {
             .other, .noembed, .noframes, .style, .textarea, .title, .xmp => false,
-            .applet, .bgsound, .button, .feimage, .fencedframe, .ilayer, .isindex, .layer, .param, .portal, .use => false,
+            .applet, .bgsound, .button, .feimage, .fencedframe, .fieldset, .ilayer, .isindex, .layer => false,
+            .legend, .optgroup, .param, .portal, .use => false,
             .lineargradient, .mpath, .pattern, .radialgradient, .textpath => false,
             else => true,
         };
@@ -206,7 +207,8 @@ const Reader = struct {
         switch (tag) {
             .other, .hr, .optgroup, .option, .svg => {},
             .noembed, .noframes, .style, .textarea, .title, .xmp => {},
-            .applet, .bgsound, .button, .feimage, .fencedframe, .ilayer, .isindex, .layer, .param, .portal, .use => {},
+            .applet, .bgsound, .button, .feimage, .fencedframe, .fieldset, .ilayer, .isindex, .layer => {},
+            .legend, .param, .portal, .use => {},
             .lineargradient, .mpath, .pattern, .radialgradient, .textpath => {},
             .a => try self.followed("a", .href, said),
             .area => try self.followed("area", .href, said),

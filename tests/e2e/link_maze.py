@@ -14,25 +14,16 @@ import io
 import threading
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Final, Self
 
+from tests.e2e.maze_form import Form, css, file
+from tests.e2e.maze_submissions import SUBMISSIONS, SUBMITTED_NEVER
+
 __all__ = ["FORMS", "NEVER", "WELL_KNOWN", "Form", "LinkMaze"]
 
 HTML: Final = "text/html; charset=utf-8"
-
-
-@dataclass(frozen=True)
-class Form:
-    """One form: a page, and what else it needs. `{t}` is its target, `{n}` a folder of its own."""
-
-    name: str
-    page: str = ""
-    header: Mapping[str, str] = field(default_factory=dict)
-    files: Mapping[str, tuple[str, bytes]] = field(default_factory=dict)  # path: type, body
-    query: str = ""  # of the target
 
 
 def _zip(**files: str) -> bytes:
@@ -69,25 +60,13 @@ def _pdf(target: str, *, compressed: bool) -> bytes:
     return out.getvalue()
 
 
-def _css(name: str, text: str) -> Form:
-    """Return a form within a style sheet of its own."""
-    return Form(
-        name,
-        "<link rel=stylesheet href={n}s.css>",
-        files={"s.css": ("text/css", text.encode())},
-    )
-
-
-def _file(name: str, path: str, media_type: str, body: bytes) -> Form:
-    return Form(name, f"<a href={{n}}{path}>x</a>", files={path: (media_type, body)})
-
-
 _RELS: Final = (
     '<Relationships><Relationship Id="r1" Type="http://x/hyperlink" TargetMode="External" '
     'Target="{t}"/></Relationships>'
 )
 
 FORMS: Final = (
+    *SUBMISSIONS,
     # What was read before.
     Form("a", "<a href={t}>x</a>"),
     Form("area", "<map name=m><area href={t}></map>"),
@@ -121,13 +100,13 @@ FORMS: Final = (
     Form("style-element-url", "<style>p {{ background: url({t}) }}</style>"),
     Form("style-element-import", "<style>@import '{t}';</style>"),
     Form("style-attribute", "<p style='background: url(&quot;{t}&quot;)'>x</p>"),
-    _css("css-url", "p { background: url( '{t}' ) }"),
-    _css("css-import-string", '@import "{t}" screen;'),
-    _css("css-import-url", "@import url({t});"),
-    _css("css-font-face", "@font-face { font-family: x; src: url({t}) format('woff2') }"),
-    _css("css-image-set", "p { background: image-set('{t}' 2x) }"),
-    _css("css-escape", "p { background: url({e}) }"),
-    _css("css-alpha", "p { filter: progid:DX.AlphaImageLoader(src='{t}') }"),
+    css("css-url", "p { background: url( '{t}' ) }"),
+    css("css-import-string", '@import "{t}" screen;'),
+    css("css-import-url", "@import url({t});"),
+    css("css-font-face", "@font-face { font-family: x; src: url({t}) format('woff2') }"),
+    css("css-image-set", "p { background: image-set('{t}' 2x) }"),
+    css("css-escape", "p { background: url({e}) }"),
+    css("css-alpha", "p { filter: progid:DX.AlphaImageLoader(src='{t}') }"),
     # Lazy loading.
     Form("img-file", "<img file={t}>"),
     Form("data-any", "<p data-path={t}>"),
@@ -153,34 +132,11 @@ FORMS: Final = (
     Form("svg-script-xlink", "<svg><script xlink:href={t} /></svg>"),
     Form("svg-a", "<svg><a href={t}>x</a></svg>"),
     Form("svg-a-xlink", "<svg><a xlink:href={t}>x</a></svg>"),
-    _file(
+    file(
         *("svg-file", "x.svg", "image/svg+xml"),
         b"<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'>"
         b"<image xlink:href='{t}'/></svg>",
     ),
-    # Forms.
-    Form("formaction", "<form><button formaction={t}>x</button></form>"),
-    Form("formaction-input", "<form method=post><input type=submit formmethod=get formaction={t}>"),
-    Form("form-hidden", "<form action={t}><input type=hidden name=a value=1></form>", query="a=1"),
-    Form("form-text", "<form action={t}><input name=q value='x y'></form>", query="q=x+y"),
-    Form(
-        "form-checkbox",
-        "<form action={t}><input type=checkbox name=c checked><input name=q value=z></form>",
-        query="c=on&q=z",
-    ),
-    Form(
-        "form-select",
-        "<form action={t}><select name=s><option value=1>x<option value=2>y</select></form>",
-        query="s=2",
-    ),
-    Form(
-        "form-option-text",
-        "<form action={t}><select name=s><option>one<option>two</select></form>",
-        query="s=two",
-    ),
-    Form("form-textarea", "<form action={t}><textarea name=q>w</textarea></form>", query="q=w"),
-    Form("select-jump", "<select onchange='location=this.value'><option value={t}>x</select>"),
-    Form("isindex", "<isindex action={t}>"),
     # Markup within text.
     Form("srcdoc", "<iframe srcdoc='&lt;a href={t}&gt;x&lt;/a&gt;'></iframe>"),
     Form("conditional-comment", "<!--[if IE]><a href={t}>x</a><![endif]-->"),
@@ -210,15 +166,15 @@ FORMS: Final = (
     # What stands for the page elsewhere.
     Form("meta-markup", "<meta name=copyright content=\"<img src='{t}'>\">"),
     Form("json-ld-comment", '<script type=application/ld+json>// <!--\n{{"url": "{t}",}}</script>'),
-    _file(
+    file(
         *("browserconfig", "b.xml", "application/xml"),
         b"<browserconfig><msapplication><tile><TileImage src='{t}'/></tile></msapplication>",
     ),
-    _file("css-xml-stylesheet", "d.xml", "text/xml", b"<?xml-stylesheet href='{t}'?><data/>"),
-    _file("css-xslt-import", "d.xsl", "text/xsl", b"<xsl:stylesheet><xsl:import href='{t}'/>"),
-    _file("opml", "d.opml", "text/x-opml", b"<opml><outline xmlUrl='{t}'/></opml>"),
-    _file("m3u", "d.m3u8", "application/vnd.apple.mpegurl", b"#EXTM3U\n{t}\n"),
-    _file("appcache", "d.appcache", "text/cache-manifest", b"CACHE MANIFEST\n{t}\n"),
+    file("css-xml-stylesheet", "d.xml", "text/xml", b"<?xml-stylesheet href='{t}'?><data/>"),
+    file("css-xslt-import", "d.xsl", "text/xsl", b"<xsl:stylesheet><xsl:import href='{t}'/>"),
+    file("opml", "d.opml", "text/x-opml", b"<opml><outline xmlUrl='{t}'/></opml>"),
+    file("m3u", "d.m3u8", "application/vnd.apple.mpegurl", b"#EXTM3U\n{t}\n"),
+    file("appcache", "d.appcache", "text/cache-manifest", b"CACHE MANIFEST\n{t}\n"),
     Form("meta-og-image", "<meta property=og:image content={t}>"),
     Form("meta-twitter-image", "<meta name=twitter:image content={t}>"),
     Form("meta-msapplication", "<meta name=msapplication-TileImage content={t}>"),
@@ -267,19 +223,20 @@ FORMS: Final = (
         files={"x.js": ("text/javascript", b"1\n//# sourceMappingURL={t}\n")},
     ),
     # Documents.
-    _file("pdf", "x.pdf", "application/pdf", b"PDF"),
-    _file(
+    file("pdf", "x.pdf", "application/pdf", b"PDF"),
+    file(
         *("docx", "x.docx"),
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         b"ZIP word/_rels/document.xml.rels " + _RELS.encode(),
     ),
-    _file(
+    file(
         *("odt", "x.odt", "application/vnd.oasis.opendocument.text"),
         b'ZIP content.xml <text:a xlink:href="{t}">x</text:a>',
     ),
 )
 
 NEVER: Final = {
+    **SUBMITTED_NEVER,
     "post": "<form method=post action={t}><input name=a value=1></form>",
     "formaction-post": "<form method=post action=/x><button formaction={t}>x</button></form>",
     "csp-meta": "<meta http-equiv=Content-Security-Policy content='report-uri {t}'>",

@@ -9,8 +9,10 @@
                      further_elements.py (tags alone); tags.py where the parser fails
     limits.py        what one page may cost
     links.py         elements to links; srcset.py, refresh.py, fields.py read their small languages
-    further_links.py further elements to links: style_sheets.py, script_strings.py, form_values.py,
+    further_links.py further elements to links: style_sheets.py, script_strings.py,
                      json_addresses.py, references.py read theirs
+    form_values.py   controls of forms; form_controls.py has their values, form_submission.py where
+                     a form leads, form_query.py writes it
     documents.py     style sheets, scripts, drawings, manifests; xml_documents.py, pdf.py,
                      office.py, cpu_budget.py
     robots_tags.py   `nofollow` and `noindex`

@@ -1,22 +1,32 @@
-"""Makes of a GET form the references that a browser goes to if nobody fills anything in.
+"""Takes the controls of a page's forms, in the order of its further elements.
 
-    <form action=x><input name=a value=1><select name=s><option>p<option>q</select></form>
-        x?a=1&s=p   x?a=1&s=q
+    <form id=f><input type=hidden name=a value=1></form><button form=f formaction=y>
+        y   y?a=1
 
-Where one `<select>` stands alone beside values that are given, each of its options is a page; else
-the chosen option counts, or the first. A form in which everything is left for a reader to write
-has no default: only its `action` is a link, which `links.py` takes.
-Source: HTML standard, 4.10.21.4 (entry list), 4.10.10.3 (placeholder and chosen option).
+A control belongs to the form that its `form` names by id, wherever it stands, else to the form
+around it; one whose `form` names none belongs to none.
+Invariant: what a disabled control or `<fieldset>` holds is not sent, and no button there sends it.
+Controls within `<datalist>` count: the standard leaves them out, Chromium sends them.
+Source: HTML standard, 4.10.21.4 (entry list), 4.10.18.3 (form owner), 4.10.15 (fieldset).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
-from agent.modules.page.encodings import encoded
+from agent.modules.page.form_controls import IS_WRITTEN, direction_of, input_type, input_value
+from agent.modules.page.form_query import Pair
+from agent.modules.page.form_submission import (
+    Button,
+    Control,
+    Entry,
+    Fieldset,
+    Form,
+    Select,
+    is_get,
+    references_of,
+)
 from agent.modules.page.labels import codec_of
 from agent.modules.page.references import resolved
 
@@ -25,149 +35,187 @@ __all__ = ["FormReader"]
 MOST_CONTROLS: Final = 50
 MOST_OPTIONS: Final = 500
 _SPACE: Final = " \t\n\f\r"
-_WRITTEN: Final = frozenset(("text", "search", "email", "url", "tel", "password", "number", "date"))
-_NO_VALUE: Final = frozenset(("button", "reset", "file", "image"))
+_NO_VALUE: Final = frozenset(("reset", "file", "button"))
 
-
-@dataclass(slots=True)
-class _Select:
-    name: str
-    is_multiple: bool
-    options: list[str] = field(default_factory=list)
-    chosen: list[str] = field(default_factory=list)
+Attributes = Mapping[str, str]
 
 
 class FormReader:
-    """Takes the further elements of a page in order, gives the references of its GET forms."""
+    """Takes the further elements of a page in order, gives the references of its forms.
 
-    def __init__(self) -> None:
-        self._action: str | None = None
-        self._codec = ""  # of its accept-charset; "": the page's
-        self._controls: list[tuple[str, str] | _Select] = []
-        self._select: _Select | None = None
-        self._has_default = False
-        self._has_submit = False
+    codec: of the page. document: the URL of the page without its query; "": it has none.
+    """
 
-    def take(self, tag: str, attributes: Mapping[str, str]) -> Iterator[str]:
-        """Take an element; yield the references of the form that it ends."""
+    def __init__(self, codec: str = "utf-8", document: str = "") -> None:
+        self._codec = codec
+        self._document = document
+        self._forms: list[Form] = []
+        self._by_id: dict[str, Form] = {}
+        self._open: Form | None = None
+        self._select: Select | None = None
+        self._in_disabled_group = False
+        self._fieldsets: list[Fieldset] = []
+        self._elsewhere: list[tuple[str, int, Control, bool, bool]] = []
+        self._count = 0
+
+    def take(self, tag: str, attributes: Attributes) -> None:
+        """Take an element; those that are no part of a form are passed."""
         match tag:
             case "form":
-                yield from self.end()
-                follows = "nofollow" not in attributes.get("rel", "").lower().split()
-                self._begin(resolved(attributes.get("action", "")) if follows else None)
-                labels = resolved(attributes.get("accept-charset", "")).split()
-                self._codec = next(filter(None, map(codec_of, labels)), "")
+                self._begin(attributes)
             case "/form":
-                yield from self.end()
+                self._open = None
             case "input":
                 self._input(attributes)
             case "button":
-                if attributes.get("type", "submit").lower() == "submit":
-                    self._submit(attributes)
+                kind = resolved(attributes.get("type", "submit")).lower()
+                if kind not in ("button", "reset"):
+                    self._submit(attributes, resolved(attributes.get("value", "")))
             case "textarea":
-                self._give(attributes, resolved(attributes["text"]).removeprefix("\n"), "text")
+                text = resolved(attributes["text"])
+                self._give(attributes, text.replace("\r\n", "\n").removeprefix("\n"), "text")
             case "select":
-                self._select = None
-                if attributes.get("name") and "disabled" not in attributes:
-                    name = resolved(attributes["name"])
-                    self._select = _Select(name, "multiple" in attributes)
-                    self._controls.append(self._select)
+                self._begin_select(attributes)
             case "/select":
                 self._select = None
+            case "optgroup" | "/optgroup":
+                self._in_disabled_group = "disabled" in attributes
             case "option":
                 self._option(attributes)
+            case "fieldset":
+                self._fieldsets.append(Fieldset("disabled" in attributes))
+            case "/fieldset":
+                self._fieldsets = self._fieldsets[:-1]
+            case "legend" | "/legend":
+                if self._fieldsets:
+                    self._fieldsets[-1].pass_legend(is_end=tag == "/legend")
 
-    def sends_by_get(self, method: str | None) -> bool:
-        """Return whether a button with a `formmethod` sends the open form by GET."""
-        if method is not None:
-            return method.strip(_SPACE).lower() == "get"
-        return self._action is not None
+    def end(self) -> Iterator[tuple[str, int]]:
+        """Yield the references of all forms, with their kinds."""
+        for name, place, control, is_filled, is_written in self._elsewhere:
+            form = self._by_id.get(name)
+            if form is not None:
+                self._add(form, place, control, is_filled=is_filled, is_written=is_written)
+        for form in self._forms:
+            if form.action is not None and form.controls:
+                form.controls.sort(key=lambda one: one[0])
+                yield from references_of(form, self._document)
 
-    def end(self) -> Iterator[str]:
-        """Yield the references of the open form; there is none open after it."""
-        action, controls = self._action, self._controls[:MOST_CONTROLS]
-        has_default, codec = self._has_default, self._codec
-        self._begin(None)
-        if action is None or not (has_default or any(isinstance(one, _Select) for one in controls)):
-            return
-        selects = [one for one in controls if isinstance(one, _Select) and one.options]
-        alone = selects[0] if len(selects) == 1 else None
-        for option in alone.options[:MOST_OPTIONS] if alone else [""]:
-            pairs: list[tuple[str, str]] = []
-            for one in controls:
-                if one is alone and alone:
-                    pairs.append((alone.name, option))
-                elif isinstance(one, _Select):
-                    chosen = one.chosen or ([] if one.is_multiple else one.options[:1])
-                    pairs += ((one.name, value) for value in chosen)
-                else:
-                    pairs.append(one)
-            if pairs:
-                query = _query(pairs)
-                if codec and not query.isascii():
-                    query = _in_encoding(query, codec)
-                yield f"{action.partition('#')[0].partition('?')[0]}?{query}"
+    def _begin(self, attributes: Attributes) -> None:
+        follows = "nofollow" not in resolved(attributes.get("rel", "")).lower().split()
+        action = resolved(attributes.get("action", "")) if follows else None
+        labels = resolved(attributes.get("accept-charset", "")).split()
+        codec = next(filter(None, map(codec_of, labels)), "") or self._codec
+        by_get = is_get(attributes.get("method", ""))
+        self._open = Form(action, by_get, codec, resolved(attributes.get("dir", "")))
+        self._forms.append(self._open)
+        name = resolved(attributes.get("id", ""))
+        if name:
+            self._by_id.setdefault(name, self._open)
 
-    def _begin(self, action: str | None) -> None:
-        self._action = action
-        self._codec = ""
-        self._controls = []
-        self._select = None
-        self._has_default = self._has_submit = False
+    def _is_disabled(self, attributes: Attributes) -> bool:
+        """Return whether a control is: by itself, or by a fieldset around it but for its legend."""
+        return "disabled" in attributes or any(
+            one.is_disabled and not one.in_legend for one in self._fieldsets
+        )
 
-    def _input(self, attributes: Mapping[str, str]) -> None:
-        kind = attributes.get("type", "text").strip(_SPACE).lower()
-        if kind in ("checkbox", "radio"):
+    def _input(self, attributes: Attributes) -> None:
+        kind = input_type(attributes)
+        if kind in ("submit", "image"):
+            self._submit(attributes, resolved(attributes.get("value", "")), kind)
+        elif kind in ("checkbox", "radio"):
             if "checked" in attributes:
                 self._give(attributes, resolved(attributes.get("value", "on")), kind)
-        elif kind == "submit":
-            self._submit(attributes)
         elif kind not in _NO_VALUE:
-            self._give(attributes, resolved(attributes.get("value", "")), kind)
+            self._give(attributes, input_value(kind, attributes), kind)
 
-    def _submit(self, attributes: Mapping[str, str]) -> None:
-        """Take the first button: it is the one that the enter key presses."""
-        if not self._has_submit:
-            self._has_submit = True
-            if attributes.get("name"):
-                self._controls.append(
-                    (resolved(attributes["name"]), resolved(attributes.get("value", "")))
-                )
-
-    def _give(self, attributes: Mapping[str, str], value: str, kind: str) -> None:
-        if "disabled" in attributes or not attributes.get("name"):
+    def _submit(self, attributes: Attributes, value: str, kind: str = "submit") -> None:
+        if self._is_disabled(attributes):
             return
-        self._controls.append((resolved(attributes["name"]), value))
-        self._has_default = self._has_default or bool(value) or kind not in _WRITTEN
+        # An image sends where it was pressed, which leads nowhere else.
+        name = resolved(attributes.get("name", "")) if kind == "submit" else ""
+        method, action = attributes.get("formmethod"), attributes.get("formaction")
+        button = Button(
+            self._with_direction(attributes, name, value) if name else [],
+            None if action is None else resolved(action),
+            None if method is None else is_get(method),
+        )
+        self._put(attributes, button)
 
-    def _option(self, attributes: Mapping[str, str]) -> None:
-        if self._select is None or "disabled" in attributes:
+    def _give(self, attributes: Attributes, value: str, kind: str) -> None:
+        """Take a control that sends a value."""
+        name = resolved(attributes.get("name", ""))
+        group = name if kind == "radio" else ""
+        if self._is_disabled(attributes):
+            if group:  # no other of its group is checked
+                self._put(attributes, Entry(group=group))
+            return
+        is_written = kind in IS_WRITTEN
+        is_filled = bool(name) and (bool(value) or not is_written)
+        if name.lower() == "_charset_" and kind == "hidden":
+            value, is_filled = "", False  # known when the form is
+            self._put(attributes, Entry([(name, None)]))
+            return
+        pairs = self._with_direction(attributes, name, value) if name else []
+        self._put(attributes, Entry(pairs, group), is_filled=is_filled, is_written=is_written)
+
+    def _with_direction(self, attributes: Attributes, name: str, value: str) -> list[Pair]:
+        pairs: list[Pair] = [(name, value)]
+        direction_name = resolved(attributes.get("dirname", ""))
+        if direction_name and input_type(attributes) in _WITH_DIRECTION:
+            around = self._open.direction if self._open else ""
+            written = resolved(attributes.get("dir", ""))
+            pairs.append((direction_name, direction_of(written, value, around)))
+        return pairs
+
+    def _begin_select(self, attributes: Attributes) -> None:
+        self._select, self._in_disabled_group = None, False
+        name = resolved(attributes.get("name", ""))
+        if name and not self._is_disabled(attributes):
+            is_multiple, size = "multiple" in attributes, attributes.get("size", "").strip(_SPACE)
+            shows_one = not is_multiple and size.lstrip("0") in ("", "1")
+            self._select = Select(name, is_multiple, shows_one or not size.isdecimal())
+            self._put(attributes, self._select)
+
+    def _option(self, attributes: Attributes) -> None:
+        if self._select is None or len(self._select.options) >= MOST_OPTIONS:
             return
         value = attributes.get("value")
         text = " ".join(attributes.get("text", "").split()) if value is None else value
-        self._select.options.append(resolved(text))
-        if "selected" in attributes:
-            self._select.chosen.append(resolved(text))
+        is_disabled = self._in_disabled_group or "disabled" in attributes
+        self._select.options.append((resolved(text), is_disabled, "selected" in attributes))
+
+    def _put(
+        self,
+        attributes: Attributes,
+        control: Control,
+        *,
+        is_filled: bool = False,
+        is_written: bool = False,
+    ) -> None:
+        """Give a control to its form; one that is named by id may stand behind."""
+        self._count += 1
+        name = attributes.get("form")
+        if name is not None:
+            self._elsewhere.append((resolved(name), self._count, control, is_filled, is_written))
+        elif self._open is not None:
+            self._add(self._open, self._count, control, is_filled=is_filled, is_written=is_written)
+
+    def _add(
+        self,
+        form: Form,
+        place: int,
+        control: Control,
+        *,
+        is_filled: bool,
+        is_written: bool,
+    ) -> None:
+        if len(form.controls) < MOST_CONTROLS:
+            form.controls.append((place, control))
+            form.is_filled = form.is_filled or is_filled
+            form.is_written = form.is_written or is_written
 
 
-def _query(pairs: list[tuple[str, str]]) -> str:
-    return "&".join(f"{_escaped(name)}={_escaped(value)}" for name, value in pairs)
-
-
-def _in_encoding(query: str, codec: str) -> str:
-    """Return an escaped query whose other characters are in the encoding that the form asks for."""
-    return _TO_ESCAPE.sub(lambda one: b"%%%02X" % one[0][0], encoded(query, codec)).decode("ascii")
-
-
-_TO_ESCAPE: Final = re.compile(rb"[^A-Za-z0-9*._+%&=-]")
-_ESCAPES: Final = {ord(mark): f"%{ord(mark):02X}" for mark in "%&=+#?\"'<>;,/:@$!()[]{}|\\^`~"} | {
-    ord(" "): "+",
-    ord("\n"): "%0D%0A",
-    ord("\r"): "",
-    ord("\t"): "%09",
-}
-
-
-def _escaped(text: str) -> str:
-    """Return a text as a form is sent; what is not ASCII is encoded with the URL."""
-    return text.translate(_ESCAPES)
+_WITH_DIRECTION: Final = frozenset(
+    ("hidden", "text", "search", "tel", "url", "email", "password", "submit", "button", "reset")
+)

@@ -42,7 +42,7 @@ _RAW: Final = {
 }
 _ANYWHERE: Final = frozenset(
     (
-        *("archive", "background", "cite", "codebase", "dynsrc", "formaction", "longdesc"),
+        *("archive", "background", "cite", "codebase", "dynsrc", "longdesc"),
         *("lowsrc", "manifest", "ping", "srcdoc", "style", "xlink:href", "implementation"),
         # What scripts load later, without the prefix `data-`.
         *("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile"),
@@ -56,7 +56,13 @@ PAINTED: Final = frozenset(
 )
 """Attributes of drawings that may load another file."""
 
-_CONTROLS: Final = frozenset(("checked", "disabled", "formmethod", "name", "type", "value"))
+_CONTROLS: Final = frozenset(
+    (
+        *("checked", "dir", "dirname", "disabled", "form", "formaction", "formmethod", "max"),
+        *("min", "multiple", "name", "step", "type", "value"),
+    )
+)
+_GROUP: Final = frozenset(("disabled",))
 _SOURCE: Final = frozenset(("src",))
 _HREF: Final = frozenset(("href",))
 _OF_TAG: Final = {
@@ -76,16 +82,21 @@ _OF_TAG: Final = {
     "fencedframe": _SOURCE,
     "applet": frozenset(("code", "object")),
     "object": frozenset(("data",)),
-    "form": frozenset(("accept-charset", "action", "method", "rel")),
+    "form": frozenset(("accept-charset", "action", "dir", "id", "method", "rel")),
     "input": _CONTROLS,
     "button": _CONTROLS,
-    "select": frozenset(("disabled", "multiple", "name")),
+    "select": frozenset(("disabled", "form", "multiple", "name", "size")),
     "option": frozenset(("disabled", "selected", "value")),
-    "textarea": frozenset(("disabled", "name")),
+    "textarea": frozenset(("dir", "dirname", "disabled", "form", "name")),
+    "fieldset": _GROUP,
+    "optgroup": _GROUP,
 }
 _CUSTOM: Final = frozenset(("href", "poster", "src", "srcset"))
 _WEAK: Final = frozenset(
-    ("button", "form", "input", "meta", "object", "option", "select", "textarea")
+    (
+        *("button", "fieldset", "form", "input", "meta", "object", "optgroup", "option"),
+        *("select", "textarea"),
+    )
 )
 """Tags whose own attributes alone do not make them count."""
 
@@ -125,8 +136,11 @@ class _Reader:
         self._begin = 0
         self._at = 0
         self._in_svg = False
-        self._form = ""  # "get", "other", or "": none is open
+        self._form = ""  # "counts", "other", or "": none is open
         self._in_select = False
+        self._in_disabled_group = False
+        self._fieldsets = 0  # that are open, from the outermost that is disabled
+        self._has_methods: bool | None = None
 
     def read(self) -> Iterator[Further]:
         text = self._text
@@ -202,13 +216,28 @@ class _Reader:
             case "form":
                 if not self._form:
                     method = (attributes.get("method") or "").strip(_SPACE).lower()
-                    self._form = "other" if method in ("post", "dialog") else "get"
-                    counts = counts or self._form == "get"
+                    is_posted = method in ("post", "dialog")
+                    self._form = "other" if is_posted and not self._may_have_methods() else "counts"
+                    counts = counts or self._form == "counts"
             case "input" | "button":
-                counts = counts or self._form == "get"
+                counts = counts or self._form == "counts" or "form" in attributes
             case "select":
-                self._in_select = self._form == "get" or "onchange" in attributes
+                self._in_select = (
+                    self._form == "counts" or "onchange" in attributes or "form" in attributes
+                )
+                self._in_disabled_group = False
                 counts = counts or self._in_select
+            case "optgroup":
+                is_disabled = "disabled" in attributes
+                if self._in_select and (is_disabled or self._in_disabled_group):
+                    self._in_disabled_group = is_disabled
+                    counts = True
+            case "fieldset":
+                if self._fieldsets or "disabled" in attributes:
+                    self._fieldsets += 1
+                    counts = True
+            case "legend":
+                counts = counts or self._fieldsets > 0
             case "option":
                 if self._in_select:
                     counts = True
@@ -255,7 +284,7 @@ class _Reader:
                         tag, {} if plain or kind is None else {"type": kind}, text
                     )
             case "textarea":
-                if self._form == "get":
+                if self._form == "counts" or "form" in attributes:
                     yield from _with_text(tag, kept, text)
             case "noframes" | "noembed":
                 if "<" in text:
@@ -268,13 +297,30 @@ class _Reader:
             case "svg":
                 self._in_svg = False
             case "form":
-                if self._form == "get":
+                if self._form == "counts":
                     yield "/form", {}
                 self._form = ""
             case "select":
                 if self._in_select:
                     yield "/select", {}
                 self._in_select = False
+            case "optgroup":
+                if self._in_select and self._in_disabled_group:
+                    self._in_disabled_group = False
+                    yield "/optgroup", {}
+            case "fieldset":
+                if self._fieldsets:
+                    self._fieldsets -= 1
+                    yield "/fieldset", {}
+            case "legend":
+                if self._fieldsets:
+                    yield "/legend", {}
+
+    def _may_have_methods(self) -> bool:
+        """Return whether a button may send a form in another way than the form says."""
+        if self._has_methods is None:
+            self._has_methods = "formmethod" in self._text.lower()
+        return self._has_methods
 
 
 def _with_text(tag: str, attributes: dict[str, str], text: str) -> Iterator[Further]:

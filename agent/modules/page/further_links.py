@@ -3,7 +3,7 @@
     style=, <style>                  what the style sheet loads
     data-src, data-srcset ...        what a script loads when it is looked at
     xlink:href, image, use, script   SVG
-    form and its controls            `form_values.py`; formaction of a form that is sent by GET
+    form and its controls            `form_values.py`: as sent by GET, by each of its buttons
     srcdoc, conditional comments,    markup within text: read as a page, at the same base
     noframes, noembed
     meta og:image ...                images and pages that other programs show for this one; markup
@@ -102,21 +102,35 @@ _PAIRS: Final = ("msapplication-task", "msapplication-notification", "msapplicat
 _CONDITION: Final = re.compile(r"\s*\[if[^\]]{0,200}\]\s*>?(?:\s*<!\s*-*>)?", re.IGNORECASE)
 
 
-def further_references(further: Iterable[Further], nested: Nested) -> Iterator[Reference]:
-    """Yield the references of further elements; `nested` reads markup that is within their text."""
-    forms = FormReader()
+_OF_FORMS: Final = frozenset(
+    (
+        *("button", "fieldset", "form", "input", "legend", "optgroup", "option", "select"),
+        *("textarea", "/fieldset", "/form", "/legend", "/optgroup", "/select"),
+    )
+)
+
+
+def further_references(
+    further: Iterable[Further], nested: Nested, codec: str = "utf-8", document: str = ""
+) -> Iterator[Reference]:
+    """Yield the references of further elements; `nested` reads markup that is within their text.
+
+    codec: of the page. document: its URL, to which its forms without an action go.
+    """
+    forms = FormReader(codec, document.partition("?")[0])
     for tag, attributes in further:
-        for url in forms.take(tag, attributes):
-            yield url, LinkKind.FORM_VALUES
+        if tag in _OF_FORMS:
+            forms.take(tag, attributes)
+            if not attributes:
+                continue
         text = attributes.get("text")
         if text is not None and tag not in ("option", "textarea"):
             yield from _of_text(tag, attributes, text, nested)
         else:
-            yield from _of_tag(tag, attributes, forms, nested)
+            yield from _of_tag(tag, attributes, nested)
             if "srcdoc" in attributes:
                 yield from nested(resolved(attributes["srcdoc"]), LinkKind.SRCDOC)
-    for url in forms.end():
-        yield url, LinkKind.FORM_VALUES
+    yield from forms.end()
 
 
 def _of_text(
@@ -152,9 +166,7 @@ def _of_script(media_type: str, text: str) -> Iterator[Reference]:
             yield reference, LinkKind.STRING
 
 
-def _of_tag(
-    tag: str, attributes: Mapping[str, str], forms: FormReader, nested: Nested
-) -> Iterator[Reference]:
+def _of_tag(tag: str, attributes: Mapping[str, str], nested: Nested) -> Iterator[Reference]:
     codebase = resolved(attributes.get("codebase", "")) if tag in _CODE else ""
     for name, raw in attributes.items():
         value = resolved(raw)
@@ -180,9 +192,6 @@ def _of_tag(
         elif name == "ping":
             for reference in value.split():
                 yield reference, LinkKind.PING
-        elif name == "formaction":
-            if forms.sends_by_get(attributes.get("formmethod")):
-                yield value.partition("?")[0], LinkKind.FORM
         elif name.startswith("on"):
             for reference in strings_of(value):
                 yield reference, LinkKind.STRING

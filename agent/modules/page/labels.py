@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["codec_of"]
+__all__ = ["codec_of", "encoding_name"]
 
 _LABELS_OF: Final = {
     "utf-8": ("unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8"),
@@ -86,3 +86,28 @@ _CODECS: Final = {label: codec for codec, labels in _LABELS_OF.items() for label
 def codec_of(label: str) -> str | None:
     """Return the codec for a label, in one spelling; None for a label of none."""
     return _CODECS.get(label.strip(" \t\n\f\r").lower())
+
+
+_NAMES: Final = {
+    "cp866": "IBM866",
+    "mac-roman": "macintosh",
+    "big5hkscs": "Big5",
+    "euc_jp": "EUC-JP",
+    "iso2022_jp": "ISO-2022-JP",
+    "cp932": "Shift_JIS",
+    "cp949": "EUC-KR",
+    "gbk": "GBK",
+    "koi8-r": "KOI8-R",
+    "koi8-u": "KOI8-U",
+    **dict.fromkeys(("utf-8", "utf-16-be", "utf-16-le", "replacement"), "UTF-8"),
+    **{f"iso8859-{part}": f"ISO-8859-{part}" for part in (*range(2, 9), 10, 13, 14, 15, 16)},
+    **{f"cp{page}": f"windows-{page}" for page in (874, *range(1250, 1259))},
+}
+
+
+def encoding_name(codec: str) -> str:
+    """Return the standard's name of the encoding in which a page with a codec sends its forms.
+
+    Source: WHATWG Encoding, 4.2 (names) and 4.3 (get an output encoding).
+    """
+    return _NAMES.get(codec, codec)

@@ -123,7 +123,7 @@ def links_of(
     found.take_header(header)
     found.take(markup)
     if markup.further:
-        found.take_further(markup, agent_token, MOST_NESTED)
+        found.take_further(markup, agent_token, MOST_NESTED, codec, url)
     metas = found.metas
     tag = read_tags(
         ((meta.get("name") or "", meta.get("content") or "") for meta in metas),
@@ -212,7 +212,9 @@ class _Found:
         self.references += cast(Sequence[str], items)
         self.kinds += kinds
 
-    def take_further(self, markup: Markup, agent_token: str, levels: int) -> None:
+    def take_further(
+        self, markup: Markup, agent_token: str, levels: int, codec: str, url: str = ""
+    ) -> None:
         """Take what further elements lead to; pages within their text at most so many levels."""
 
         def nested(text: str, kind: LinkKind) -> Iterator[Reference]:
@@ -221,12 +223,12 @@ class _Found:
             within, _ = leading_on(text.encode("utf-8", "replace"), "utf-8", agent_token)
             inner = _Found()
             inner.take(within)
-            inner.take_further(within, agent_token, levels - 1)
+            inner.take_further(within, agent_token, levels - 1, codec)
             base = inner.base or ""
             for reference, inner_kind in zip(inner.references, inner.kinds, strict=True):
                 yield _against(base, reference), kind | (inner_kind & EMBEDDED)
 
-        for reference, kind in further_references(markup.further, nested):
+        for reference, kind in further_references(markup.further, nested, codec, url):
             if reference:
                 self.add(reference, kind)
 

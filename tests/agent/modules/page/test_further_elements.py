@@ -1,3 +1,4 @@
+# ruff: noqa: ISC004
 """The further elements of a page: the definition, and the compiled reader beside it."""
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ PIECES = (
     *("<p ", "<div ", "<style>", "</style>", "<style ", "<script>", "<script ", "</script>"),
     *('<script type="application/ld+json">', "<form>", "<form ", "<form method=post ", "</form>"),
     *("<input ", "<button ", "<select>", "<select ", "</select>", "<option>", "<option ", "<hr>"),
+    *("<fieldset ", "<fieldset disabled>", "</fieldset>", "<legend>", "</legend>", "<optgroup "),
+    *("</optgroup>", "<optgroup disabled>", "form=", "FormMethod=", "disabled ", "id=", "dirname="),
     *("<textarea ", "</textarea>", "<noframes>", "</noframes>", "<noembed>", "</noembed>"),
     *("<svg>", "<svg/>", "</svg>", "<image ", "<use ", "<title>", "</title>", "<title/>"),
     *("<meta ", "<param ", "<object ", "<amp-img ", "<é-x ", "<frame ", "<isindex ", "<plaintext>"),
@@ -127,6 +130,18 @@ def test_any_text_is_read_alike(text: str) -> None:
          [("script", {"type": "x", "text": "'y'"})]),
         ("<form method=post><input name=x></form><input name=y>", []),
         ("<form><form method=post><input name=x>", [("form", {}), ("input", {"name": "x"})]),
+        ("<form method=post><input name=x><button formmethod=get></form>",
+         [("form", {"method": "post"}), ("input", {"name": "x"}),
+          ("button", {"formmethod": "get"}), ("/form", {})]),
+        ("<input name=x><input name=y form=f><button formaction=z><textarea form=f>t</textarea>",
+         [("input", {"name": "y", "form": "f"}), ("textarea", {"form": "f", "text": "t"})]),
+        ("<fieldset><legend></legend></fieldset><fieldset disabled><fieldset><legend></legend>"
+         "</fieldset></fieldset></fieldset>",
+         [("fieldset", {"disabled": ""}), ("fieldset", {}), ("legend", {}), ("/legend", {}),
+          ("/fieldset", {}), ("/fieldset", {})]),
+        ("<select form=f><optgroup><optgroup disabled><optgroup></optgroup></select>",
+         [("select", {"form": "f"}), ("optgroup", {"disabled": ""}), ("optgroup", {}),
+          ("/select", {})]),
         ("<select><option>x</select>", []),
         (
             "<select onchange='go()'><option>x<option value=y></select>",

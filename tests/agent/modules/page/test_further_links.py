@@ -63,7 +63,7 @@ def kinds(html: str, off: tuple[int, ...] = ()) -> list[tuple[str, str]]:
         ("<form action=x rel=nofollow><input name=a value=1></form>", []),
         ("<form action=x><input type=radio name=a value=1><input type=radio name=a value=2 checked>"
          "<input type=file name=f><input type=submit name=go value=Go><button name=h>",
-         [("x", "form"), ("x?a=2&go=Go", "form_values")]),
+         [("x", "form"), ("x?a=2&go=Go", "form_values"), ("x?a=2&h=", "form_values")]),
         ("<form action=x><input name=a value=1 disabled><textarea name=t>\nw &amp; v</textarea>",
          [("x", "form"), ("x?t=w+%26+v", "form_values")]),
         ("<iframe srcdoc='<a href=x><img src=y><iframe srcdoc=\"<a href=z>\"></iframe>'></iframe>",
