@@ -6,9 +6,10 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
 from manager.db.engine import Database
-from manager.db.migrate import is_current, migrate
+from manager.db.migrate import STEPS, check_known, is_current, migrate, newest_schema
 from manager.db.tables import metadata, users
 from shared.errors import SettingError
 
@@ -44,3 +45,12 @@ def test_a_database_of_a_newer_version_is_refused(database: Database) -> None:
         tx.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(SettingError, match="made by a newer one"):
         migrate(database)
+
+
+def test_each_step_has_the_name_of_its_file() -> None:
+    """Which schemas there are is read from the files' names; Alembic reads the same."""
+    steps = ScriptDirectory(STEPS)
+    assert steps.get_heads() == [newest_schema()]
+    for step in steps.walk_revisions():
+        check_known(step.revision)
+    assert len(list(steps.walk_revisions())) == len(list((STEPS / "versions").glob("[0-9]*.py")))
