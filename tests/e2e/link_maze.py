@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Final, Self
 
+from tests.e2e.maze_documents import DOCUMENTS
 from tests.e2e.maze_form import Form, css, file
 from tests.e2e.maze_submissions import SUBMISSIONS, SUBMITTED_NEVER
 
@@ -67,6 +68,7 @@ _RELS: Final = (
 
 FORMS: Final = (
     *SUBMISSIONS,
+    *DOCUMENTS,
     # What was read before.
     Form("a", "<a href={t}>x</a>"),
     Form("area", "<map name=m><area href={t}></map>"),

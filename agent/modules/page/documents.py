@@ -4,7 +4,8 @@
     js        scripts: modules, sourceMappingURL, strings that are clearly paths
     svg       drawings: href, xlink:href, styles, xml-stylesheet
     manifest  web app manifests: icons and start page; ld: JSON-LD
-    xmldoc    other documents in XML; playlist: M3U; appcache: cache manifests (xml_documents.py)
+    xmldoc    other documents in XML; playlist: M3U; appcache: cache manifests (xml_documents.py);
+              dash.py reads those of DASH
     pdf       pdf.py; office: office.py
 
 A path in a script is meant against the page that loads it; of those that do not begin at the top,
@@ -13,9 +14,10 @@ that page is not known here, so they are left out, but for imported modules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from agent.modules.page.dash import dash_references, is_dash
 from agent.modules.page.encodings import decoded
 from agent.modules.page.further_elements import further_elements
 from agent.modules.page.further_links import Reference, further_references
@@ -26,13 +28,13 @@ from agent.modules.page.office import office_references
 from agent.modules.page.pdf import pdf_references
 from agent.modules.page.script_strings import modules_of, source_map_of, strings_of
 from agent.modules.page.style_sheets import style_references
-from agent.modules.page.tags import start_tags
 from agent.modules.page.xml_documents import (
     cached_references,
     playlist_references,
     stylesheet_of_xml,
     xml_references,
 )
+from agent.modules.page.xml_tags import against, xml_tags
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["document_references"]
@@ -42,11 +44,11 @@ _STYLE: Final = LinkKind.STYLE | EMBEDDED
 
 
 def document_references(
-    kind: DocumentKind, body: bytes, codec: str, limits: PageLimits
+    kind: DocumentKind, body: bytes, codec: str, limits: PageLimits, url: str
 ) -> tuple[list[Reference], str]:
     """Return the references of a document with their kinds, and a note.
 
-    codec: of the body, where it is text.
+    codec: of the body, where it is text. url: of the document.
     """
     if kind == "pdf":
         found, note = pdf_references(body, limits.document_cpu_s)
@@ -55,10 +57,10 @@ def document_references(
         found, note = office_references(body)
         return [(one, LinkKind.OFFICE) for one in found], note
     text = decoded(body, codec)
-    return [one for one in _of_text(kind, text) if one[0]], ""
+    return [one for one in _of_text(kind, text, url) if one[0]], ""
 
 
-def _of_text(kind: DocumentKind, text: str) -> Iterator[Reference]:
+def _of_text(kind: DocumentKind, text: str, url: str) -> Iterator[Reference]:
     match kind:
         case "css":
             for reference in style_references(text):
@@ -74,10 +76,13 @@ def _of_text(kind: DocumentKind, text: str) -> Iterator[Reference]:
             yield from _source_map(text)
         case "svg":
             yield from stylesheet_of_xml(text)
-            yield from _drawn(text)
+            yield from _drawn(text, url)
             yield from further_references(further_elements(text), lambda _text, _kind: ())
         case "xmldoc":
-            yield from xml_references(text)
+            if is_dash(text):
+                for reference in dash_references(text, url):
+                    yield reference, LinkKind.MEDIA | EMBEDDED
+            yield from xml_references(text, url)
         case "playlist":
             yield from playlist_references(text)
         case "appcache":
@@ -90,20 +95,29 @@ def _of_text(kind: DocumentKind, text: str) -> Iterator[Reference]:
                 yield reference, LinkKind.JSON_LD | (EMBEDDED if is_shown else 0)
 
 
-def _drawn(text: str) -> Iterator[Reference]:
-    """Yield what the elements of a drawing lead to, whatever prefixes their names have."""
-    for tag, attributes in start_tags(text):
-        local = tag.rpartition(":")[2]
-        for name, value in attributes.items():
-            if name == "href" or name.endswith(":href"):
-                if value[:1] != "#":
-                    yield value, LinkKind.SVG | (0 if local == "a" else EMBEDDED)
-            elif name == "src" and local in ("img", "iframe", "audio", "video", "script", "embed"):
-                yield value, LinkKind.SVG | EMBEDDED
-            elif "url(" in value and name != "style":
-                for reference in style_references(value):
-                    if reference[:1] != "#":
-                        yield reference, _STYLE
+def _drawn(text: str, url: str) -> Iterator[Reference]:
+    """Yield what the elements of a drawing lead to, whatever prefixes their names have.
+
+    Against `xml:base`, and without it: SVG 1.1 says so, and browsers have given it up.
+    """
+    for tag in xml_tags(text, url):
+        for reference, kind in _of_drawing(tag.name.rpartition(":")[2], tag.attributes):
+            if tag.base:
+                yield against(tag.base, reference), kind
+            yield reference, kind
+
+
+def _of_drawing(local: str, attributes: Mapping[str, str]) -> Iterator[Reference]:
+    for name, value in attributes.items():
+        if name == "href" or name.endswith(":href"):
+            if value[:1] != "#":
+                yield value, LinkKind.SVG | (0 if local == "a" else EMBEDDED)
+        elif name == "src" and local in ("img", "iframe", "audio", "video", "script", "embed"):
+            yield value, LinkKind.SVG | EMBEDDED
+        elif "url(" in value and name != "style":
+            for reference in style_references(value):
+                if reference[:1] != "#":
+                    yield reference, _STYLE
 
 
 def _source_map(text: str) -> Iterator[Reference]:

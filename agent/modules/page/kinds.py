@@ -74,6 +74,8 @@ _DOCUMENT_TYPES: Final[dict[str, DocumentKind]] = {
     "application/x-mpegurl": "playlist",
     "audio/mpegurl": "playlist",
     "audio/x-mpegurl": "playlist",
+    "audio/x-scpls": "playlist",
+    "application/dash+xml": "xmldoc",
 }
 _OFFICE_TYPES: Final = (
     "application/vnd.openxmlformats-officedocument.",
@@ -89,6 +91,7 @@ _OFFICE: Final = re.compile(
 """The first file of a ZIP file that is an office document."""
 
 _PDF: Final = b"%PDF-"
+_PLAYLIST: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#EXTM3U|\[playlist\])", re.IGNORECASE)
 _OF_AN_APP: Final = re.compile(rb'"(?:short_name|display|start_url)"\s*:')
 _MANIFEST: Final = re.compile(rb'"(?:icons|start_url)"\s*:')
 
@@ -105,7 +108,7 @@ _BEFORE_ROOT: Final = (
     + rb"|<\?[^?]*(?:\?+[^?>][^?]*)*\?+>|<!(?i:doctype)[^>\[]*>)*"
 )
 _LOOKS_LIKE_LIST: Final = re.compile(
-    _BEFORE_ROOT + rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|rdf|urlset|sitemapindex)[\s>/]",
+    _BEFORE_ROOT + rb"<(?:[\w.-]{1,40}:)?(?:rss|feed|entry|rdf|urlset|sitemapindex)[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )
 _LOOKS_LIKE_SVG: Final = re.compile(_BEFORE_ROOT + rb"<(?:[\w.-]{1,40}:)?svg[\s>/]", re.DOTALL)
@@ -178,6 +181,8 @@ def _document(media_type: str, head: bytes) -> Kind:
         return "pdf"
     if (of_no_type or media_type in _ZIP_TYPES) and _OFFICE.match(head):
         return "office"
+    if (of_no_type or media_type == "text/plain") and _PLAYLIST.match(head):
+        return "playlist"
     if of_no_type or media_type == "text/plain":
         return _manifest(head) if _OF_AN_APP.search(head) else ""
     return ""

@@ -31,7 +31,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import Final, cast
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote
 
 from agent.modules.page.addresses import Addresses
 from agent.modules.page.fields import field_values, link_targets, lowered
@@ -41,12 +41,13 @@ from agent.modules.page.refresh import refresh_target
 from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.script_strings import strings_of
 from agent.modules.page.srcset import srcset_urls
+from agent.modules.page.xml_tags import against
 from agent.pipeline.link_kinds import EMBEDDED, KIND_BITS, LinkKind
 from shared.errors import Fault, UrlError
 from shared.frozen import frozen
 from shared.urls import canonical
 
-__all__ = ["PageLinks", "links_of", "links_of_document"]
+__all__ = ["PageLinks", "links_of", "links_of_document", "references_within"]
 
 _FRAME: Final = LinkKind.FRAME | EMBEDDED
 _IMAGE: Final = LinkKind.IMAGE | EMBEDDED
@@ -220,13 +221,8 @@ class _Found:
         def nested(text: str, kind: LinkKind) -> Iterator[Reference]:
             if levels <= 0 or "<" not in text:
                 return
-            within, _ = leading_on(text.encode("utf-8", "replace"), "utf-8", agent_token)
-            inner = _Found()
-            inner.take(within)
-            inner.take_further(within, agent_token, levels - 1, codec)
-            base = inner.base or ""
-            for reference, inner_kind in zip(inner.references, inner.kinds, strict=True):
-                yield _against(base, reference), kind | (inner_kind & EMBEDDED)
+            for reference, inner_kind in _read_within(text, agent_token, levels, codec):
+                yield reference, kind | (inner_kind & EMBEDDED)
 
         for reference, kind in further_references(markup.further, nested, codec, url):
             if reference:
@@ -285,20 +281,25 @@ class _Found:
                     self.add(reference, LinkKind.LINK | EMBEDDED)
 
 
+def references_within(text: str, agent_token: str) -> Iterator[Reference]:
+    """Yield the references of HTML that is the text of another document."""
+    yield from _read_within(text, agent_token, MOST_NESTED, "utf-8")
+
+
+def _read_within(text: str, agent_token: str, levels: int, codec: str) -> Iterator[Reference]:
+    within, _ = leading_on(text.encode("utf-8", "replace"), "utf-8", agent_token)
+    inner = _Found()
+    inner.take(within)
+    inner.take_further(within, agent_token, levels - 1, codec)
+    base = inner.base or ""
+    for reference, kind in zip(inner.references, inner.kinds, strict=True):
+        yield against(base, reference), kind
+
+
 def _link_kind(kind: LinkKind, relations: frozenset[str]) -> int:
     if relations.isdisjoint(_LOADED):
         return kind
     return (LinkKind.MANIFEST if "manifest" in relations else kind) | EMBEDDED
-
-
-def _against(base: str, reference: str) -> str:
-    """Return what a reference means against a `base` within a page's text; that may be relative."""
-    if not base:
-        return reference
-    try:
-        return urljoin(base.strip(), reference.strip())
-    except ValueError:
-        return reference
 
 
 def _base_url(href: str | None, url: str) -> str | None:

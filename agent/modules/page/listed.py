@@ -19,7 +19,7 @@ from agent.modules.page.addresses import Addresses
 from agent.modules.page.charset import charset_of
 from agent.modules.page.encodings import decoded, is_unicode
 from agent.modules.page.kinds import HEAD_BYTES, Kind, kind_of
-from agent.modules.page.xml_lists import read_xml
+from agent.modules.page.xml_lists import Within, read_xml
 from shared.archive.content_coding import decode_content
 
 __all__ = ["MAX_LIST_BYTES", "Listed", "list_of"]
@@ -46,13 +46,23 @@ class Listed:
     note: str = ""
 
 
-def list_of(kind: Kind, body: bytes, content_type: str, url: str, max_links: int) -> Listed:
-    """Return the links of a document of a kind other than HTML, found at a canonical URL."""
+def list_of(
+    kind: Kind,
+    body: bytes,
+    content_type: str,
+    url: str,
+    max_links: int,
+    within: Within = lambda _: (),
+) -> Listed:
+    """Return the links of a document of a kind other than HTML, found at a canonical URL.
+
+    within: reads the HTML that a feed holds as text.
+    """
     if kind == "gzip":
-        return _packed(body, content_type, url, max_links)
+        return _packed(body, content_type, url, max_links, within)
     listed = Listed()
     try:
-        references = _references(kind, body, content_type, listed)
+        references = _references(kind, body, content_type, listed, url, within)
         base, addresses = "", Addresses(url, "utf-8")
         for reference, its_base in references:
             if its_base != base:
@@ -70,24 +80,24 @@ def list_of(kind: Kind, body: bytes, content_type: str, url: str, max_links: int
     return listed
 
 
-def _packed(body: bytes, content_type: str, url: str, max_links: int) -> Listed:
+def _packed(body: bytes, content_type: str, url: str, max_links: int, within: Within) -> Listed:
     # The head first: most packed files are somebody's data, not worth fifty megabytes.
     head = decode_content(body, "gzip", HEAD_BYTES).body
     inner = kind_of("text/plain", head)
     if inner not in ("xml", "text"):
         return Listed()
     decoded = decode_content(body, "gzip", MAX_LIST_BYTES)
-    listed = list_of(inner, decoded.body, content_type, url, max_links)
+    listed = list_of(inner, decoded.body, content_type, url, max_links, within)
     listed.note = "; ".join(filter(None, (decoded.note, listed.note)))
     return listed
 
 
 def _references(
-    kind: Kind, body: bytes, content_type: str, listed: Listed
+    kind: Kind, body: bytes, content_type: str, listed: Listed, url: str, within: Within
 ) -> Iterator[tuple[str, str]]:
     """Yield (reference, base): as written, and against what beside the document's own URL."""
     if kind == "json":
-        for reference in _json(body):
+        for reference in _json(body, within):
             yield reference, ""
         return
     codec = charset_of(body, content_type)
@@ -97,7 +107,7 @@ def _references(
         for match in _URL_LINE.finditer(body):
             yield decoded(match[1], codec), ""
         return
-    yield from read_xml(_pieces(body, codec), listed)
+    yield from read_xml(_pieces(body, codec), listed, url, within)
 
 
 def _pieces(body: bytes, codec: str) -> Iterator[str]:
@@ -112,18 +122,26 @@ def _pieces(body: bytes, codec: str) -> Iterator[str]:
         yield text[at : at + PIECE_BYTES]
 
 
-def _json(body: bytes) -> Iterator[str]:
+def _json(body: bytes, within: Within) -> Iterator[str]:
     if len(body) > MAX_JSON_BYTES:
         raise ValueError(f"{len(body)} bytes of JSON, at most {MAX_JSON_BYTES} are read")
     feed = json.loads(body.decode("utf-8-sig", "replace"))
     yield from _texts(feed, _TOP_FIELDS)
     for item in _parts(feed, "items"):
         yield from _texts(item, _ITEM_FIELDS)
-        for part in ("attachments", "authors"):
-            for one in _parts(item, part):
-                yield from _texts(one, ("url",))
-    for author in _parts(feed, "authors"):
-        yield from _texts(author, ("url",))
+        for text in _texts(item, ("content_html",)):
+            yield from within(text) if "<" in text else ()
+        for part in _parts(item, "attachments"):
+            yield from _texts(part, ("url",))
+        yield from _of_authors(item)
+    yield from _of_authors(feed)
+
+
+def _of_authors(value: Any) -> Iterator[str]:
+    """Yield the pages and pictures of authors; version 1 has one `author`."""
+    first = value.get("author") if isinstance(value, dict) else None
+    for author in [first, *_parts(value, "authors")]:
+        yield from _texts(author, ("url", "avatar"))
 
 
 def _parts(value: Any, name: str) -> list[Any]:

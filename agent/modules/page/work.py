@@ -26,7 +26,7 @@ from agent.modules.page.kinds import (
     may_hold_links,
 )
 from agent.modules.page.limits import PageLimits
-from agent.modules.page.links import PageLinks, links_of, links_of_document
+from agent.modules.page.links import PageLinks, links_of, links_of_document, references_within
 from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
 from agent.modules.page.markup import Markup, leading_on
 from agent.modules.page.robots_tags import read_tags
@@ -159,7 +159,10 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
             return PageLinks((), tag=tag)
         if is_document(kind):
             return replace(_of_document(kind, decoded.body, page, limits, notes), tag=tag)
-        listed = list_of(kind, decoded.body, content_type, page.url, limits.max_links)
+        listed = list_of(
+            *(kind, decoded.body, content_type, page.url, limits.max_links),
+            within=lambda text: (one for one, _ in references_within(text, limits.agent_token)),
+        )
         return replace(_of_list(listed, kind, decoded.body, page, limits, notes), tag=tag)
     body = decoded.body
     if media_type.endswith("xml"):  # in HTML the rest of the page would be the text of these
@@ -207,7 +210,7 @@ def _of_document(
     if kind not in ("pdf", "office", "manifest", "ld"):
         types = field_values(header, "Content-Type")
         codec = charset_of(_with_charset(body), types[0] if types else "", page.url)
-    references, note = document_references(kind, body, codec, limits)
+    references, note = document_references(kind, body, codec, limits, page.url)
     if note:
         notes.append(note)
     return links_of_document(references, header, page.url, codec, limits.max_links, limits.off)

@@ -1,3 +1,4 @@
+# ruff: noqa: ISC004
 """Documents that are neither pages nor lists."""
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def test_a_drawing_with_prefixes_and_pictures_of_pages() -> None:
                 "<OpenSearchDescription><Image>/a.ico</Image><Url template='/s?q={searchTerms}'/>"
                 "<Url template='/help'/>"
             ),
-            ["/help", "/a.ico"],
+            ["/a.ico", "/help"],
         ),
         (
             "text/x-opml",
@@ -162,6 +163,47 @@ def test_a_drawing_with_prefixes_and_pictures_of_pages() -> None:
             "application/vnd.apple.mpegurl",
             '#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI="k.bin"\n#EXTINF:9,\na.ts\r\n/b.ts\n',
             ["/dir/k.bin", "/dir/a.ts", "/b.ts"],
+        ),
+        (
+            "text/plain",
+            '#EXTM3U\n#EXT-X-DEFINE:NAME="p",VALUE="/v"\n#EXT-X-MAP:URI="{$p}/i.mp4"\n{$p}/1.ts\n'
+            '{$q}/no\n#EXT-X-DATERANGE:X-ASSET-LIST="/ads"\n#EXTINF:-1 tvg-logo="/l.png",x\nc.ts',
+            ["/v/i.mp4", "/v/1.ts", "/ads", "/l.png", "/dir/c.ts"],
+        ),
+        (
+            "audio/x-scpls",
+            "[playlist]\nFile1=http://b.example/a\nTitle1=x\nfile2 = /b.mp3\n",
+            ["http://b.example/a", "/b.mp3"],
+        ),
+        (
+            "application/vnd.google-earth.kml+xml",
+            "<kml><NetworkLink><Link><href>http://b.example/x.kml</href></Link></NetworkLink>"
+            "<Icon><href>i.png</href></Icon><atom:link href='/page'/>",
+            ["http://b.example/x.kml", "/page"],
+        ),
+        (
+            "application/smil+xml",
+            "<smil><title/><video src='v.mp4'/><ref src='/r'/></smil>",
+            ["/dir/v.mp4", "/r"],
+        ),
+        (
+            "application/xml",
+            "<d xml:base='/x/'><xi:include href='1'/><p xml:base='y/'><q xlink:href='2'/>"
+            "<!-- <q href='no'/> --></p><xi:include href='3' xml:base='http://b.example/'/>"
+            "<xi:include href='4'/></d>",
+            ["/x/1", "/x/y/2", "http://b.example/3", "/x/4"],
+        ),
+        (
+            "application/xspf+xml",
+            "<playlist xml:base='/m/'><track><location><![CDATA[a b.mp3]]></location>"
+            "<location>c.mp3</location><image>i.png</image></track></playlist>",
+            ["/m/c.mp3", "/m/i.png"],
+        ),
+        (
+            "image/svg+xml",
+            "<svg xml:base='/x/'><script href='s.js'/><a xml:base='y/' href='#n' xlink:href='1'/>"
+            "</svg>",
+            ["/x/s.js", "/dir/s.js", "/x/y/1", "/dir/1"],
         ),
         (
             "text/cache-manifest",

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.page.kinds import Kind
+from agent.modules.page.kinds import Kind, kind_of
+from agent.modules.page.links import references_within
 from agent.modules.page.listed import Listed, list_of
 from tests.fixtures_dir import fixture_folder
 
@@ -18,7 +19,11 @@ A = "http://a.example"
 
 def read(kind: Kind, body: str | bytes, most: int = 100, content_type: str = "") -> Listed:
     octets = body.encode() if isinstance(body, str) else body
-    return list_of(kind, octets, content_type, URL, most)
+    return list_of(kind, octets, content_type, URL, most, within)
+
+
+def within(text: str) -> list[str]:
+    return [reference for reference, _ in references_within(text, "prsm")]
 
 
 def urls(body: str | bytes) -> list[str]:
@@ -88,6 +93,63 @@ def test_feeds_lead_to_their_items(body: str, expected: list[str]) -> None:
     assert urls(body) == [one if "//" in one else f"{A}{one}" for one in expected]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<description>&lt;a href='1'&gt;x&lt;/a&gt; &lt;img src=&quot;2&quot;&gt;</description>",
+        "<description><![CDATA[<a href='1'>x</a><p style='background:url(2)'>]]></description>",
+        "<content:encoded><![CDATA[<A HREF=1>x</A> <img data-src=2.png>]]></content:encoded>",
+        "<content type='html'>&lt;a href='1'>x&lt;/a>&lt;iframe src='2'></content>",
+        "<content type='xhtml'><div><a href='1'>x</a><img src='2'/></div></content>",
+        "<media:description type='html'>&lt;a href=1&gt;&lt;a href=2&gt;</media:description>",
+        "<summary type='html'><![CDATA[<a href='1'>]]> <![CDATA[<img srcset='2 2x'>]]></summary>",
+    ],
+)
+def test_html_within_a_feed_leads_on(content: str) -> None:
+    """Escaped, in CDATA or as elements; also where the feed is no XML."""
+    found = [f"{A}/dir/1", f"{A}/dir/2"]
+    for rest in ("", "<title>A & B</title>"):
+        body = f"<rss><item>{content}{rest}</item></rss>"
+        assert [url.removesuffix(".png") for url in urls(body)] == found
+        base = f"<feed xml:base='/b/'><entry>{content}{rest}</entry></feed>"
+        assert [url.removesuffix(".png") for url in urls(base)] == [f"{A}/b/1", f"{A}/b/2"]
+
+
+def test_text_that_is_no_html_leads_nowhere() -> None:
+    """Neither what says that it is text, nor what has no tag."""
+    assert urls("<feed><title type='text'>&lt;a href='1'&gt;</title></feed>") == []
+    assert urls("<rss><description>http://b.example/ 1 &lt; 2</description></rss>") == []
+    assert urls("<rss><description>&lt;a rel=nofollow href=1&gt;</description></rss>") == []
+
+
+def test_bases_within_bases() -> None:
+    """Each is meant against the one around it."""
+    body = """<feed xml:base="x/"><entry xml:base="../y/"><link href="1"/>
+        <content type="html" xml:base="z/">
+        &lt;a href="2">&lt;base href="/w/">&lt;a href="3"></content>
+        </entry><link href="4"/></feed>"""
+    assert urls(body) == [
+        *(f"{A}/dir/y/1", f"{A}/w/2", f"{A}/w/3", f"{A}/dir/x/4"),
+    ]
+
+
+def test_what_podcasts_and_news_carry() -> None:
+    """Enclosures, media, images, transcripts, persons and the like."""
+    body = """<rss><channel><itunes:image href="1"/><itunes:new-feed-url>2</itunes:new-feed-url>
+        <item><enclosure url="3"/><media:group><media:content url="4"><media:thumbnail url="5"/>
+        <media:player url="6"/><media:subTitle href="7"/></media:content></media:group>
+        <podcast:transcript url="8"/><podcast:person href="9" img="10"/>
+        <podcast:alternateEnclosure><podcast:source uri="11"/></podcast:alternateEnclosure>
+        <wfw:commentRss>12</wfw:commentRss><feedburner:origLink>13</feedburner:origLink>
+        <cc:license rdf:resource="14"/><license>CC BY</license></item></channel></rss>"""
+    assert urls(body) == [f"{A}/dir/{number}" for number in range(1, 15)]
+
+
+def test_an_entry_alone_is_a_feed() -> None:
+    """As publishing interfaces of Atom answer."""
+    assert kind_of("application/atom+xml", b"<?xml version='1.0'?><entry><id/></entry>") == "xml"
+
+
 def test_a_feed_that_a_library_tests_with() -> None:
     """A feed of the shop that Scrapy tests with gives each of its products."""
     body = (fixture_folder("compressed-bodies") / "feed-sample1.xml").read_bytes()
@@ -152,10 +214,11 @@ def test_plain_text_is_one_url_a_line() -> None:
 def test_a_json_feed() -> None:
     """A JSON feed's pages, items and attachments are links; other shapes are nothing."""
     body = """{"version": "https://jsonfeed.org/version/1.1", "home_page_url": "/", "items": [
-      {"url": "/1", "attachments": [{"url": "/1.mp3"}, 3]}, "x", {"external_url": "//b.example/"}],
+      {"url": "/1", "content_html": "<p><a href='/2'>x</a>", "author": {"avatar": "/3"},
+       "attachments": [{"url": "/1.mp3"}, 3]}, "x", {"external_url": "//b.example/"}],
       "authors": {"url": "/no"}, "next_url": 7}"""
     assert list(read("json", body).urls) == [
-        *(f"{A}/", f"{A}/1", f"{A}/1.mp3", "http://b.example/"),
+        *(f"{A}/", f"{A}/1", f"{A}/2", f"{A}/1.mp3", f"{A}/3", "http://b.example/"),
     ]
     assert read("json", "{").note == "parse-error: JSONDecodeError"
     assert read("json", "[" * 100_000).note.startswith("parse-error")
