@@ -2,7 +2,7 @@
 
 Invariant: a page outside every unit that the agent held during the time of its line is
 quarantined: kept as data, without influence. Where a host is split, the longest unit that was held
-decides; of several times that it was held, the last.
+decides; of several times that it was held, the last that began before the log was closed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Held:
 class Holdings:
     """What one agent held, by host. About 300 bytes a unit."""
 
-    def __init__(self, held: Iterable[Held]) -> None:
+    def __init__(self, held: Iterable[Held], closed_ms: int | None = None) -> None:
+        """closed_ms: when the log was closed at the latest; None: it is not known."""
+        self._closed_ms = closed_ms
         self._by_host: dict[str, list[tuple[str, Held]]] = {}
         for each in held:
             start = each.unit.index("/", each.unit.index("//") + 2)
@@ -49,19 +51,38 @@ class Holdings:
         (True, None): it was not held at all. (False, None): ask `of_page` for each.
         """
         for unit_path, held in self._by_host.get(host, ()):
-            if held.since_ms - SLACK_MS <= until_ms and (
-                held.until_ms is None or since_ms <= held.until_ms + SLACK_MS
-            ):
-                return (True, held) if unit_path == "/" else (False, None)
+            if _was_held(held, since_ms, until_ms):
+                if unit_path != "/":
+                    return False, None
+                return True, self._begun(host, unit_path, held, since_ms, until_ms)
         return True, None
 
     def of_page(self, host: str, path: str, since_ms: int, until_ms: int) -> Held | None:
         """Return the holding of the longest unit that holds a page and was held in that time."""
         for unit_path, held in self._by_host.get(host, ()):
+            if path.startswith(unit_path) and _was_held(held, since_ms, until_ms):
+                return self._begun(host, unit_path, held, since_ms, until_ms)
+        return None
+
+    def _begun(self, host: str, path: str, last: Held, since_ms: int, until_ms: int) -> Held:
+        """Return the last holding of a unit that began before the log was closed.
+
+        A log that came late is of what was held then. Where none began before, it is the last: the
+        clock of the sender, by which it was closed, may be wrong.
+        """
+        if self._closed_ms is None or last.since_ms <= self._closed_ms:
+            return last
+        for unit_path, held in self._by_host[host]:
             if (
-                held.since_ms - SLACK_MS <= until_ms
-                and (held.until_ms is None or since_ms <= held.until_ms + SLACK_MS)
-                and path.startswith(unit_path)
+                unit_path == path
+                and held.since_ms <= self._closed_ms
+                and _was_held(held, since_ms, until_ms)
             ):
                 return held
-        return None
+        return last
+
+
+def _was_held(held: Held, since_ms: int, until_ms: int) -> bool:
+    return held.since_ms - SLACK_MS <= until_ms and (
+        held.until_ms is None or since_ms <= held.until_ms + SLACK_MS
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from manager.db.tables import agents
 from shared.frozen import frozen
 
 __all__ = [
+    "SAID_NOTHING",
     "AgentName",
     "AgentRow",
     "active",
@@ -131,6 +133,31 @@ class AgentName:
     is_retired: bool
     takes_part: bool
 
+
+SAID_NOTHING: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "version": "",
+        "state": "",
+        "state_reason": "",
+        "skew_ms": 0,
+        "disk_free_bytes": None,
+        "capacity": "",
+        "reports_waiting": 0,
+        "counters": "",
+        "update_result": "",
+        "promised_ms": None,
+        "refetches": False,
+        "renamed_settings": "",
+        "serving_url": "",
+        "serving_fingerprint": "",
+        "command_id": "",
+        "command": "",
+        "command_argument": "",
+        "command_ordered_ms": None,
+        "command_done_ms": None,
+    }
+)
+"""Values of an agent that has said nothing of itself in a sync, and was told nothing."""
 
 # What every sync asks and writes is put together once: that costs more than to run it.
 _BY_IDS: Final = sa.select(agents).where(agents.c.id.in_(sa.bindparam("ids", expanding=True)))

@@ -37,6 +37,7 @@ class LogJob:
     draw: int = 0  # pages at most
     bounds: LineBounds = NO_BOUNDS  # lines beyond them count in no sum
     big: tuple[str, ...] = ()  # hosts that are big by earlier logs
+    closed_ms: int | None = None  # the latest moment at which it was closed; None: not known
     last_round: int | None = None  # the newest one; None: not known
     sender: int = 0
     size_bytes: int = 0

@@ -169,7 +169,7 @@ class LogIntake:
             known = await asyncio.to_thread(known_report, self._db, agent, body.sha256, name)
             if known is not None:
                 return Receipt(name, known.lines, known.quarantined, repeated=True)
-            job = await asyncio.to_thread(self._job, agent, body)
+            job = await asyncio.to_thread(self._job, agent, body, name)
             try:
                 outcome = await self._read(parse_log, job)
                 if isinstance(outcome, RefusedBody):
@@ -186,12 +186,12 @@ class LogIntake:
                 await asyncio.shield(asyncio.to_thread(_remove_rows, job.target))
         return Receipt(name, accepted.lines, accepted.quarantined, accepted.repeated)
 
-    def _job(self, agent: AgentIdentity, body: Spooled) -> LogJob:
+    def _job(self, agent: AgentIdentity, body: Spooled, name: str) -> LogJob:
         """Return what the child needs to know: all that the agent held in the log's time."""
         now_ms = self._now_ms()
         said_ms = first_since_ms(body.path)
         since_ms = now_ms - HISTORY_MS if said_ms is None else said_ms
-        during = held_during(self._db, agent, since_ms - SLACK_MS, now_ms)
+        during = held_during(self._db, agent, since_ms - SLACK_MS, now_ms, name)
         return LogJob(
             body=body.path,
             target=self._spool.temporary(".parquet"),
@@ -201,6 +201,7 @@ class LogIntake:
                 for one in during.held
             ),
             round=during.round,
+            closed_ms=during.closed_ms,
             last_round=during.last_round,
             kind=_kind(during.kind),
             decoded_limit_bytes=self._limits.log_decoded_bytes,

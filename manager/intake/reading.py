@@ -52,7 +52,7 @@ class Reading:
         self._job = job
         self._section = job.defaults
         self._check = SectionCheck(job.defaults.until_ms, job.last_round)
-        self._holdings = Holdings(job.held)
+        self._holdings = Holdings(job.held, job.closed_ms)
         self._authorities: Authorities = {}
         self._next = 2  # the line that comes next; the name's line counts for the sender
         self._lines = 0
@@ -106,6 +106,7 @@ class Reading:
                     self._look_at_clock(place, deadline)
                 self._take_line(place, part[1], file)
                 self._next = place + 1
+        self._check.check_end()
 
     def _blocks(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the lines, each with its LF, in blocks; a last line without LF gets one.

@@ -43,7 +43,7 @@ class SectionCheck:
         self._now_ms = now_ms
         self._last_round = last_round
         self._said: dict[str, tuple[int, int]] = {}  # Since, Until: line and value
-        self._is_new = False
+        self._fresh: set[str] = set()  # Since, Until: said since the last line
 
     def take(self, line: int, comment: str) -> None:
         """Check a comment (its text without the `#`). Raises LineError."""
@@ -61,7 +61,7 @@ class SectionCheck:
         if name in (SINCE, UNTIL):
             _check_moment(line, f"#{name}=", value, number, self._now_ms, AHEAD_MOST_MS)
             self._said[name] = line, number
-            self._is_new = True
+            self._fresh.add(name)
         elif name == ROUND and self._last_round is not None and number > self._last_round:
             raise LineError(
                 line,
@@ -70,11 +70,16 @@ class SectionCheck:
                 Fault.UNKNOWN_ROUND,
             )
 
+    def check_end(self) -> None:
+        """Check the times that no line followed, where both are said anew behind the last line."""
+        if self._fresh >= {SINCE, UNTIL}:
+            self.check_order()
+
     def check_order(self) -> None:
         """Raise LineError where the lines that come are of a time that ends before it begins."""
-        if not self._is_new:
+        if not self._fresh:
             return
-        self._is_new = False
+        self._fresh.clear()
         if len(self._said) < len((SINCE, UNTIL)):
             return
         (since_line, since_ms), (until_line, until_ms) = self._said[SINCE], self._said[UNTIL]

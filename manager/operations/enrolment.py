@@ -206,6 +206,9 @@ def _join(
             # The tick knows when the old permit is over: it also knows of clocks that jumped.
             rejoined=before.permit_until_ms > 0,
             permit_epoch=before.permit_epoch + 1,
+            # The program that joins now may be another one.
+            says_finished=False,
+            **({} if before.kind == kind == "sync" else agents.SAID_NOTHING),
         )
     note(
         tx,

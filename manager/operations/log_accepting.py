@@ -8,9 +8,10 @@ follows from them (distances, volumes, probes that are done) are one transaction
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from typing import Any, Final
 
-from manager.db import agents, directories, hosts, probes, reports
+from manager.db import agents, directories, hosts, probes, reports, rights
 from manager.db.agents import AgentRow
 from manager.db.directories import DirectoryRow
 from manager.db.engine import Database, Transaction
@@ -21,9 +22,10 @@ from manager.errors import ConflictError, ForbiddenError
 from manager.operations.activity import add_activity
 from manager.operations.actor import note
 from manager.operations.enrolment import AgentIdentity
+from manager.operations.log_closing import latest_close_ms
 from manager.operations.log_summary import DirectorySum, LogSummary, UnitSum
 from manager.operations.measuring import add_sums, refresh_distances, refresh_volumes
-from manager.operations.plain_completion import finish_by_log
+from manager.operations.plain_completion import began_ms, finish_by_log
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.refetching import enter_results, keep_drawn
 from shared.frozen import frozen
@@ -85,6 +87,11 @@ def accept_log(
         row = agents.by_id(tx, agent.id)
         if row is None:
             raise ForbiddenError(f"agent {agent.name} does not exist any more")
+        log_closed_ms = (
+            latest_close_ms(tx, row.id, summary.name, now_ms, summary.until_ms)
+            if row.is_plain
+            else now_ms
+        )
         reports.add(
             tx,
             NewReport(
@@ -102,12 +109,12 @@ def accept_log(
                 file_sha256=summary.file_sha256,
             ),
         )
-        _take_sums(tx, row, summary, now_ms)
+        _take_sums(tx, row, summary, log_closed_ms, now_ms)
         _note_impossible(tx, agent, summary, now_ms)
         _take_pages(tx, row, summary, now_ms, policy)
         agents.update(tx, agent.id, log_since_list=True, last_work_ms=now_ms)
         if row.is_plain:
-            finish_by_log(tx, row, summary, now_ms)
+            finish_by_log(tx, row, summary, log_closed_ms, now_ms)
         note(
             tx,
             now_ms,
@@ -120,9 +127,12 @@ def accept_log(
     return Accepted(repeated=False, lines=summary.lines, quarantined=summary.quarantined)
 
 
-def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int) -> None:
+def _take_sums(
+    tx: Transaction, row: AgentRow, summary: LogSummary, log_closed_ms: int, now_ms: int
+) -> None:
     ids = hosts.ids_of_units(tx, {one.unit for one in summary.units})
-    last_ms = min(summary.until_ms, now_ms)
+    last_ms = min(summary.until_ms, log_closed_ms, now_ms)
+    first_ms = _first_ms(tx, row, ids.values(), (summary.since_ms, last_ms), now_ms)
     sums = [
         SumRow(
             agent_id=row.id,
@@ -135,7 +145,7 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
             odd_ms=one.odd_ms,
             slowest_ms=one.slowest_ms,
             slowest_bytes=one.slowest_bytes,
-            first_ms=min(summary.since_ms, last_ms),
+            first_ms=first_ms[ids[one.unit]],
             last_ms=last_ms,
         )
         for one in summary.units
@@ -180,6 +190,23 @@ def _take_sums(tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int)
             crawled[one.round].append(one.unit_id)
     for number, unit_ids in crawled.items():
         refresh_volumes(tx, number, unit_ids)
+
+
+def _first_ms(
+    tx: Transaction, row: AgentRow, unit_ids: Collection[int], period: tuple[int, int], now_ms: int
+) -> dict[int, int]:
+    """Return since when the lines of each unit are.
+
+    period: of the whole log. Of a unit that a plain agent holds that is not before it was given it:
+    most of its logs do not say when they begin.
+    """
+    since_ms, last_ms = period
+    began = dict.fromkeys(unit_ids, min(since_ms, last_ms))
+    for right in rights.of_units(tx, unit_ids) if row.is_plain else ():
+        at_ms = began_ms(row, right, now_ms)
+        if right.agent_id == row.id and at_ms <= last_ms:
+            began[right.unit_id] = max(began[right.unit_id], at_ms)
+    return began
 
 
 def _note_impossible(

@@ -10,6 +10,7 @@ from manager.db import agents, directories, listing, reports, rounds
 from manager.db.engine import Database
 from manager.db.reports import ReportRow
 from manager.operations.enrolment import AgentIdentity
+from manager.operations.log_closing import latest_close_ms
 from shared.frozen import frozen
 
 __all__ = ["HeldDuring", "HeldUnit", "ReportRow", "held_during", "list_reports"]
@@ -34,6 +35,7 @@ class HeldDuring:
     the round and kind of what it was given last, and the end of its log before.
     last_round: the newest there is, 0: none.
     big: hosts of which it has logged so much in that round that their directories are summed up.
+    closed_ms: the latest moment at which a plain agent can have closed the log; None: not known.
     """
 
     agent_id: int
@@ -43,10 +45,16 @@ class HeldDuring:
     since_ms: int
     last_round: int = 0
     big: tuple[str, ...] = ()
+    closed_ms: int | None = None
 
 
-def held_during(db: Database, agent: AgentIdentity, since_ms: int, until_ms: int) -> HeldDuring:
-    """Return what an agent held at any moment between two, by the manager's clock."""
+def held_during(
+    db: Database, agent: AgentIdentity, since_ms: int, until_ms: int, name: str = ""
+) -> HeldDuring:
+    """Return what an agent held at any moment between two, by the manager's clock.
+
+    name: that of the log which comes now, at the later one.
+    """
     with db.read() as tx:
         held = tuple(
             HeldUnit(row.unit, row.kind, row.round, row.since_ms, row.until_ms)
@@ -54,6 +62,7 @@ def held_during(db: Database, agent: AgentIdentity, since_ms: int, until_ms: int
         )
         before = reports.last_until(tx, agent.id)
         last_round = rounds.last_number(tx)
+        closed_ms = latest_close_ms(tx, agent.id, name, until_ms) if agent.kind == "plain" else None
         newest = max(held, key=lambda unit: unit.since_ms, default=None)
         big = directories.big_hosts(tx, agent.id, newest.round) if newest is not None else []
     return HeldDuring(
@@ -64,6 +73,7 @@ def held_during(db: Database, agent: AgentIdentity, since_ms: int, until_ms: int
         before if before is not None else since_ms,
         last_round,
         tuple(big),
+        closed_ms,
     )
 
 

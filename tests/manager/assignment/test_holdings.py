@@ -58,3 +58,17 @@ def test_the_last_of_several_times_decides() -> None:
     assert holdings.of_page(HOST, "/", 21 * HOUR, 22 * HOUR) == night
     assert holdings.of_page(HOST, "/", 8 * HOUR, 22 * HOUR) == night
     assert holdings.of_page(HOST, "/", 12 * HOUR, 13 * HOUR) is None
+
+
+def test_a_late_log_is_of_the_holding_that_began_before_it_was_closed() -> None:
+    """A probe's log that comes when the unit is held to be crawled says nothing of the crawl.
+
+    Where no holding began before, the clock that closed the log is wrong, and the last one counts.
+    """
+    probe = Held(HOST, 10 * HOUR, 12 * HOUR, 1, "probe")
+    held = [probe, crawl(HOST, 12 * HOUR, None)]
+    for closed_ms, kind in ((9, "crawl"), (11, "probe"), (12, "crawl"), (None, "crawl")):
+        holdings = Holdings(held, None if closed_ms is None else closed_ms * HOUR)
+        of_host = holdings.of_host(HOST, 0, 13 * HOUR)
+        of_page = holdings.of_page(HOST, "/a", 0, 13 * HOUR)
+        assert [of_host[1].kind, of_page.kind] == [kind, kind]  # type: ignore[union-attr]

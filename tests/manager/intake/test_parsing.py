@@ -358,6 +358,7 @@ LATER = BASE + 2000 + 86_400_000  # a day ahead of the manager's clock
         ([b"#Until=%d" % (LATER + 1), GOOD[:-1]], 2, Fault.TIME_AHEAD),
         ([b"#Since=%d" % (BASE + 9), b"#Until=%d" % BASE, GOOD[:-1]], 3, Fault.TIMES_REVERSED),
         ([b"#Until=%d" % BASE, b"#Since=%d" % (BASE + 9), GOOD[:-1]], 3, Fault.TIMES_REVERSED),
+        ([b"#Since=%d" % (BASE + 9), b"#Until=%d" % BASE], 3, Fault.TIMES_REVERSED),
         (
             [
                 *(b"#Since=%d" % BASE, b"#Until=%d" % (BASE + 9), GOOD[:-1]),
@@ -380,10 +381,10 @@ def test_a_line_that_cannot_be_is_refused_by_number_and_code(
 
 
 def test_times_and_rounds_at_their_limits_are_taken(tmp_path: Path) -> None:
-    """The newest round, the year 2000, a day ahead, a section of one moment."""
+    """The newest round, the year 2000, a day ahead, a section of one moment or none yet."""
     lines = [
         b"#Round=9", b"#Since=946684800000", b"#Until=946684800000", GOOD[:-1],
-        b"#Until=%d" % LATER, b"#Since=%d" % LATER, GOOD[:-1],
+        b"#Until=%d" % LATER, b"#Since=%d" % LATER, GOOD[:-1], b"#Until=%d" % BASE,
     ]  # fmt: skip
     outcome = run(tmp_path, gzip.compress(b"\n".join(lines)), last_round=9)
     assert isinstance(outcome, ParsedLog), outcome

@@ -7,14 +7,18 @@ from pathlib import Path
 import pytest
 
 from manager.assignment import LivenessState
+from manager.balancing.work import DEFAULT_CAPACITY
 from manager.console.attention import agent_notices
 from manager.db.engine import Database
 from manager.errors import PlainAgentError
-from manager.operations.agents import list_agents
+from manager.operations.actor import Actor
+from manager.operations.agents import agent_detail, list_agents, order_command
 from manager.operations.alerting import Limits, troubles
 from manager.operations.audit import audit_page
-from manager.operations.contact import is_restart, subscribe, unsubscribe
+from manager.operations.capacity import capacity_of
+from manager.operations.contact import is_restart, subscribe, sync, unsubscribe
 from manager.operations.standing import how_it_stands
+from shared.wire.sync import Capacity
 from tests.manager.operations.world import World
 
 HOUR_S = 3600
@@ -78,3 +82,31 @@ def test_the_key_of_a_plain_agent_may_not_sync(database: Database) -> None:
         world.sync("a")
     assert refused.value.code == "plain_agent"
     assert list_agents(database, world.now_ms, world.policy) == before
+
+
+def test_a_plain_agent_is_not_what_it_said_when_it_synced(database: Database) -> None:
+    """It joins again to speak the five messages: pause, hours, promise and orders of before end."""
+    world = World(database)
+    world.join("a")
+    identity = world.agents["a"].identity
+    told = world.request("a").model_copy(
+        update={
+            "state": "paused",
+            "state_reason": "its site said so",
+            "next_contact_ms": world.now_ms + 5 * 24 * HOUR_S * 1000,
+            "capacity": Capacity(parallel_hosts=1, weekday=[(0, 60)], weekend=[]),
+            "refetches": True,
+        }
+    )
+    sync(database, identity, told, world.now_ms, world.policy)
+    assert state_of(world, "a") in (LivenessState.PAUSED, LivenessState.ASLEEP)
+    order_command(database, "a", "drain", Actor("user", "hana"), world.now_ms)
+    world.join("a", kind="plain", key="another")
+    world.wait(700)
+    world.tick()
+    subscribe(database, world.agents["a"].identity, world.now_ms, world.policy)
+    detail = agent_detail(database, "a", world.now_ms, world.policy)
+    row = detail.view.row
+    assert detail.view.liveness.state is LivenessState.IDLE
+    assert capacity_of(row) == DEFAULT_CAPACITY
+    assert (row.state_reason, row.refetches, row.command, row.promised_ms) == ("", False, "", None)

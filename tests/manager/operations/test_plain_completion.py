@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +18,9 @@ from hypothesis import strategies as st
 
 from manager.db import agents
 from manager.db.engine import Database
-from manager.db.tables import unit_rounds, units
+from manager.db.tables import rights, unit_rounds, units
 from manager.operations.agents import agent_detail
+from manager.operations.contact import subscribe, unsubscribe
 from manager.operations.rounds import current_round
 from tests.manager.operations.plain_agent import HOUR_S, CountingAgent, counting_agent
 from tests.manager.operations.world import POLICY
@@ -125,6 +127,154 @@ def test_a_restart_that_was_ordered_forgets_what_was_fetched(database: Database)
     agent.ask_list()
     assert finished(agent) == set()
     assert agent_detail(database, "p", agent.world.now_ms).view.crawl_rights == 1
+
+
+def order_restart(agent: CountingAgent) -> None:
+    """Let the administrator order RESTART."""
+    world = agent.world
+    with world.db.write() as tx:
+        number = world.agents["p"].identity.id
+        agents.update(tx, number, restart_ordered_ms=world.now_ms)
+
+
+def test_a_late_log_of_before_a_restart_finishes_nothing(database: Database) -> None:
+    """It was closed before the list was dropped; what it says to be finished is fetched anew."""
+    agent = prepared(database, FIVE, comments=True)
+    first, second, *_ = sorted(agent.listed)
+    agent.fetch(first, 3)
+    agent.wait(HOUR_S)
+    agent.close_log()
+    agent.wait(2 * HOUR_S)
+    order_restart(agent)
+    agent.wait(60)
+    agent.ask_list()
+    agent.send()
+    assert finished(agent) == set()
+    agent.fetch(second, 3)
+    agent.wait(HOUR_S)
+    agent.close_log()
+    agent.send()
+    assert finished(agent) == {second}
+
+
+def test_lines_of_before_a_restart_fill_no_page_limit(database: Database) -> None:
+    """A limit is reached by the lines since the restart."""
+    agent = prepared(database, FIVE, comments=True)
+    first, *_ = sorted(agent.listed)
+    with database.write() as tx:
+        tx.execute(rights.update().values(max_transfer=3))
+    agent.fetch(first, 2)
+    agent.wait(HOUR_S)
+    agent.close_log()
+    agent.send()
+    order_restart(agent)
+    agent.wait(60)
+    agent.ask_list()
+    agent.fetched.clear()
+    for count, done in ((1, set()), (3, {first})):
+        agent.fetch(first, count)
+        agent.said.clear()
+        agent.wait(HOUR_S)
+        agent.close_log()
+        agent.send()
+        assert finished(agent) == done
+        agent.fetched.clear()
+
+
+def test_lines_of_before_it_left_finish_nothing_after_it_came_back(database: Database) -> None:
+    """A unit that is given to it again is another order, of the same round and kind though."""
+    agent = prepared(database, FIVE, comments=False)
+    world, identity = agent.world, agent.world.agents["p"].identity
+    first, second, *_ = sorted(agent.listed)
+    agent.fetch(first)
+    agent.wait(9 * HOUR_S)
+    agent.close_log()
+    agent.send()
+    unsubscribe(database, identity, world.now_ms, CALM)
+    agent.wait(38 * HOUR_S)
+    subscribe(database, identity, world.now_ms, CALM)
+    agent.wait(60)
+    agent.ask_list()
+    assert first in agent.listed
+    agent.fetch(second)
+    agent.wait(9 * HOUR_S)
+    agent.close_log()
+    agent.send()
+    agent.wait(15 * HOUR_S)
+    agent.ask_list()
+    assert finished(agent) == set()
+
+
+def test_a_clock_of_the_manager_that_is_set_back_finishes_nothing(database: Database) -> None:
+    """A log that was closed tomorrow was not closed within the hour."""
+    agent = prepared(database, FIVE, comments=False)
+    agent.world.leap(48 * HOUR_S)
+    agent.world.tick()
+    agent.ask_list()
+    for unit in sorted(agent.listed):
+        agent.fetch(unit)
+    agent.wait(9 * HOUR_S)
+    agent.close_log()
+    agent.send()
+    agent.world.leap(-48 * HOUR_S)
+    agent.world.tick()
+    agent.wait(15 * HOUR_S)
+    agent.ask_list()
+    assert finished(agent) == set()
+
+
+def test_a_clock_of_the_manager_that_is_set_back_voids_no_comment(database: Database) -> None:
+    """When the unit was given, by the wrong clock, is not known any more."""
+    agent = prepared(database, FIVE, comments=True)
+    world = agent.world
+    world.leap(48 * HOUR_S)
+    world.tick()
+    order_restart(agent)
+    agent.ask_list()
+    world.leap(-48 * HOUR_S)
+    world.tick()
+    first, *_ = sorted(agent.listed)
+    agent.fetch(first, 3)
+    agent.wait(60)
+    agent.close_log()
+    agent.send()
+    assert finished(agent) == {first}
+
+
+def test_a_clock_of_the_agent_that_is_behind_holds_nothing_open(database: Database) -> None:
+    """All of its logs come two hours after the minute of their names."""
+    agent = prepared(database, FIVE, comments=True)
+    for unit in sorted(agent.listed):
+        agent.fetch(unit, 3)
+        agent.wait(60)
+        agent.close_log()
+        named = datetime.fromtimestamp(agent.world.now_ms / 1000 - 2 * HOUR_S, UTC)
+        log = agent.outbox.pop()
+        name = f"p.{named:%Y%m%d%H%M}"
+        agent.outbox.append(replace(log, name=name, until_ms=agent.world.now_ms))
+        agent.send()
+    assert finished(agent) == set(agent.pages)
+
+
+def test_an_agent_that_joins_again_may_be_one_without_comments(database: Database) -> None:
+    """What the program before wrote is no promise of the one that joins now."""
+    agent = prepared(database, FIVE, comments=True)
+    first, *_ = sorted(agent.listed)
+    agent.fetch(first, 3)
+    agent.close_log()
+    agent.send()
+    agent.world.join("p", kind="plain", key="another")
+    agent.comments = False
+    agent.wait(60)
+    agent.ask_list()
+    for unit in sorted(agent.listed):
+        agent.fetch(unit, 3)
+    agent.wait(600)
+    agent.close_log()
+    agent.send()
+    agent.wait(60)
+    agent.ask_list()
+    assert finished(agent) == set(agent.pages)
 
 
 @contextmanager

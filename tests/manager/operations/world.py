@@ -167,13 +167,18 @@ class World:
         """
         self.follower_ms = round(seconds * 1000)
 
-    def join(self, *names: str, kind: str = "sync", speed: float = 1.0) -> None:
-        """Let agents enrol and, where they sync, call for the first time."""
+    def join(
+        self, *names: str, kind: str = "sync", speed: float = 1.0, key: str = "key of"
+    ) -> None:
+        """Let agents enrol and, where they sync, call for the first time.
+
+        key: another word for who joins again, with another key.
+        """
         for name in names:
             token = issue_join_token(self.db, name, ADMIN, self.now_ms).token
-            key = hash_of_key(f"key of {name}")
+            key_hash = hash_of_key(f"{key} {name}")
             made = enrol(
-                self.db, name, token, key, self.now_ms, "plain" if kind == "plain" else "sync"
+                self.db, name, token, key_hash, self.now_ms, "plain" if kind == "plain" else "sync"
             )
             self.agents[name] = FakeAgent(made.agent, speed)
             if kind == "sync":
