@@ -12,6 +12,7 @@
     ├── BusyError           503  nobody's: the database does not answer now; try again later
     │   ├── ForeignInstallationError  the agent is another installation's
     │   ├── NotLeadingError      another manager leads: the work is its own now
+    │   ├── FullDatabaseError    the database has no room: a person makes some
     │   └── DamagedDatabaseError the database is damaged: a person restores a backup
     ├── ConflictError       409  nobody's (shared)
     │   ├── CloneError           two machines show one agent's key
@@ -40,6 +41,7 @@ __all__ = [
     "DamagedDatabaseError",
     "ForbiddenError",
     "ForeignInstallationError",
+    "FullDatabaseError",
     "GoneError",
     "InsecureLineError",
     "LimitError",
@@ -54,6 +56,10 @@ __all__ = [
     "UnknownKeyError",
     "UnsupportedTypeError",
 ]
+
+
+RETRY_WITHOUT_ROOM_S: Final = 60
+"""A person makes room, not the next second."""
 
 
 class UnknownKeyError(PrsmError):
@@ -117,6 +123,26 @@ class BusyError(PrsmError):
     def __init__(self, message: str, retry_after_s: int = 5) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class FullDatabaseError(BusyError):
+    """The database has no room for a change; nothing was changed, and what is there can be read.
+
+    free_bytes: of its file system; None: of a server's, which is not seen from here.
+    """
+
+    code = "database_full"
+
+    def __init__(self, name: str, free_bytes: int | None, why: str) -> None:
+        left = "" if free_bytes is None else f", {free_bytes:,} bytes are free"
+        where = "at the server of PostgreSQL" if free_bytes is None else "in its file system (`df`)"
+        super().__init__(
+            f"the database {name} has no room for a change{left} ({why}); nothing was changed. "
+            f"Make room {where}; all goes on by itself then",
+            RETRY_WITHOUT_ROOM_S,
+        )
+        self.name = name
+        self.free_bytes = free_bytes
 
 
 class NotLeadingError(BusyError):

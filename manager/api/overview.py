@@ -51,7 +51,11 @@ class Overview(BaseModel):
     ]
     names: Annotated[Resolutions, Field(description="how their look-ups went, and why some failed")]
     troubles: Annotated[
-        list[str], Field(description="the manager or agents resolve or reach few of their hosts")
+        list[str],
+        Field(
+            description="the manager or agents resolve or reach few of their hosts, and what is "
+            "wrong with the manager's own machine, files and jobs"
+        ),
     ]
     last_tick_ms: Annotated[
         int, Field(description="when what happens by the clock happened last; 0: never")
@@ -96,8 +100,11 @@ def _overview(door: AdminDoor) -> Overview:
         names_waiting=names_waiting(door.db, now_ms),
         names=resolutions(door.db),
         troubles=[
-            trouble_of(one).text
-            for one in few_hosts(door.db, views, door.alerts.limits.hosts_share)
+            *(one.text for one in door.alerts.own()),
+            *(
+                trouble_of(one).text
+                for one in few_hosts(door.db, views, door.alerts.limits.hosts_share)
+            ),
         ],
         last_tick_ms=managers.last_tick_ms or 0,
         held_until_ms=managers.held_until_ms if managers.held_until_ms > now_ms else 0,

@@ -57,12 +57,20 @@ def held_by_us(path: Path, name: str = "") -> Iterator[str]:
         here = told is not None and (told["host"], int(told["file"])) == (host, file)
         before = told["name"] if told is not None and here else ""
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        os.ftruncate(handle, 0)
         text = f"process {os.getpid()} since {now}\n"
         if name:
             text += f"manager {name} on {host}, file {file}\n"
-        os.pwrite(handle, text.encode(), 0)
-        os.fsync(handle)  # it is read after a power cut
+        try:
+            # Over what was there, which needs no room: a manager starts on a full disk.
+            os.pwrite(handle, text.encode(), 0)
+            os.ftruncate(handle, len(text.encode()))
+            os.fsync(handle)  # it is read after a power cut
+        except OSError as error:
+            raise StoreError(
+                f"{path}: {error.strerror}: the file that says which process serves the directory "
+                "cannot be written; make room in its file system (`df`, `df -i`), see `dmesg`, or "
+                "name another directory with --data"
+            ) from error
         yield before
     finally:
         os.close(handle)

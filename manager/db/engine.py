@@ -10,10 +10,11 @@ What is kept is left to `tables`, how it is asked for to the modules beside this
 from __future__ import annotations
 
 import copy
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
@@ -26,7 +27,7 @@ from manager.db.host_names import HostNames
 from manager.db.kept import KeptFigures
 from manager.db.making import maker
 from manager.db.opening import WAIT_S, open_engine
-from manager.errors import BusyError, DamagedDatabaseError
+from manager.errors import BusyError, DamagedDatabaseError, FullDatabaseError
 
 __all__ = ["Database", "Transaction", "any_of", "chunks", "values_of"]
 
@@ -152,6 +153,7 @@ class Database:
         name = self.engine.url.database or ""
         file = Path(name).absolute() if self.is_sqlite else None
         self.damage = Damage(str(file) if file else name, file)
+        self._folder = None if file is None else file.parent
         self._turn = threading.Lock()
         self._closed = threading.Event()
         self._no_examining = threading.Event()
@@ -189,7 +191,11 @@ class Database:
         Never begin one inside another, never wait for a network or a hash inside one.
         """
         self.damage.refuse()
-        with self._my_turn(), as_ours(self._damaged), self.engine.connect() as connection:
+        with (
+            self._my_turn(),
+            as_ours(self._damaged, self._full),
+            self.engine.connect() as connection,
+        ):
             connection.execution_options(prsm_writes=True)
             with connection.begin():
                 if not self.is_sqlite:
@@ -210,13 +216,13 @@ class Database:
                 yield transaction
             return
         self.damage.refuse()
-        with as_ours(self._damaged), self.engine.begin() as connection:
+        with as_ours(self._damaged, self._full), self.engine.begin() as connection:
             yield Transaction(connection)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Give a transaction that sees one state of the database and changes nothing."""
-        with as_ours(self._damaged), self.engine.connect() as connection:
+        with as_ours(self._damaged, self._full), self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(
                     isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -233,7 +239,7 @@ class Database:
         if self.is_sqlite:
             self.damage.look_at_files()
             self.damage.refuse()
-            with as_ours(self._damaged):
+            with as_ours(self._damaged, self._full):
                 connection = self.engine.raw_connection()  # outside any transaction
                 try:
                     connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").close()
@@ -249,7 +255,7 @@ class Database:
         if not self.is_sqlite:
             return
         until_s = time.monotonic() + within_s if within_s else float("inf")
-        with as_ours(self._damaged), self.engine.connect() as connection:
+        with as_ours(self._damaged, self._full), self.engine.connect() as connection:
             finding = quick_check(
                 connection, lambda: self._no_examining.is_set() or time.monotonic() > until_s
             )
@@ -264,6 +270,15 @@ class Database:
     def _damaged(self, error: BaseException) -> DamagedDatabaseError:
         """Return what to raise where a statement met damage."""
         return self.damage.met(error, self._check_result)
+
+    def _full(self, why: str) -> FullDatabaseError:
+        """Return what to raise where a statement found no room."""
+        free_bytes = None
+        if self._folder is not None:
+            free_bytes = 0
+            with suppress(OSError):
+                free_bytes = shutil.disk_usage(self._folder).free
+        return FullDatabaseError(self.damage.name, free_bytes, why)
 
     def _check_result(self) -> str:
         if not self.is_sqlite:

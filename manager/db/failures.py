@@ -19,15 +19,19 @@ __all__ = ["as_ours", "may_be_kept"]
 
 _NO_LOCK: Final = "55P03"  # PostgreSQL's lock_not_available
 _OUT_OF_RANGE: Final = "22003"  # its numeric_value_out_of_range
+_NO_ROOM: Final = "53100"  # its disk_full
 _LARGEST: Final = 2**63 - 1
 
 
 @contextmanager
-def as_ours(damaged: Callable[[BaseException], PrsmError]) -> Iterator[None]:
+def as_ours(
+    damaged: Callable[[BaseException], PrsmError], full: Callable[[str], PrsmError]
+) -> Iterator[None]:
     """Raise BusyError where the database does not answer, FormatError where what was sent cannot be
     kept or looked for; anything else is a defect, and stays what it is.
 
-    damaged: returns the error to raise where the driver's says that the database is damaged.
+    damaged: returns the error to raise where the driver's says that the database is damaged. full:
+    the same where it has no room; it is given what the driver says.
     """
     try:
         yield
@@ -43,10 +47,14 @@ def as_ours(damaged: Callable[[BaseException], PrsmError]) -> Iterator[None]:
     except sqlite3.Error as error:  # of a connection that is used without SQLAlchemy
         if is_damage(error):
             raise damaged(error) from error
+        if _has_no_room(error):
+            raise full(str(error)) from error
         raise BusyError(f"the database does not answer now: {_said(str(error))}") from error
     except DBAPIError as error:
         if error.orig is not None and is_damage(error.orig):
             raise damaged(error.orig) from error
+        if error.orig is not None and _has_no_room(error.orig):
+            raise full(" ".join(str(error.orig).split())) from error
         gone = error.connection_invalidated or isinstance(
             error, sa.exc.OperationalError | sa.exc.InterfaceError
         )
@@ -66,6 +74,13 @@ def as_ours(damaged: Callable[[BaseException], PrsmError]) -> Iterator[None]:
             ) from None
         why = " ".join(str(error.orig).split())  # some drivers say it in several lines
         raise BusyError(f"the database does not answer now: {_said(why)}") from error
+
+
+def _has_no_room(error: BaseException) -> bool:
+    """Return whether a driver says that nothing more fits on the disk."""
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return getattr(error, "sqlstate", None) == _NO_ROOM
 
 
 def _said(why: str) -> str:

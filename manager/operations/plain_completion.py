@@ -140,7 +140,7 @@ def _is_full(
     of_log: Mapping[tuple[int, str], tuple[int, int]],
     since_ms: int,
 ) -> bool:
-    """Tell whether a unit with a page limit has as many lines; robots.txt is not counted.
+    """Return whether a unit with a page limit has as many lines; robots.txt is not counted.
 
     Where the sums have lines of an earlier order, too, those of this log alone count.
     """

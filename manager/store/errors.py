@@ -21,6 +21,8 @@ RETRY_AFTER_S: Final = 600  # a person must make room first; agents keep what th
 class StoreFullError(BusyError):
     """There is no room on the disk; nothing was kept, and it may be sent again later."""
 
+    code = "no_room"
+
     def __init__(self, message: str) -> None:
         super().__init__(message, retry_after_s=RETRY_AFTER_S)
 

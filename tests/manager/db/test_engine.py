@@ -13,8 +13,9 @@ import sqlalchemy as sa
 
 from manager.db import opening
 from manager.db.engine import Database, chunks
-from manager.db.tables import clock, login_failures
-from manager.errors import BusyError
+from manager.db.migrate import migrate
+from manager.db.tables import audit, clock, login_failures
+from manager.errors import BusyError, FullDatabaseError
 from shared.errors import SettingError
 from shared.frozen import frozen
 from tests.postgres import PostgresServer
@@ -150,6 +151,28 @@ def test_another_programs_lock_is_named_with_its_remedy(
         shell.execute("BEGIN EXCLUSIVE")
         with pytest.raises(BusyError, match=r"is locked: another program .*`lslocks` and"):
             database.write().__enter__()
+    database.close()
+
+
+def test_a_database_without_room_is_named_with_its_remedy(tmp_path: Path) -> None:
+    """Nothing is changed, and the same change passes once there is room."""
+    file = tmp_path / "prsm.sqlite"
+    database = Database(f"sqlite:///{file}")
+    migrate(database)
+
+    def change(pages: int) -> None:
+        with database.write() as tx:
+            tx.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+            rows = [{"at_ms": n, "actor_kind": "clock", "action": "x.y"} for n in range(2000)]
+            tx.insert(audit, rows)
+
+    with pytest.raises(FullDatabaseError, match=r"prsm\.sqlite has no room .*Make room") as full:
+        change(1)
+    assert full.value.code == "database_full"
+    assert full.value.free_bytes
+    with database.read() as tx:
+        assert tx.value(sa.select(sa.func.count()).select_from(audit)) == 0
+    change(2**30)
     database.close()
 
 
