@@ -123,7 +123,7 @@ class ManagerProcess:
     def client(self, **options: Any) -> httpx.Client:
         """Return a client of its TCP listener; it is the proxy where one is configured."""
         headers = {**self._headers, **options.pop("headers", {})}
-        return httpx.Client(base_url=self.url, timeout=60, headers=headers, **options)
+        return httpx.Client(base_url=self.url, timeout=600, headers=headers, **options)
 
     def agent(self, name: str, kind: str = "plain") -> httpx.Client:
         """Let an agent join by the protocol, and return a client with its key."""
@@ -167,7 +167,7 @@ def prsm_program(data: Path, *arguments: str, stdin: str = "", code: int = 0) ->
     """Run a `prsm` command as an administrator would, and return its standard output."""
     done = subprocess.run(
         [sys.executable, "-c", CODE, "--data", str(data), *arguments],
-        input=stdin, capture_output=True, text=True, timeout=60, check=False,
+        input=stdin, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout if code == 0 else done.stderr

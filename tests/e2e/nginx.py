@@ -98,7 +98,7 @@ def nginx_in_front(
 
 def wait_for_front(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:
     """Wait until what was put in front takes connections."""
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 600
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()

@@ -20,7 +20,7 @@ def refused(data: Path, *settings: str) -> str:
     command = [sys.executable, "-c", CODE, "--data", str(data), "serve"]
     for setting in ("server.listen_port=0", *settings):
         command += ["--set", setting]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 1, done.stderr
     return done.stderr
 

@@ -52,7 +52,7 @@ def taken(fleet: Fleet, token: str, **asked: str) -> list[str]:
         f"{fleet.manager.url}/api/v1/pages.zip",
         params={"host": ".*", **asked},
         headers={"Authorization": f"Bearer {token}"},
-        timeout=60,
+        timeout=600,
     )
     assert answer.status_code == 200, answer.text
     found = []

@@ -92,7 +92,7 @@ def test_the_stream_passes_the_shipped_nginx(tmp_path: Path) -> None:
         HeldPort() as port,
         running_manager(tmp_path / "data", "server.behind_tls_proxy=true") as manager,
         nginx_in_front(tmp_path / "nginx", manager.port, manager.data / "archive", port) as front,
-        httpx.Client(base_url=front, verify=False, timeout=60) as page,
+        httpx.Client(base_url=front, verify=False, timeout=600) as page,
     ):
         _add_user(manager)
         _log_in(page)

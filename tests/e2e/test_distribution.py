@@ -95,7 +95,7 @@ def wasapi(url: str, token: str, folder: Path, certificate: Path | None = None) 
     done = subprocess.run(
         [client, "-b", f"{url.rstrip('/')}/wasapi/v1/webdata?page_size=2", "-d", folder, "-p", "2",
          "-v", "-l", folder / "log"],
-        env=environment, capture_output=True, text=True, timeout=120, check=False,
+        env=environment, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr + (folder / "log").read_text()
@@ -243,7 +243,7 @@ def test_ranges_behind_nginx_across_pieces(large: Path, tmp_path: Path) -> None:
                 assert beyond.status_code == 416
                 none = client.get("/api/v1/pieces", headers={"X-Piece-Path": "/../etc/passwd"})
                 assert none.status_code == 403
-            give_up = time.monotonic() + 60
+            give_up = time.monotonic() + 600
             while _sent(large) < len(data):
                 assert time.monotonic() < give_up, prsm(large, "archive", "downloads", "--json")
                 time.sleep(1)
@@ -269,7 +269,7 @@ def test_a_slow_client_holds_up_nobody(data: Path) -> None:
         with manager.client(headers={"Authorization": f"Bearer {token}"}) as client:
             assert client.get(path).status_code == 200
         slow.settimeout(60)
-        give_up = time.monotonic() + 60
+        give_up = time.monotonic() + 600
         while "took nothing for 1 s" not in manager.log:
             assert time.monotonic() < give_up, "the slow one was never given up"
             assert slow.recv(1)

@@ -65,7 +65,7 @@ def sending(client: httpx.Client, path: str, bodies: list[bytes]) -> Iterator[li
 
 def until(is_so: object) -> None:
     """Wait for a condition."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while not is_so():  # type: ignore[operator]
         assert time.monotonic() < end
         time.sleep(0.05)

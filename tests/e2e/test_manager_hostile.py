@@ -120,7 +120,7 @@ def test_curl_hears_why(manager: ManagerProcess, agent: httpx.Client, tmp_path: 
         done = subprocess.run(
             [curl, "-sS", "-H", key, "-H", option,
              "--data-binary", f"@{body}", f"{manager.url}servlets/submitlog"],
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
         assert "the limit is 1000000 bytes" in done.stdout, done.stderr
 

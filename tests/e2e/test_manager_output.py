@@ -90,7 +90,7 @@ def test_commands_on_a_data_directory_end_as_quietly(
     shutil.copytree(served, data)
     done = subprocess.run(
         [sys.executable, "-c", CODE, "--data", str(data), *words],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     for foreign in FOREIGN:
         assert foreign not in done.stderr + done.stdout

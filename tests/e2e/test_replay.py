@@ -128,7 +128,7 @@ def replayed(folder: Path, segments: list[Path]) -> Iterator[Replay]:
 
 def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
     """Wait until a server takes connections."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 600
     while time.monotonic() < until and process.poll() is None:
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()

@@ -86,7 +86,7 @@ def test_two_versions_serve_one_database(tmp_path: Path, postgres_server: Postgr
                     old.data, "serve", *(word for each in shared for word in ("--set", each)),
                     code=1,
                 )  # fmt: skip
-                give_up = time.monotonic() + 60
+                give_up = time.monotonic() + 600
                 while not any(
                     one["leads"]
                     for one in json.loads(prsm(new.data, "managers", "--json"))["managers"]
