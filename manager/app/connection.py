@@ -30,7 +30,14 @@ from manager.intake.body_errors import body_too_large
 from manager.intake.receiving import SlowSenderError, check_rate
 from manager.operations.login_failures import source_of
 from manager.operations.senders import work_for
-from manager.operations.transport import Line, LineKind, Network, networks, seen_line
+from manager.operations.transport import (
+    Line,
+    LineKind,
+    Network,
+    local_line,
+    networks,
+    seen_line,
+)
 from shared.errors import Fault, FormatError, LimitError
 from shared.frozen import frozen
 from shared.plurals import agreeing
@@ -112,7 +119,7 @@ class Connection:
         work_for(f"address {source_of(line.client)}")
         scope["state"] = {
             **scope.get("state", {}),
-            "local": self._entrance.local,
+            "local": line.kind is LineKind.LOCAL,
             "line": line,
             "request_id": request_id,
         }
@@ -132,13 +139,14 @@ class Connection:
 
     def _line(self, scope: Scope) -> Line:
         entrance = self._entrance
+        version = scope.get("http_version", "1.1")
         if entrance.local:
-            return Line(LineKind.LOCAL)
+            return local_line(version, scope["headers"])
         client = scope.get("client")
         return seen_line(
             scope["scheme"],
             client[0] if client is not None else "",
-            scope.get("http_version", "1.1"),
+            version,
             scope["headers"],
             entrance.proxies if entrance.behind_tls_proxy else None,
         )

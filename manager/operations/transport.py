@@ -1,7 +1,7 @@
 """The line that a request came by: who can read it, and from which address it really comes.
 
-A line is private over TLS, over the Unix socket, behind the configured proxy that says it ended
-TLS, or on loopback where nothing stands between. A proxy on the same machine connects from
+A line is private over TLS, behind the configured proxy that says it ended TLS, or on loopback and
+over the Unix socket where nothing stands between. A proxy on the same machine connects from
 loopback, too, and nginx's bare `proxy_pass` adds no header and writes a loopback name into Host:
 so whatever shows a proxy that is not configured makes a loopback line one that others can read.
 Invariant: no header makes a line private but `X-Forwarded-Proto: https` from an address of
@@ -21,12 +21,22 @@ from urllib.parse import urlsplit
 from manager.errors import InsecureLineError
 from shared.frozen import frozen
 
-__all__ = ["Line", "LineKind", "Network", "browser_of", "networks", "require_private", "seen_line"]
+__all__ = [
+    "Line",
+    "LineKind",
+    "Network",
+    "browser_of",
+    "local_line",
+    "networks",
+    "require_private",
+    "seen_line",
+]
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Headers = Sequence[tuple[bytes, bytes]]
 
 HOPS_MOST: Final = 16
+MAPPED_BITS: Final = 96  # of ::ffff:0:0/96, behind which the IPv4 address stands
 _FORWARDING: Final = frozenset(
     {b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"true-client-ip", b"cf-connecting-ip",
      b"x-original-host", b"x-original-url", b"x-cluster-client-ip"}
@@ -83,8 +93,15 @@ def browser_of(headers: Headers) -> str:
 
 
 def networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Return networks from their texts, which the settings have checked."""
-    return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
+    """Return networks from their texts, which the settings have checked; mapped ones as IPv4."""
+    return tuple(_unmapped(ipaddress.ip_network(text, strict=False)) for text in texts)
+
+
+def _unmapped(network: Network) -> Network:
+    mapped = getattr(network.network_address, "ipv4_mapped", None)
+    if mapped is None or network.prefixlen < MAPPED_BITS:
+        return network
+    return ipaddress.ip_network(f"{mapped}/{network.prefixlen - MAPPED_BITS}")
 
 
 def seen_line(
@@ -113,6 +130,18 @@ def seen_line(
     if [value.strip().lower() for value in said] == [b"https"]:
         return Line(LineKind.PROXY_TLS, client)
     return Line(LineKind.PROXY_PLAIN, client, _shown(b", ".join(said)) or "none")
+
+
+def local_line(http_version: str, headers: Headers) -> Line:
+    """Return what is known of a request over the Unix socket, which is for this machine's users.
+
+    A proxy that may open the socket would make each of its visitors an administrator. No browser
+    speaks to a socket, so what one writes shows a proxy, too.
+    """
+    sign = _sign_of_proxy(http_version, headers)
+    if not sign and _all(headers, b"sec-fetch-site"):
+        sign = "sec-fetch-site"
+    return Line(LineKind.FORWARDED, "", sign) if sign else Line(LineKind.LOCAL)
 
 
 def require_private(line: Line, rule: str) -> None:
@@ -194,6 +223,8 @@ def _forwarded_client(peer: str, headers: Headers, proxies: Sequence[Network]) -
     hops = b",".join(_all(headers, b"x-forwarded-for")).decode("latin-1").rsplit(",", HOPS_MOST)
     client = peer
     for hop in reversed(hops):
+        if not hop.strip():
+            continue  # an empty element of a list says nothing (RFC 9110, 5.6.1)
         address = _address(hop.strip())
         if address is None:
             break

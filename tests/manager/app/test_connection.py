@@ -69,6 +69,7 @@ def caller(
         (Entrance(local=False, behind_tls_proxy=True), "192.0.2.7", "http", None, False),
         (Entrance(local=False, behind_tls_proxy=True), "192.0.2.7", "http", "https", False),
         (Entrance(local=True), "192.0.2.7", "http", None, True),
+        (Entrance(local=True), "192.0.2.7", "http", "https", False),
     ],
 )
 def test_who_may_listen(
@@ -77,7 +78,7 @@ def test_who_may_listen(
     """A line is private by TLS, loopback, or a trusted proxy's word; a header alone is nothing."""
     headers = {} if forwarded is None else {"X-Forwarded-Proto": forwarded}
     answer = caller(entrance, address, scheme).get("/facts", headers=headers)
-    assert answer.json()["local"] == entrance.local
+    assert answer.json()["local"] == (entrance.local and private)
     assert answer.json()["private"] == private
 
 

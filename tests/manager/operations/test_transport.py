@@ -7,10 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manager.errors import InsecureLineError
-from manager.operations.transport import Line, LineKind, networks, require_private, seen_line
+from manager.operations.transport import (
+    Line,
+    LineKind,
+    local_line,
+    networks,
+    require_private,
+    seen_line,
+)
 
 HERE = networks(("127.0.0.0/8", "::1/128"))
-FRONT = networks(("192.0.2.0/28", "2001:db8::/64"))
+FRONT = networks(("192.0.2.0/28", "2001:db8::/64", "::ffff:198.51.100.0/120"))
 RULE = "keys are taken over TLS only"
 CHROME = ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36")
 
@@ -137,6 +144,11 @@ def test_loopback_is_not_private_behind_a_proxy_on_this_machine(peer: str) -> No
         ("192.0.2.5", ["[2001:db8:1::9]:4711"], "2001:db8:1::9"),
         ("192.0.2.5", ["::ffff:203.0.113.9"], "203.0.113.9"),
         ("192.0.2.5", [""], "192.0.2.5"),
+        ("192.0.2.5", ["203.0.113.9,"], "203.0.113.9"),  # empty elements of a list say nothing
+        ("192.0.2.5", ["10.1.1.1, 203.0.113.9, , 192.0.2.6"], "203.0.113.9"),
+        ("192.0.2.5", ['"203.0.113.9"'], "192.0.2.5"),
+        ("192.0.2.5", [",".join(["192.0.2.5"] * 40)], "192.0.2.5"),
+        ("198.51.100.7", ["203.0.113.9"], "203.0.113.9"),  # configured as ::ffff:198.51.100.0/120
         ("192.0.2.5", [], "192.0.2.5"),
         ("192.0.2.99", ["203.0.113.9"], "192.0.2.99"),
     ],
@@ -170,3 +182,22 @@ def test_a_refusal_says_the_remedy(kind: LineKind) -> None:
     with pytest.raises(InsecureLineError, match=r"keys are taken over TLS only; .*: ") as found:
         require_private(line, RULE)
     assert found.value.code == kind.value
+
+
+@pytest.mark.parametrize(
+    ("version", "headers"),
+    [
+        ("1.1", [("X-Forwarded-For", "203.0.113.9")]),
+        ("1.1", [("Via", "1.1 Caddy")]),
+        ("1.0", []),
+        ("1.1", [CHROME, ("Sec-Fetch-Site", "none")]),
+        ("1.1", [("Origin", "https://prsm.example.org")]),
+    ],
+)
+def test_a_proxy_that_opens_the_unix_socket_makes_nobody_an_administrator(
+    version: str, headers: list[tuple[str, str]]
+) -> None:
+    """What it passes on shows that somebody else is behind it."""
+    line = local_line(version, raw(*headers, host="localhost"))
+    assert (line.kind, line.is_private) == (LineKind.FORWARDED, False)
+    assert local_line("1.1", raw(host="prsm")).kind == LineKind.LOCAL
