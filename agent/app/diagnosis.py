@@ -46,9 +46,18 @@ from shared.naming import NameServers, look_up
 from shared.native import why_none
 from shared.urls import canonical, host_of
 
-__all__ = ["diagnose", "look_at_way"]
+__all__ = ["diagnose", "disk_of", "look_at_way"]
 
 _ASKED = "www.example.com"  # a name that every name server of the Internet knows
+
+
+def disk_of(settings: Settings, wanted_bytes: int) -> Check:
+    """Judge the room for an agent's files: wanted_bytes beside the reserve. Raises OSError."""
+    return check_disk(
+        free_bytes(settings.home if settings.home.exists() else settings.home.parent),
+        settings.disk.reserve_bytes,
+        wanted_bytes,
+    )
 
 
 async def diagnose(settings: Settings, page: str = "") -> list[Check]:
@@ -59,13 +68,7 @@ async def diagnose(settings: Settings, page: str = "") -> list[Check]:
     now = datetime.now(UTC)
     home = Home(settings.home)
     checks = [_contact(settings), _home(home), _start(settings), check_updates(now), _holds(home)]
-    checks.append(
-        check_disk(
-            free_bytes(settings.home if settings.home.exists() else settings.home.parent),
-            settings.disk.reserve_bytes,
-            settings.disk.segment_bytes,
-        )
-    )
+    checks.append(disk_of(settings, settings.disk.segment_bytes))
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     checks.append(check_files(hard, files_needed(settings), settings.network.parallel_hosts))
     checks.append(check_hours(windows_of(settings), now))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ __all__ = [
 DEFAULT_HOME: Final = "~/.prs"
 REFUSED: Final = 1
 UNREACHABLE: Final = 3
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -76,9 +78,9 @@ def in_words() -> Iterator[None]:
         kind = click.ClickException if reachable else _UnreachableFailure
         raise kind(str(error)) from error
     except OSError as error:
-        raise click.ClickException(f"{error.filename or 'this machine'}: {error.strerror}") from (
-            error
-        )
+        what = f"{error.filename or 'this machine'}: {error.strerror}"
+        remedy = "; make room (`df`, `df -i`)" if error.errno in _NO_ROOM else ""
+        raise click.ClickException(what + remedy) from error
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -11,7 +12,7 @@ from typing import Final
 
 import click
 
-from agent.app.diagnosis import diagnose
+from agent.app.diagnosis import diagnose, disk_of
 from agent.cli.options import REFUSED, Place, in_words, pass_place, plain, say, set_option
 from agent.control.doctor import Check
 from agent.control.drain import read_holds
@@ -19,6 +20,7 @@ from agent.control.lock import holder_of
 from agent.control.status import Status, read_status
 from agent.control.updates import left_alone
 from agent.settings import Home, documented
+from shared.errors import PrsmError
 from shared.host_failures import failure_words
 
 __all__ = ["check_lines", "doctor", "settings", "status", "status_lines"]
@@ -61,6 +63,8 @@ def status(place: Place, as_json: bool, waits: int) -> None:
         return
     if holder is None:
         say("no agent runs here" + (f"; {held}" if held else ""))
+        for line in _of_disk(place):
+            say(line)
     for release in left_alone():
         say(plain(f"update: {release}"))
     if last is None:
@@ -68,6 +72,14 @@ def status(place: Place, as_json: bool, waits: int) -> None:
         return
     for line in status_lines(last, running=holder is not None, waits=waits):
         say(plain(line))
+
+
+def _of_disk(place: Place) -> Iterator[str]:
+    """Yield why an agent that does not run would find no room; settings may be wrong, too."""
+    with contextlib.suppress(PrsmError, OSError):
+        disk = disk_of(place.settings(), 0)
+        if not disk.good:
+            yield f"disk: {disk.said}; {disk.remedy}"
 
 
 @click.command()

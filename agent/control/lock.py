@@ -1,9 +1,10 @@
 """One process a home, held by the kernel: a crash leaves no stale lock.
 
 The file says who holds it, for messages and for `--replace`; whether it is held only flock knows.
-A process that promised signs of life gives them in it, in place, so that a full disk keeps nobody
-from living. They are seconds of CLOCK_MONOTONIC: all processes of a machine share it, no setting
-of the clock moves it, and it stands while the machine sleeps; no lock outlives its boot.
+A process that promised signs of life gives them in it, in place, and leaves its room behind, so
+that a full disk keeps nobody from living or from beginning. They are seconds of CLOCK_MONOTONIC:
+all processes of a machine share it, no setting of the clock moves it, and it stands while the
+machine sleeps; no lock outlives its boot.
 Invariant: nobody is killed but the process that wrote itself into the file and still runs under
 the same id (its start time is compared), while the lock is held; and the processes of its group
 where it leads one.
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import HomeError
+from agent.settings.home import full_disk_said
 from shared.frozen import frozen
 
 __all__ = ["HUNG_S", "HeldError", "Holder", "HomeLock", "end", "hanging", "holder_of", "well"]
@@ -67,11 +69,12 @@ class HomeLock:
 
     @classmethod
     def take(cls, path: Path, *, signs: bool = False) -> HomeLock:
-        """Lock a home for this process. Raises HomeError; HeldError names who has it.
+        """Lock a home for this process. Raises HomeError (HeldError names who has it), DiskFullError.
 
         signs: promise to call `alive` again and again, as long as this process is well.
         """
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        with full_disk_said(path):
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(handle)
         except BlockingIOError as error:
@@ -81,8 +84,13 @@ class HomeLock:
             os.close(handle)
             raise HomeError(f"{path}: cannot be locked ({error}); use a local disk") from error
         lock = cls(handle)
-        os.ftruncate(handle, 0)
-        lock._write(time.monotonic() if signs else None)
+        try:
+            with full_disk_said(path):
+                lock._write(time.monotonic() if signs else None)
+                os.ftruncate(handle, _LINE_BYTES)
+        except BaseException:
+            os.close(handle)
+            raise
         return lock
 
     def alive(self) -> None:
@@ -96,7 +104,8 @@ class HomeLock:
 
     def release(self) -> None:
         """Let the home go."""
-        os.ftruncate(self._handle, 0)
+        with contextlib.suppress(OSError):  # in place: the next start may find no room for a line
+            os.pwrite(self._handle, b" " * _LINE_BYTES, 0)
         os.close(self._handle)
 
 

@@ -173,7 +173,9 @@ def full_disk_said(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        raise DiskFullError(f"{path}: no room on the disk ({error.strerror})") from error
+        raise DiskFullError(
+            f"{path}: no room on the disk ({error.strerror}); make room (`df`, `df -i`)"
+        ) from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -119,6 +119,17 @@ def test_status_of_a_home_that_never_worked(home: Home) -> None:
     }
 
 
+def test_status_names_a_disk_without_room(home: Home) -> None:
+    """An agent that does not run, as it found no room, cannot say so itself."""
+    home.settings.write_text("[disk]\nreserve_bytes = 1_000_000_000_000_000\n")
+    out = prs(home, "status")[1]
+    assert "\ndisk: " in out
+    assert "1000000.0 GB of them left to others; make room, or lower disk.reserve_bytes" in out
+    home.settings.write_text("[disk]\nreserved = 1\n")
+    code, out, _ = prs(home, "status")
+    assert (code, "disk:" in out) == (0, False)
+
+
 def test_status_shows_why(home: Home) -> None:
     """What runs, why it does not fetch, what is refused, what was not fetched."""
     write_status(home.status, STATUS)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
 from agent.control.lock import HUNG_S, Holder, HomeLock, end, hanging, holder_of
 from agent.errors import HomeError
+from shared.archive.errors import DiskFullError
 
 
 def test_the_second_is_told_who_works_here(tmp_path: Path) -> None:
@@ -35,6 +38,30 @@ def test_what_a_dead_process_left_is_no_lock(tmp_path: Path) -> None:
     lock.release()
     assert holder_of(path) is None
     assert holder_of(tmp_path / "none") is None
+
+
+def test_a_lock_that_was_held_once_needs_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is written in place; a first one that finds no room says so, and is not held."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    HomeLock.take(old, signs=True).release()
+    size, write = old.stat().st_size, os.pwrite
+
+    def full(handle: int, data: bytes, at: int) -> int:
+        if os.fstat(handle).st_size < at + len(data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(handle, data, at)
+
+    monkeypatch.setattr(os, "pwrite", full)
+    lock = HomeLock.take(old, signs=True)
+    assert holder_of(old) == Holder(os.getpid(), ANY, ANY, ANY)
+    lock.release()
+    assert (holder_of(old), old.stat().st_size) == (None, size)
+    with pytest.raises(DiskFullError, match=f"{new}: no room on the disk .*; make room"):
+        HomeLock.take(new)
+    monkeypatch.undo()
+    HomeLock.take(new).release()
 
 
 class Process:
