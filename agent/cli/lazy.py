@@ -18,10 +18,12 @@ from typing import Any
 
 import click
 
+from shared.program import Program
+
 __all__ = ["LazyGroup"]
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Program):
     """A group whose commands lie in modules of `agent.cli`, each under its own name."""
 
     def __init__(self, *, modules: Mapping[str, str], **settings: Any) -> None:

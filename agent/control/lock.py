@@ -69,7 +69,7 @@ class HomeLock:
 
     @classmethod
     def take(cls, path: Path, *, signs: bool = False) -> HomeLock:
-        """Lock a home for this process. Raises HomeError (HeldError names who has it), DiskFullError.
+        """Lock a home for this process. Raises HomeError (of a held one HeldError), DiskFullError.
 
         signs: promise to call `alive` again and again, as long as this process is well.
         """

@@ -8,11 +8,17 @@ from client.cli.changes import changes
 from client.cli.getting import get
 from client.cli.hosts import hosts
 from client.cli.login import login
+from client.errors import DiskError
+from shared.program import Program
 
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _PrsGet(Program):
+    no_room_code = DiskError.exit_code
+
+
+@click.group(cls=_PrsGet, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="prsm", message="prs-get %(version)s")
 def main() -> None:
     """Take captures from a PRSM manager, with the token that its administrator gave you.

@@ -36,11 +36,12 @@ from manager.cli.search import search
 from manager.cli.serving import serve, settings
 from manager.cli.tokens import tokens
 from manager.cli.users import users
+from shared.program import Program
 
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),

@@ -1,0 +1,50 @@
+"""Group of a program's commands: output that finds no room is an error in words.
+
+What a command prints often goes to a file: a list of hosts, an export, JSON for another program. Of
+a full disk a person must hear in a sentence, and a script by the exit code.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from contextlib import suppress
+from typing import Any, Final
+
+import click
+
+__all__ = ["Program"]
+
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+class Program(click.Group):
+    """A group that ends where its output finds no room, with a sentence on standard error."""
+
+    no_room_code = 1
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run a command as click does."""
+        try:
+            return super().main(*args, **settings)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            _forget_output()
+            what = error.filename or "standard output"
+            with suppress(OSError):
+                click.echo(
+                    f"Error: {what}: no room ({error.strerror}); what was printed is not whole: "
+                    "make room where it goes (`df`, `df -i`), and run this again",
+                    err=True,
+                )
+            raise SystemExit(self.no_room_code) from error
+
+
+def _forget_output() -> None:
+    """Let the interpreter's end flush what found no room to nowhere."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
