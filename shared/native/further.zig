@@ -18,12 +18,16 @@ const most_attributes = 24;
 const Set = std.StaticStringMap(void);
 
 const anywhere = Set.initComptime(.{
-    .{"archive"},        .{"background"}, .{"cite"},     .{"codebase"}, .{"dynsrc"},  .{"longdesc"},
-    .{"lowsrc"},         .{"manifest"},   .{"ping"},     .{"srcdoc"},   .{"style"},   .{"xlink:href"},
+    .{"archive"},        .{"background"}, .{"cite"},           .{"codebase"}, .{"dynsrc"},          .{"longdesc"},
+    .{"lowsrc"},         .{"manifest"},   .{"ping"},           .{"srcdoc"},   .{"style"},           .{"xlink:href"},
     .{"implementation"},
     // What scripts load later, without the prefix `data-`.
-    .{"_src"},       .{"file"},     .{"lazy-src"}, .{"lazysrc"}, .{"original"},
-    .{"real-src"},       .{"real_src"},   .{"zoomfile"},
+    .{"_src"},       .{"file"},           .{"lazy-src"}, .{"lazysrc"},         .{"original"},
+    .{"real-src"},       .{"real_src"},   .{"zoomfile"},       .{"hx-get"},   .{"lazy"},            .{"ng-href"},
+    .{"ng-include"},     .{"ng-src"},     .{"nitro-lazy-src"}, .{"up-href"},  .{"w3-include-html"},
+    // What microdata and RDFa speak of.
+    .{"about"},
+    .{"itemid"},         .{"resource"},
 });
 /// Attributes of drawings that may load another file.
 const painted = Set.initComptime(.{
@@ -81,9 +85,9 @@ fn isWeak(kind: names.Tag) bool {
 }
 
 const data_words = [_][]const u8{
-    "src",  "bg",    "back", "image", "img",    "lazy",  "original", "thumb", "poster", "photo",
-    "full", "large", "zoom", "hires", "retina", "video", "audio",    "href",  "url",    "link",
-    "echo", "media",
+    "src",  "bg",    "back", "image",  "img",    "lazy",  "original", "thumb",  "poster",  "photo",
+    "full", "large", "zoom", "hires",  "retina", "video", "audio",    "href",   "url",     "link",
+    "echo", "media", "file", "source", "mp4",    "webm",  "2x",       "mobile", "desktop",
 };
 const paths = [_][]const u8{ "/", "./", "../", "http://", "https://" };
 const meta_words = [_][]const u8{
@@ -98,6 +102,9 @@ pub const Tag = struct {
     own: ?*const Set = null,
     count: usize = 0,
     attributes: [most_attributes]Attribute = undefined,
+    /// Names of `data-` attributes whose values do not count: of two with one name the first is it.
+    passed: [most_attributes][]const u8 = undefined,
+    passed_count: usize = 0,
     has_onchange: bool = false,
     has_value: bool = false,
     has_disabled: bool = false,
@@ -108,6 +115,7 @@ pub const Tag = struct {
     /// Begin with a tag. name: as it stands on the page; "" where none can be that long.
     pub fn begin(self: *Tag, name: []const u8, kind: names.Tag) void {
         self.count = 0;
+        self.passed_count = 0;
         self.has_onchange = false;
         self.has_value = false;
         self.has_disabled = false;
@@ -117,17 +125,23 @@ pub const Tag = struct {
         self.name = name;
         self.own = ofTag(kind);
         if (kind != .other) return;
-        if (name.len > longest_name or !names.isAscii(name)) {
+        if (name.len > longest_name or !isPlain(name)) {
             self.name = "";
         } else if (std.mem.findAny(u8, name, "-:") != null) {
             self.own = &custom;
         }
     }
 
+    fn pass(self: *Tag, name: []const u8) void {
+        if (self.passed_count == most_attributes or !std.ascii.startsWithIgnoreCase(name, "data-")) return;
+        self.passed[self.passed_count] = name;
+        self.passed_count += 1;
+    }
+
     /// Take an attribute of the tag, if it is one that counts.
     pub fn take(self: *Tag, name: []const u8, value: names.Value) void {
         if (self.own == null and !mayBeGeneral(name)) return;
-        if (name.len > longest_name or !names.isAscii(name)) return;
+        if (name.len > longest_name or !isPlain(name)) return;
         var small: [longest_name]u8 = undefined;
         const lower = std.ascii.lowerString(&small, name);
         if (std.mem.eql(u8, lower, "onchange")) self.has_onchange = true;
@@ -138,7 +152,10 @@ pub const Tag = struct {
         if (self.itemprop == null and std.mem.eql(u8, lower, "itemprop")) self.itemprop = value.text;
         const own = if (self.own) |set| set.has(lower) else false;
         const general = isGeneral(lower, value.text);
-        if (!own and !general) return;
+        if (!own and !general) return self.pass(name);
+        for (self.passed[0..self.passed_count]) |one| {
+            if (std.ascii.eqlIgnoreCase(one, name)) return;
+        }
         if (self.count == most_attributes) return;
         for (self.attributes[0..self.count]) |one| {
             if (std.ascii.eqlIgnoreCase(one.name, name)) return;
@@ -155,11 +172,15 @@ fn mayBeGeneral(name: []const u8) bool {
         'd' => name.len == 6 or (name.len > 5 and name[4] == '-'),
         'o' => name.len == 8 or (name.len > 2 and name[1] | 0x20 == 'n'),
         'c' => name.len == 4 or name.len == 6 or name.len == 8 or name.len == 9,
-        'l' => name.len >= 6 and name.len <= 8,
+        'l' => name.len == 4 or (name.len >= 6 and name.len <= 8),
         'f' => name.len == 4 or name.len == 6,
         'b', 'x' => name.len == 10,
-        'a' => name.len == 7,
-        'i' => name.len == 14,
+        'a' => name.len == 5 or name.len == 7,
+        'h' => name.len == 6 and name[2] == '-',
+        'i' => name.len == 6 or name.len == 14,
+        'n' => name.len == 6 or name.len == 7 or name.len == 10 or name.len == 14,
+        'u' => name.len == 7,
+        'w' => name.len == 15,
         'm' => name.len == 4 or name.len == 8 or name.len == 10 or name.len == 12,
         'p', 0x7f => name.len == 4,
         'r', 'z' => name.len == 8,
@@ -170,6 +191,7 @@ fn mayBeGeneral(name: []const u8) bool {
 fn isGeneral(name: []const u8, value: []const u8) bool {
     if (std.mem.startsWith(u8, name, "data-")) {
         for (paths) |begin| if (std.mem.startsWith(u8, value, begin)) return true;
+        if (value.len > 0 and (value[0] == '{' or value[0] == '[') and std.mem.findScalar(u8, value, '/') != null) return true;
         for (data_words) |word| if (std.mem.find(u8, name[5..], word) != null) return true;
         return false;
     }
@@ -192,19 +214,50 @@ fn isPainted(name: []const u8) bool {
     return painted.has(std.ascii.lowerString(&small, name));
 }
 
-/// Tell whether a style may load anything: what it loads stands behind one of five words.
+/// Tell whether a style may load anything: what it loads stands behind one of six words, or behind
+/// a word that is written with escapes.
 fn loads(style: []const u8) bool {
     var from: usize = 0;
     while (std.mem.findAnyPos(u8, style, from, "(@")) |at| : (from = at + 1) {
         const behind = style[at..];
         const before = style[0..at];
-        if (std.ascii.startsWithIgnoreCase(behind, "@import")) return true;
-        if (behind[0] == '@') continue;
-        inline for (.{ "url", "src", "image-set", "loader" }) |word| {
+        if (behind[0] == '@') {
+            if (std.ascii.startsWithIgnoreCase(behind, "@import") or beginsWithEscape(behind[1..])) return true;
+            continue;
+        }
+        inline for (.{ "url", "src", "image", "image-set", "loader" }) |word| {
             if (std.ascii.endsWithIgnoreCase(before, word)) return true;
         }
+        if (endsWithEscape(before)) return true;
     }
     return false;
+}
+
+const longest_escaped = 24;
+
+fn endsWithEscape(before: []const u8) bool {
+    const least = before.len -| longest_escaped;
+    var at = before.len;
+    while (at > least) {
+        at -= 1;
+        if (before[at] == '\\') return true;
+        if (!std.ascii.isAlphanumeric(before[at]) and before[at] != ' ' and before[at] != '-') return false;
+    }
+    return false;
+}
+
+fn beginsWithEscape(behind: []const u8) bool {
+    for (behind[0..@min(behind.len, 9)]) |byte| {
+        if (byte == '\\') return true;
+        if (!std.ascii.isAlphabetic(byte)) return false;
+    }
+    return false;
+}
+
+/// Tell whether a name holds neither marks of what is written here nor characters beyond ASCII.
+fn isPlain(name: []const u8) bool {
+    for (name) |byte| if (byte <= greatest_mark or byte >= 0x80) return false;
+    return true;
 }
 
 fn hasControl(text: []const u8) bool {
@@ -281,8 +334,10 @@ pub const Further = struct {
             .meta => if (!counts) {
                 for (tag.attributes[0..tag.count]) |*one| {
                     if (!std.ascii.eqlIgnoreCase(one.name, "content") or !isKept(one)) continue;
+                    const value = one.value.text;
                     counts = hasWord(tag.property) or hasWord(tag.itemprop) or hasWord(names.valueOf(said, .name)) or
-                        std.mem.findScalar(u8, one.value.text, '<') != null;
+                        std.mem.findScalar(u8, value, '<') != null or
+                        std.mem.startsWith(u8, value, "http://") or std.mem.startsWith(u8, value, "https://");
                 }
             },
             .textarea => return, // with its text

@@ -20,6 +20,7 @@ from typing import Final, Self
 
 from tests.e2e.maze_documents import DOCUMENTS
 from tests.e2e.maze_form import Form, css, file
+from tests.e2e.maze_hints import HINTS
 from tests.e2e.maze_submissions import SUBMISSIONS, SUBMITTED_NEVER
 
 __all__ = ["FORMS", "NEVER", "WELL_KNOWN", "Form", "LinkMaze"]
@@ -69,6 +70,7 @@ _RELS: Final = (
 FORMS: Final = (
     *SUBMISSIONS,
     *DOCUMENTS,
+    *HINTS,
     # What was read before.
     Form("a", "<a href={t}>x</a>"),
     Form("area", "<map name=m><area href={t}></map>"),
@@ -326,10 +328,11 @@ class LinkMaze:
         for form in FORMS:
             self._add(form.name, "/found/", form.page, form.header)
             for path, (media_type, body) in form.files.items():
-                kind, _, source_map = media_type.partition("; SourceMap=")
+                kind, _, more = media_type.partition("; ")
                 header = {"Content-Type": kind}
-                if source_map:
-                    header["SourceMap"] = _filled(source_map, form.name, "/found/")
+                if more:
+                    field, _, value = more.partition("=")
+                    header[field] = _filled(value, form.name, "/found/")
                 self._answers[f"/form/{form.name}/{path}"] = header, _made(body, form.name)
         for name, page in NEVER.items():
             self._add(name, "/never/", page, {})

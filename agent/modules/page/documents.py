@@ -3,7 +3,7 @@
     css       style sheets: url(), @import, sourceMappingURL
     js        scripts: modules, sourceMappingURL, strings that are clearly paths
     svg       drawings: href, xlink:href, styles, xml-stylesheet
-    manifest  web app manifests: icons and start page; ld: JSON-LD
+    manifest  web app manifests: icons and start page; ld: JSON-LD; speculation: speculation rules
     xmldoc    other documents in XML; playlist: M3U; appcache: cache manifests (xml_documents.py);
               dash.py reads those of DASH
     pdf       pdf.py; office: office.py
@@ -21,7 +21,12 @@ from agent.modules.page.dash import dash_references, is_dash
 from agent.modules.page.encodings import decoded
 from agent.modules.page.further_elements import further_elements
 from agent.modules.page.further_links import Reference, further_references
-from agent.modules.page.json_addresses import data_addresses, manifest_addresses, parsed
+from agent.modules.page.json_addresses import (
+    data_addresses,
+    manifest_addresses,
+    parsed,
+    speculated_addresses,
+)
 from agent.modules.page.kinds import DocumentKind
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.office import office_references
@@ -90,6 +95,9 @@ def _of_text(kind: DocumentKind, text: str, url: str) -> Iterator[Reference]:
         case "manifest":
             for reference, is_image in manifest_addresses(parsed(text)):
                 yield reference, LinkKind.MANIFEST | (EMBEDDED if is_image else 0)
+        case "speculation":
+            for reference in speculated_addresses(parsed(text)):
+                yield reference, LinkKind.LINK
         case _:
             for reference, is_shown in data_addresses(parsed(text)):
                 yield reference, LinkKind.JSON_LD | (EMBEDDED if is_shown else 0)

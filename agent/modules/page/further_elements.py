@@ -31,7 +31,12 @@ _ATTRIBUTE: Final = re.compile(
     r"""([ \t\n\f\r/]*+)(?:(>)|([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)[ \t\n\f\r]*+(?:"""
     r"""(=)[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|(["'])|([^ \t\n\f\r>]*+)))?)"""
 )
-_LOADS: Final = re.compile(r"(?:url|src|image-set|loader)\(|@import", re.IGNORECASE | re.ASCII)
+_LOADS: Final = re.compile(
+    r"(?:url|src|image|image-set|loader)\(|@import|\\[A-Za-z0-9 \\-]{0,23}\(|@[A-Za-z]{0,8}\\",
+    re.IGNORECASE | re.ASCII,
+)
+"""Functions and rules that load; the last two parts: a name that is written with escapes."""
+
 _CONTROL: Final = re.compile("[\0-\4]")
 _SPACE: Final = " \t\n\f\r"
 _MODES: Final = ("open", "closed")
@@ -46,6 +51,10 @@ _ANYWHERE: Final = frozenset(
         *("lowsrc", "manifest", "ping", "srcdoc", "style", "xlink:href", "implementation"),
         # What scripts load later, without the prefix `data-`.
         *("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile"),
+        *("hx-get", "lazy", "ng-href", "ng-include", "ng-src", "nitro-lazy-src", "up-href"),
+        "w3-include-html",
+        # What microdata and RDFa speak of.
+        *("about", "itemid", "resource"),
     )
 )
 PAINTED: Final = frozenset(
@@ -103,7 +112,7 @@ _WEAK: Final = frozenset(
 DATA_WORDS: Final = (
     *("src", "bg", "back", "image", "img", "lazy", "original", "thumb", "poster", "photo"),
     *("full", "large", "zoom", "hires", "retina", "video", "audio", "href", "url", "link"),
-    *("echo", "media"),
+    *("echo", "media", "file", "source", "mp4", "webm", "2x", "mobile", "desktop"),
 )
 PATHS: Final = ("/", "./", "../", "http://", "https://")
 """How a value begins with which any `data-` attribute counts; else its name must have a word."""
@@ -253,6 +262,7 @@ class _Reader:
                     "content" in kept
                     and (
                         "<" in kept["content"]
+                        or kept["content"].startswith(("http://", "https://"))
                         or any(word in one for word in META_WORDS for one in names)
                     )
                 )
@@ -330,7 +340,9 @@ def _with_text(tag: str, attributes: dict[str, str], text: str) -> Iterator[Furt
 
 def _lower(name: str) -> str:
     """Return a name in lower case; "" for one that is none that counts."""
-    return name.lower() if len(name) <= LONGEST_NAME and name.isascii() else ""
+    if len(name) > LONGEST_NAME or not name.isascii() or _CONTROL.search(name):
+        return ""
+    return name.lower()
 
 
 def _kept(tag: str, attributes: Mapping[str, str | None]) -> tuple[dict[str, str], bool]:
@@ -354,7 +366,8 @@ def _kept(tag: str, attributes: Mapping[str, str | None]) -> tuple[dict[str, str
 
 def _is_general(name: str, value: str) -> bool:
     if name[:5] == "data-":
-        return value.startswith(PATHS) or any(word in name[5:] for word in DATA_WORDS)
+        is_json = value[:1] in ("{", "[") and "/" in value
+        return is_json or value.startswith(PATHS) or any(word in name[5:] for word in DATA_WORDS)
     return name in _ANYWHERE or name in PAINTED or (name[:2] == "on" and len(name) > 2)
 
 

@@ -8,11 +8,13 @@
     noframes, noembed
     meta og:image ...                images and pages that other programs show for this one; markup
                                      in any content
-    script                           JSON-LD, modules, and strings that are clearly paths
+    script                           JSON-LD, import maps, speculation rules, modules, and strings
+                                     that are clearly paths
     cite longdesc lowsrc dynsrc      as they stand; ping: each of its addresses
     applet object param isindex      with their codebase, and that where it is a file
     fill= mask= marker-end= ...      of drawings, where another file is named
-    file= original= lazysrc= ...     lazy images of forums that knew no `data-`
+    file= lazysrc= hx-get= ...       what scripts load, without `data-`
+    itemid= about= resource=         what microdata and RDFa speak of
 
 Not links: where a policy wants reports to be sent (`report-uri`), what a form posts.
 """
@@ -25,9 +27,19 @@ from typing import Final
 
 from agent.modules.page.form_values import FormReader
 from agent.modules.page.further_elements import DATA_WORDS, PAINTED, Further
-from agent.modules.page.json_addresses import data_addresses, parsed
+from agent.modules.page.json_addresses import (
+    data_addresses,
+    imported_addresses,
+    parsed,
+    speculated_addresses,
+)
 from agent.modules.page.references import resolved
-from agent.modules.page.script_strings import is_clear_path, modules_of, strings_of
+from agent.modules.page.script_strings import (
+    is_clear_path,
+    modules_of,
+    source_map_of,
+    strings_of,
+)
 from agent.modules.page.srcset import srcset_urls
 from agent.modules.page.style_sheets import style_references
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
@@ -79,8 +91,14 @@ _LAZY_SOURCES: Final = frozenset(
     )
 )
 _LAZY_WITHOUT_DATA: Final = frozenset(
-    ("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile")
+    (
+        *("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile"),
+        *("hx-get", "lazy", "ng-href", "ng-include", "ng-src", "nitro-lazy-src", "up-href"),
+        "w3-include-html",
+    )
 )
+_LEADS: Final = frozenset(("hx-get", "ng-href", "ng-include", "up-href", "w3-include-html"))
+_SPOKEN_OF: Final = frozenset(("about", "itemid", "resource"))
 _PARAMETERS: Final = frozenset(
     ("movie", "src", "url", "filename", "href", "data", "file", "source", "image", "picture")
 )
@@ -91,7 +109,7 @@ _SCRIPTS: Final = frozenset(
         *("text/babel", "javascript"),
     )
 )
-_DATA: Final = frozenset(("application/json", "importmap", "speculationrules", "text/json"))
+_DATA: Final = frozenset(("application/json", "text/json"))
 _NOT_ADDRESSES: Final = (":type", ":width", ":height", ":alt", ":tag", ":duration", "color")
 _WHOLE: Final = ("http://", "https://", "/")
 """Begin addresses that may hold spaces."""
@@ -139,6 +157,7 @@ def _of_text(
     if tag == "style":
         for reference in style_references(text):
             yield reference, _STYLE
+        yield from _source_map(text)
     elif tag == "script":
         yield from _of_script(resolved(attributes.get("type", "")), text)
     elif tag == "!--":
@@ -161,9 +180,22 @@ def _of_script(media_type: str, text: str) -> Iterator[Reference]:
             yield reference, LinkKind.SCRIPT | EMBEDDED
         for reference in strings_of(text):
             yield reference, LinkKind.STRING
+        yield from _source_map(text)
+    elif kind == "importmap":
+        for reference in imported_addresses(parsed(text)):
+            yield reference, LinkKind.SCRIPT | EMBEDDED
+    elif kind == "speculationrules":
+        for reference in speculated_addresses(parsed(text)):
+            yield reference, LinkKind.LINK
     elif kind in _DATA or kind.endswith("+json"):
         for reference in strings_of(text):
             yield reference, LinkKind.STRING
+
+
+def _source_map(text: str) -> Iterator[Reference]:
+    name = source_map_of(text) if "sourceMappingURL" in text else None
+    if name:
+        yield name, LinkKind.SOURCE_MAP
 
 
 def _of_tag(tag: str, attributes: Mapping[str, str], nested: Nested) -> Iterator[Reference]:
@@ -180,8 +212,13 @@ def _of_tag(tag: str, attributes: Mapping[str, str], nested: Nested) -> Iterator
             for reference in style_references(value):
                 yield reference, _SVG
         elif name in _LAZY_WITHOUT_DATA:
-            if is_clear_path(value.strip()) or (tag == "img" and _is_one_word(value.strip())):
-                yield value, _LAZY
+            path = value.strip(" '\t\n\r\f")  # `ng-include` has an expression
+            is_written = tag == "img" and "{" not in path and _is_one_word(path)
+            if is_clear_path(path) or is_written:
+                yield path, LinkKind.LAZY if name in _LEADS else _LAZY
+        elif name in _SPOKEN_OF:
+            if is_clear_path(value.strip()):
+                yield value, LinkKind.META
         elif name == "codebase" and tag in _CODE and not codebase.endswith("/"):
             yield codebase, _MEDIA  # a file, as that of a plug-in; a folder is no page
         elif name.startswith("data-"):

@@ -1,7 +1,8 @@
-"""Reads the addresses in data that pages carry as JSON: JSON-LD, and manifests of web apps.
+"""Reads the addresses in data that pages carry as JSON: JSON-LD, manifests, import maps ...
 
     {"@type": "Article", "url": "/a", "image": {"contentUrl": "/a.jpg"}}     /a and /a.jpg
     {"start_url": "/", "icons": [{"src": "i.png"}]}                          / and i.png
+    {"imports": {"m": "./m.js"}}, {"prefetch": [{"urls": ["/b"]}]}           ./m.js and /b
 
 Source: JSON-LD 1.1, 3.3; schema.org (url, contentUrl ...); W3C Web Application Manifest.
 """
@@ -13,7 +14,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-__all__ = ["MAX_JSON_CHARACTERS", "data_addresses", "is_manifest", "manifest_addresses", "parsed"]
+__all__ = [
+    "MAX_JSON_CHARACTERS",
+    "data_addresses",
+    "imported_addresses",
+    "is_manifest",
+    "manifest_addresses",
+    "parsed",
+    "speculated_addresses",
+]
 
 MAX_JSON_CHARACTERS: Final = 2_000_000
 MOST_VALUES: Final = 100_000
@@ -22,13 +31,26 @@ _DATA_NAMES: Final = frozenset(
     (
         *("url", "@id", "contentUrl", "embedUrl", "thumbnailUrl", "image", "logo", "thumbnail"),
         *("item", "mainEntityOfPage", "installUrl", "downloadUrl", "discussionUrl", "archivedAt"),
+        *("sameAs", "target", "urlTemplate", "license", "isPartOf", "relatedLink", "isBasedOn"),
+        *("significantLink", "photo", "screenshot", "audio", "video", "associatedMedia", "hasMap"),
+        *("map", "menu", "hasMenu", "codeRepository", "subjectOf", "hasPart", "citation"),
+        *("encoding", "trailer", "paymentUrl", "ticketUrl", "tourBookingPage", "@value", "@list"),
     )
 )
+_NO_PAGES: Final = ("http://schema.org/", "https://schema.org/", "http://www.w3.org/")
+"""Names of concepts that are written as addresses: `"availability": "https://schema.org/InStock"`."""
+
 # Marks of comments and CDATA around it, for programs that know no scripts.
 _BEFORE: Final = re.compile(r"(?:\s|//|/\*|\*/|<!--|<!\[CDATA\[)*")
 _BEHIND: Final = ("//", "/*", "*/", "-->", "]]>")
 _TRAILING: Final = re.compile(r",\s{0,200}([\]}])")
-_EMBEDDED: Final = frozenset(("contentUrl", "thumbnailUrl", "image", "logo", "thumbnail"))
+_EMBEDDED: Final = frozenset(
+    ("contentUrl", "thumbnailUrl", "image", "logo", "thumbnail", "photo", "screenshot")
+)
+_BARE: Final = frozenset(
+    ("@id", "item", "@value", "@list", "license", "citation", "target", "menu")
+)
+"""Fields whose bare words are names or texts."""
 _SCHEMES: Final = ("http://", "https://", "/", "./", "../")
 
 
@@ -78,11 +100,47 @@ def data_addresses(value: Any) -> Iterator[tuple[str, bool]]:
             left += reversed([(str(key), part) for key, part in one.items()])
         elif isinstance(one, list):
             left += reversed([(name, part) for part in one])
-        elif isinstance(one, str) and name in _DATA_NAMES:
+        elif isinstance(one, str):
             text = one.strip()
-            # A bare word is a name: `"@id": "person-1"`, `"image": "none"`.
-            if text.startswith(_SCHEMES) or (name not in ("@id", "item") and "." in text):
+            if _is_address(name, text):
                 yield text, name in _EMBEDDED
+
+
+def _is_address(name: str, text: str) -> bool:
+    """Return whether the text of a field leads on: as its name says, or as it is written."""
+    if text.startswith(_NO_PAGES) or "{" in text or len(text.split()) > 1:
+        return False
+    if name not in _DATA_NAMES:
+        return not name.startswith("@") and text.startswith(("http://", "https://"))
+    # A bare word is a name: `"@id": "person-1"`, `"image": "none"`.
+    return text.startswith(_SCHEMES) or (name not in _BARE and "." in text)
+
+
+def imported_addresses(value: Any) -> Iterator[str]:
+    """Yield the modules that an import map names; folders are none.
+
+    Source: HTML standard, 8.1.6.2 (import map parsing).
+    """
+    if not isinstance(value, dict):
+        return
+    scopes = value.get("scopes")
+    for imports in [value.get("imports"), *(scopes.values() if isinstance(scopes, dict) else ())]:
+        for module in imports.values() if isinstance(imports, dict) else ():
+            if isinstance(module, str) and module[-1:] != "/":
+                yield module
+
+
+def speculated_addresses(value: Any) -> Iterator[str]:
+    """Yield the pages that speculation rules list to be loaded ahead.
+
+    Source: HTML standard, 7.6.1 (speculation rules).
+    """
+    for name in ("prefetch", "prerender", "prerender_until_script"):
+        for rule in _parts(value, name) if isinstance(value, dict) else ():
+            urls = rule.get("urls")
+            for url in urls if isinstance(urls, list) else ():
+                if isinstance(url, str):
+                    yield url
 
 
 def is_manifest(value: Any) -> bool:

@@ -5,7 +5,7 @@
     json   a JSON feed
     text   a sitemap of bare URLs, one a line
     gzip   one of these, packed: what is inside decides
-    css js svg manifest ld pdf office xmldoc playlist appcache
+    css js svg manifest ld speculation pdf office xmldoc playlist appcache
            documents that lead on: `documents.py`
     ""     nothing that holds links for a crawler
 
@@ -34,7 +34,17 @@ __all__ = [
 ]
 
 DocumentKind = Literal[
-    "css", "js", "svg", "manifest", "ld", "pdf", "office", "xmldoc", "playlist", "appcache"
+    "css",
+    "js",
+    "svg",
+    "manifest",
+    "ld",
+    "speculation",
+    "pdf",
+    "office",
+    "xmldoc",
+    "playlist",
+    "appcache",
 ]
 Kind = Literal["html", "xml", "json", "text", "gzip", ""] | DocumentKind
 
@@ -64,6 +74,7 @@ _DOCUMENT_TYPES: Final[dict[str, DocumentKind]] = {
     "image/svg+xml": "svg",
     "application/manifest+json": "manifest",
     "application/ld+json": "ld",
+    "application/speculationrules+json": "speculation",
     "application/pdf": "pdf",
     "application/x-pdf": "pdf",
     "application/epub+zip": "office",

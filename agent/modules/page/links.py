@@ -12,7 +12,7 @@
     body table td th            background, as old pages have it and browsers still load it
     meta refresh, Refresh       the page that follows
     Link (header)               as `link`
-    Content-Location, SourceMap header fields
+    Content-Location, SourceMap, Speculation-Rules header fields
     further elements            `further_links.py`: styles, lazy images, forms, scripts ...
     javascript: in any of them  the addresses in its strings
 
@@ -47,7 +47,7 @@ from shared.errors import Fault, UrlError
 from shared.frozen import frozen
 from shared.urls import canonical
 
-__all__ = ["PageLinks", "links_of", "links_of_document", "references_within"]
+__all__ = ["PageLinks", "leads_on_by_header", "links_of", "links_of_document", "references_within"]
 
 _FRAME: Final = LinkKind.FRAME | EMBEDDED
 _IMAGE: Final = LinkKind.IMAGE | EMBEDDED
@@ -89,6 +89,7 @@ MOST_NESTED: Final = 3
 
 _NO_BASE: Final = re.compile(r"[\0-\x20]*(?:data|javascript):", re.IGNORECASE)
 _ABSOLUTE: Final = re.compile(r"[\0-\x20]*https?:", re.IGNORECASE)
+_QUOTED: Final = re.compile(r'"([^"\\]{1,8192})"')
 _NONE: Final[frozenset[str]] = frozenset()
 LONG_RELATION: Final = 100  # characters, from which it is not remembered
 
@@ -187,13 +188,7 @@ class _Found:
 
     def take_header(self, header: bytes) -> None:
         """Take what the header block leads to."""
-        small = lowered(header)
-        if (
-            b"link" in small
-            or b"refresh" in small
-            or b"sourcemap" in small
-            or b"t-location" in small
-        ):
+        if leads_on_by_header(header):
             for reference, kind in _of_header(header):
                 self.add(reference, kind)
 
@@ -281,6 +276,18 @@ class _Found:
                     self.add(reference, LinkKind.LINK | EMBEDDED)
 
 
+def leads_on_by_header(header: bytes) -> bool:
+    """Return whether a header block may hold a field that leads on."""
+    small = lowered(header)
+    return (
+        b"link" in small
+        or b"refresh" in small
+        or b"sourcemap" in small
+        or b"t-location" in small
+        or b"speculation-rules" in small
+    )
+
+
 def references_within(text: str, agent_token: str) -> Iterator[Reference]:
     """Yield the references of HTML that is the text of another document."""
     yield from _read_within(text, agent_token, MOST_NESTED, "utf-8")
@@ -328,6 +335,9 @@ def _of_header(header: bytes) -> Iterator[Reference]:
                 yield target, _link_kind(LinkKind.HEADER, relations)
     for value in field_values(header, "Content-Location"):
         yield value, LinkKind.HEADER
+    for value in field_values(header, "Speculation-Rules"):
+        for match in _QUOTED.finditer(value):
+            yield match[1], LinkKind.HEADER
     for name in ("SourceMap", "X-SourceMap"):
         for value in field_values(header, name):
             yield value, LinkKind.SOURCE_MAP

@@ -5,6 +5,7 @@
     type: "text/html", re: "/^a+$/"    nothing
     t("./Parts"), {"./Parts": 12}      nothing: a part of a bundle
     write('<img src="/a.png">')        /a.png: markup that the script writes
+    a.background = "url(/b.png)"       /b.png
 
 Comments and regular expressions are passed, since a quote in them begins no string. A string
 counts where it is whole (nothing is added to it with `+`), is made of characters that a path is
@@ -66,6 +67,7 @@ _IN_MARKUP: Final = re.compile(
     r"""\b(?:src|href)\s*=\s*(?:"([^"<>\s]{2,500})"|'([^'<>\s]{2,500})'|([^"'<>=`\s]{2,500})(?=[\s>]))""",
     re.IGNORECASE,
 )
+_IN_STYLE: Final = re.compile(r"""\burl\(\s*["']?([^"'()<>\s]{2,500})""", re.IGNORECASE)
 _REQUIRES: Final = re.compile(r"(?:\brequire|(?<![\w$.])[A-Za-z_$]{1,2})\s*\(\s*\Z")
 _SOURCE_MAP: Final = re.compile(r"(?://|/\*)[#@][ \t]+sourceMappingURL=([^\s'\"*]{1,8192})")
 _LAST_CODE: Final = 0x10FFFF
@@ -89,7 +91,11 @@ def strings_of(script: str) -> Iterator[str]:
 
 
 def _addresses_in(raw: str, script: str, match: re.Match[str]) -> Iterator[str]:
-    """Yield the address that a string is, or those of the markup in it."""
+    """Yield the address that a string is, or those of the markup or style in it."""
+    if "url(" in raw and len(raw) <= _LONGEST_MARKUP:
+        for one in _IN_STYLE.finditer(_meant(raw)):
+            if is_clear_path(one[1]):
+                yield one[1]
     if "<" in raw and len(raw) <= _LONGEST_MARKUP and "=" in raw:
         for one in _IN_MARKUP.finditer(_meant(raw)):
             text = one[1] or one[2] or one[3]

@@ -2,7 +2,7 @@
 
     @import "base.css" screen;        base.css
     @font-face { src: url(f.woff2) }  f.woff2
-    background: image-set("a.png" 1x) a.png
+    background: image-set("a.png" 1x) a.png, as of image("a.png")
     filter: AlphaImageLoader(src="a") a, in old Internet Explorers
 
 Comments and strings are passed as a browser passes them; `@namespace` names no file. What is
@@ -23,8 +23,8 @@ _TOKEN: Final = re.compile(
     r"""|(?P<url>(?:url|src)\(\s*+(?:"(?P<dq>(?:[^"\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)"?|'(?P<sq>(?:[^'\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)'?"""
     r"""|(?P<bare>(?:[^\s"'()\\]|\\(?:[0-9a-fA-F]{1,6}+\s?+|[^0-9a-fA-F]))*)(?=\s*+(?:\)|\Z))))"""
     r"""|(?P<at>@import\b|@namespace\b)"""
-    r"""|AlphaImageLoader\([^()'"]{0,200}\bsrc\s*=\s*(?:"(?P<adq>[^"\\\n]{1,2000})"|'(?P<asq>[^'\\\n]{1,2000})')"""
-    r"""|(?P<set>(?:-webkit-)?image-set\()"""
+    r"""|AlphaImageLoader\((?:[^()'"]|"[^"()]{0,100}"|'[^'()]{0,100}'){0,200}?\bsrc\s*=\s*(?:"(?P<adq>[^"\\\n]{1,2000})"|'(?P<asq>[^'\\\n]{1,2000})')"""
+    r"""|(?P<set>(?:(?:-webkit-)?image-set|\bimage)\()"""
     r"""|"(?P<dstring>(?:[^"\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)"?|'(?P<sstring>(?:[^'\\\n]|\\(?:[0-9a-fA-F]{1,6}\s?|.))*)'?"""
     r"""|(?P<end>[;{}()])""",
     re.IGNORECASE | re.DOTALL,

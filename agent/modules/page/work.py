@@ -26,10 +26,16 @@ from agent.modules.page.kinds import (
     may_hold_links,
 )
 from agent.modules.page.limits import PageLimits
-from agent.modules.page.links import PageLinks, links_of, links_of_document, references_within
+from agent.modules.page.links import (
+    PageLinks,
+    leads_on_by_header,
+    links_of,
+    links_of_document,
+    references_within,
+)
 from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
 from agent.modules.page.markup import Markup, leading_on
-from agent.modules.page.robots_tags import read_tags
+from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.validators import settled, validators_of
 from agent.modules.page.xml_documents import stylesheet_of_xml
 from agent.modules.request import REDIRECTS
@@ -138,7 +144,7 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
         return PageLinks((), tag=read_tags((), tags, limits.agent_token))
     media_type = page.capture.media_type
     if not may_hold_links(media_type):
-        return PageLinks((), tag=read_tags((), tags, limits.agent_token))
+        return _of_header(page, read_tags((), tags, limits.agent_token), limits)
     encodings = ""
     if b"content-encoding" in small:
         encodings = ",".join(field_values(header, "Content-Encoding"))
@@ -156,7 +162,7 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
     if kind != "html":
         tag = read_tags((), tags, limits.agent_token)
         if not kind or tag.nofollow:
-            return PageLinks((), tag=tag)
+            return _of_header(page, tag, limits)
         if is_document(kind):
             return replace(_of_document(kind, decoded.body, page, limits, notes), tag=tag)
         listed = list_of(
@@ -184,6 +190,15 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
     )
 
 
+def _of_header(page: Fetched, tag: RobotsTag, limits: PageLimits) -> PageLinks:
+    """Return the links of an answer that leads on by its header block alone, as of an image."""
+    header = page.capture.response_header
+    if tag.nofollow or not leads_on_by_header(header):
+        return PageLinks((), tag=tag)
+    found = links_of_document((), header, page.url, "utf-8", limits.max_links, limits.off)
+    return replace(found, tag=tag)
+
+
 def _styled(found: Markup, styles: tuple[str, ...]) -> Markup:
     """Return what leads on with the style sheets before it."""
     if not styles:
@@ -207,7 +222,7 @@ def _of_document(
 ) -> PageLinks:
     header = page.capture.response_header
     codec = "utf-8"
-    if kind not in ("pdf", "office", "manifest", "ld"):
+    if kind not in ("pdf", "office", "manifest", "ld", "speculation"):
         types = field_values(header, "Content-Type")
         codec = charset_of(_with_charset(body), types[0] if types else "", page.url)
     references, note = document_references(kind, body, codec, limits, page.url)
@@ -245,9 +260,13 @@ def _of_list(
         urls = urls[: limits.max_sitemaps]
     else:
         cut = listed.cut
-    more = tuple(url for url in shown_by if url not in listed.urls)
-    kinds = bytes((link_kind,)) * len(urls) + bytes((_STYLE,)) * len(more)
-    return PageLinks(urls + more, kinds, cut=cut)
+    more = dict.fromkeys((url for url in shown_by if url not in listed.urls), int(_STYLE))
+    named = _of_header(page, SILENT, limits) if not listed.index else NOTHING
+    for url, its_kind in zip(named.urls, named.kinds, strict=True):
+        if url not in listed.urls:
+            more.setdefault(url, its_kind)
+    kinds = bytes((link_kind,)) * len(urls) + bytes(more.values())
+    return PageLinks((*urls, *more), kinds, cut=cut)
 
 
 def _stylesheets(body: bytes, url: str, limits: PageLimits) -> tuple[str, ...]:

@@ -171,6 +171,11 @@ def test_a_drawing_with_prefixes_and_pictures_of_pages() -> None:
             ["/v/i.mp4", "/v/1.ts", "/ads", "/l.png", "/dir/c.ts"],
         ),
         (
+            "application/speculationrules+json",
+            '{"prerender": [{"urls": ["a", "/b"]}]}',
+            ["/dir/a", "/b"],
+        ),
+        (
             "audio/x-scpls",
             "[playlist]\nFile1=http://b.example/a\nTitle1=x\nfile2 = /b.mp3\n",
             ["http://b.example/a", "/b.mp3"],

@@ -26,6 +26,9 @@ PIECES = (
     *("<input ", "<button ", "<select>", "<select ", "</select>", "<option>", "<option ", "<hr>"),
     *("<fieldset ", "<fieldset disabled>", "</fieldset>", "<legend>", "</legend>", "<optgroup "),
     *("</optgroup>", "<optgroup disabled>", "form=", "FormMethod=", "disabled ", "id=", "dirname="),
+    *("about=", "ITEMID=", "resource=", "hx-get=", "lazy=", "ng-src=", "ng-include=", "up-href="),
+    *("nitro-lazy-src=", "w3-include-html=", "ng-href=", "data-q=", '\'{"a":"/b"}\'', "[/]", "{"),
+    *("\\", "u\\72 l(", "\\66", "image(", "@\\69mport", "@i", "https://a", "data-file="),
     *("<textarea ", "</textarea>", "<noframes>", "</noframes>", "<noembed>", "</noembed>"),
     *("<svg>", "<svg/>", "</svg>", "<image ", "<use ", "<title>", "</title>", "<title/>"),
     *("<meta ", "<param ", "<object ", "<amp-img ", "<é-x ", "<frame ", "<isindex ", "<plaintext>"),
@@ -160,6 +163,8 @@ def test_any_text_is_read_alike(text: str) -> None:
          [("script", {"href": "x"}), ("image", {"xlink:href": "y"})]),
         ("<p cite='x\x01'><p cite=y", []),
         ("<plaintext><p cite=x>", []),
+        ("<p data-x=y DATA-X=/z data-y=/v data-y=/w>", [("p", {"data-y": "/v"})]),
+        ("<p data-\0bg=/x cite=y><q-\0x src=/z>", [("p", {"cite": "y"})]),
     ],
 )  # fmt: skip
 def test_what_counts(page: str, found: list[Further]) -> None:

@@ -129,6 +129,40 @@ def kinds(html: str, off: tuple[int, ...] = ()) -> list[tuple[str, str]]:
         ("<p style='filter:progid:DX.Microsoft.AlphaImageLoader(enabled=1, src=\"x.png\")'>",
          [("x.png", "style+")]),
         ("<a href=x ping='p q'>", [("x", "anchor"), ("p", "ping"), ("q", "ping")]),
+        ("<style>p{background:u\\72 l(x)}</style><style>@\\69mport 'y';</style>"
+         "<p style='a:u\\72l(z)'>",
+         [("x", "style+"), ("y", "style+"), ("z", "style+")]),
+        ("<style>a{b:url(x)}/*# sourceMappingURL=s.map */</style>"
+         "<script>'y'\n//# sourceMappingURL=t.map</script>",
+         [("x", "style+"), ("s.map", "source_map"), ("t.map", "source_map")]),
+        ("<script type=importmap>{\"imports\":{\"a\":\"./a.js\",\"b/\":\"/b/\"},"
+         "\"scopes\":{\"/s/\":{\"a\":\"/c.js\"}},\"integrity\":{\"/no.js\":\"sha384-x\"}}</script>",
+         [("a.js", "script+"), ("http://a.example/c.js", "script+")]),
+        ("<script type=speculationrules>{\"prefetch\":[{\"urls\":[\"next\",\"/n\"]},{\"where\":"
+         "{\"href_matches\":\"/no/*\"}}],\"prerender\":[{\"source\":\"list\",\"urls\":[\"r.html\"]}]}"
+         "</script>",
+         [("next", "link"), ("http://a.example/n", "link"), ("r.html", "link")]),
+        ("<div itemscope itemid=/i/1><p about='http://b.example/2'><p resource=#me><p about=word>",
+         [("http://a.example/i/1", "meta"), ("http://b.example/2", "meta")]),
+        ("<div hx-get=/h/1><img ng-src=n.png lazy=l.jpg><p ng-include=\"'t.html'\" lazy=yes>"
+         "<img ng-src={{x}}/y.png nitro-lazy-src=/o.png><a up-href=/u/1>",
+         [("http://a.example/h/1", "lazy"), ("n.png", "lazy+"), ("l.jpg", "lazy+"),
+          ("t.html", "lazy"), ("http://a.example/o.png", "lazy+"),
+          ("http://a.example/u/1", "lazy")]),
+        ("<video data-setup='{\"src\":\"/v.mp4\"}'><p data-q='{1}'"
+         " data-props=\"[&quot;/p.png&quot;]\">"
+         "<b data-mp4=m.mp4 data-file=f.pdf data-source=s.webm data-at2x=t.png data-mobile=o.jpg>",
+         [("http://a.example/v.mp4", "lazy+"), ("http://a.example/p.png", "lazy+"),
+          ("m.mp4", "lazy+"), ("f.pdf", "lazy+"), ("s.webm", "lazy+"), ("t.png", "lazy+"),
+          ("o.jpg", "lazy+")]),
+        ("<meta name=DC.identifier content=http://b.example/d><meta name=x content=/no>",
+         [("http://b.example/d", "meta")]),
+        ('<script type=application/ld+json>{"@context":"https://schema.org","sameAs":["/s","no"],'
+         '"offers":{"availability":"https://schema.org/InStock","seller":"http://b.example/v"},'
+         '"potentialAction":{"target":{"urlTemplate":"/q?{x}"}},"photo":"/p.jpg",'
+         '"url":{"@value":"/w"},"license":"CC 4.0"}</script>',
+         [("http://a.example/s", "json_ld"), ("http://b.example/v", "json_ld"),
+          ("http://a.example/p.jpg", "json_ld+"), ("http://a.example/w", "json_ld")]),
         ("<q cite=''><q cite=' '><img lowsrc=#x>", [("page.html", "image+")]),
         ("<base href=/b/><style>@import 'x'</style>", [("http://a.example/b/x", "style+")]),
     ],

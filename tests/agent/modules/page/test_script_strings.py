@@ -52,6 +52,11 @@ def test_what_is_none(text: str) -> None:
         ("go(`/part/${id}/x.html`)", []),
         ('{"next": "\\/a\\/b", "x": "\\u002fcd"}', ["/a/b", "/cd"]),
         ("'it\\'s', '/x.html'", ["/x.html"]),
+        (
+            "a.style.background = 'url(/b1.png)'; c = '<p style=\\'d:url(\"/e1.png\")\\'>'",
+            ["/b1.png", "/e1.png"],
+        ),
+        ("a = 'url(no)'; b = 'curl(/no.png)'", []),
         ("a = 'open", []),
         ("/*! it's ours */a='/x1.html';b='/x2.html'", ["/x1.html", "/x2.html"]),
         ("// don't\na='/x1.html' // http://b.example/it's\nb='/x2.html'", ["/x1.html", "/x2.html"]),

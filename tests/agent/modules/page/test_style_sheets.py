@@ -26,6 +26,8 @@ from agent.modules.page.style_sheets import style_references
         ("p{background:u\\72 l(a)} @\\69mport 'b'; q{background:\\55\\52L('c')}", ["a", "b", "c"]),
         ("p{background:url(a b)} q{background:url(c\nd)} r{background:url( e )}", ["e"]),
         ("p{filter:progid:X.AlphaImageLoader(src='a.png',sizingMethod='scale')}", ["a.png"]),
+        ("p{filter:progid:X.AlphaImageLoader(sizingMethod='scale', src='a.png')}", ["a.png"]),
+        ("p{background:image('a') } q{content:'b';-x:my-image-x('c')}", ["a"]),
         ("p{background:url(\\0 \\110000 \\d800 )}", ["\ufffd" * 3]),
     ],
 )  # fmt: skip

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
+from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages import INDEXED_DEPTH, SITEMAP_DEPTH, Fetched
 from agent.pipeline.ports import PageWork
 from shared.archive.capture import Capture, Truncation
@@ -42,6 +43,30 @@ def fetched(
 
 def work(body: bytes, header: bytes = HTML) -> PageWork:
     return work_on(fetched(body, header), LIMITS)
+
+
+@pytest.mark.parametrize("media_type", ["image/png", "application/json", "text/plain", "video/mp4"])
+def test_a_header_leads_on_whatever_the_body_is(media_type: str) -> None:
+    """Pages of an interface, the canonical address of an image; none where robots shall not."""
+    header = (
+        f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nLink: <2>; rel=next, </3>\r\n"
+        'Speculation-Rules: "/4", "/5"\r\n'
+    )
+    found = work(b"{}", f"{header}\r\n".encode()).links
+    assert [url.removeprefix("http://www.a.example") for url in found.urls] == [
+        *("/dir/2", "/3", "/4", "/5"),
+    ]
+    assert work(b"{}", f"{header}X-Robots-Tag: nofollow\r\n\r\n".encode()).links.urls == ()
+
+
+def test_the_header_of_a_list_leads_on() -> None:
+    """A feed whose next page its header names; each URL once."""
+    header = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/rss+xml\r\nLink: <2>; rel=next, <1>\r\n\r\n"
+    )
+    found = work(b"<rss><link>1</link></rss>", header).links
+    assert found.urls == (f"{URL}1", f"{URL}2")
+    assert list(found.kinds) == [LinkKind.FEED, LinkKind.HEADER]
 
 
 def test_a_page_becomes_links_and_a_record() -> None:
