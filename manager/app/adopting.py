@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from manager.db.migrate import check_current, migrate, schema_version
 from manager.db.opening import sqlite_file
 from manager.intake.workers import Workers
 from manager.operations.actor import Actor
-from manager.operations.adoption import Adopted, IdOf
+from manager.operations.adoption import Adopted, IdOf, Progress, adopt
 from manager.operations.file_lease import FileLease
 from manager.operations.installation import MarkedFiles
 from manager.settings import Settings
@@ -41,9 +42,11 @@ def adopt_files(
     dry_run: bool = False,
     trusted: bool = False,
     id_of: IdOf = "",
+    progress: Progress = lambda _done, _of: None,
 ) -> Adopted:
     """Adopt the files of a data directory that nobody serves.
 
+    progress: called with how many segments are done, and of how many.
     Raises SettingError, StoreError (a manager serves it, or uses the files), BusyError.
     """
     layout = layout_of(settings)
@@ -74,7 +77,15 @@ def adopt_files(
             now_ms,
             lease.check,
         )
-        return archive.adopt(actor, dry_run=dry_run, trusted=trusted, id_of=id_of)
+        asked = replace(
+            archive.adoption(),
+            dry_run=dry_run,
+            trusted=trusted,
+            id_of=id_of,
+            at_once=settings.archive.workers,
+            progress=progress,
+        )
+        return adopt(asked, actor, now_ms())
 
 
 @contextmanager

@@ -86,9 +86,13 @@ class Archive:
 
     def adopt(self, actor: Actor, *, dry_run: bool, trusted: bool, id_of: IdOf = "") -> Adopted:
         """Give the files this installation's id, and enter segments that no row names."""
-        files = MarkedFiles(self.reading.layout, self.store)
-        asked = Adoption(self.making.db, self.reading, files, self.rebuild, dry_run, trusted, id_of)
+        asked = replace(self.adoption(), dry_run=dry_run, trusted=trusted, id_of=id_of)
         return adopt(asked, actor, self.making.now_ms())
+
+    def adoption(self) -> Adoption:
+        """Return the input of an adoption of these files, as it is where nothing else is asked."""
+        files = MarkedFiles(self.reading.layout, self.store)
+        return Adoption(self.making.db, self.reading, files, self.rebuild)
 
     def trash(self) -> list[TrashDay]:
         """Return what lies in the trash by day."""

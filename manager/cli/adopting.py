@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -13,6 +14,8 @@ from manager.cli.options import Place, json_option, pass_place, yes_option
 from shared.errors import PrsmError
 
 __all__ = ["adopt", "trash"]
+
+PROGRESS_S: Final = 2.0
 
 
 @click.command()
@@ -66,9 +69,26 @@ def _adopted_here(place: Place, asked: dict[str, Any]) -> dict[str, Any]:
     settings = settings_of(place.data, place.config)
     actor = Actor("local", "local")
     try:
-        return asdict(adopt_files(settings, actor, wall_clock_ms, **asked))
+        return asdict(
+            adopt_files(settings, actor, wall_clock_ms, **asked, progress=_ProgressLine().show)
+        )
     except PrsmError as error:
         raise RefusedError(str(error)) from error
+
+
+class _ProgressLine:
+    """Says every `PROGRESS_S` seconds how many segments were read."""
+
+    def __init__(self) -> None:
+        self._began_s = self._said_s = time.monotonic()
+
+    def show(self, done: int, of: int) -> None:
+        """Say it, if it is time."""
+        now_s = time.monotonic()
+        if now_s - self._said_s >= PROGRESS_S:
+            self._said_s = now_s
+            passed = showing.ms_text(1000 * (now_s - self._began_s))
+            showing.say(f"{done} of {of} segments read, {passed}", err=True)
 
 
 def _show(done: dict[str, Any]) -> None:

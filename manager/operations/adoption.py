@@ -9,7 +9,8 @@ is a transaction of its own, so who is interrupted begins again.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Final, Literal
 
 from manager.db import agents, archive_withdrawing, installation, reports
@@ -31,9 +32,10 @@ from manager.operations.strays import sweep_trash
 from manager.store.trash import TrashEntry
 from shared.frozen import frozen
 
-__all__ = ["Adopted", "Adoption", "IdOf", "NotEntered", "adopt"]
+__all__ = ["Adopted", "Adoption", "IdOf", "NotEntered", "Progress", "adopt"]
 
 IdOf = Literal["", "database", "files"]
+Progress = Callable[[int, int], None]
 NAMED: Final = 100
 """Examples of each kind that an answer has."""
 
@@ -67,7 +69,8 @@ class Adoption:
     """The input of an adoption. trusted: captures of segments without an index are public.
 
     id_of: whose id both have afterwards, `database` or `files`; empty: the files', where the
-    database knows no agent, else the database's.
+    database knows no agent, else the database's. at_once: segments that are read side by side.
+    progress: called with how many are done, and of how many.
     """
 
     db: Database
@@ -77,6 +80,8 @@ class Adoption:
     dry_run: bool = False
     trusted: bool = False
     id_of: IdOf = ""
+    at_once: int = 1
+    progress: Progress = lambda _done, _of: None
 
 
 def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
@@ -98,8 +103,7 @@ def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
     tally = SegmentAdoption(
         db, asked.reading, asked.rebuild, actor, now_ms, asked.dry_run, asked.trusted
     )
-    for key, entry in _unnamed(asked):
-        tally.enter(key, entry)
+    _enter_all(asked, tally)
     with db.read() as tx:
         keys = archive_withdrawing.keys_in_use(tx)
         logs = [path for path in reports.all_paths(tx) if path]
@@ -116,8 +120,8 @@ def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
         new_hosts=len(tally.new_hosts),
         not_entered_count=len(tally.not_entered),
         missing_count=len(missing),
-        entered=tally.entered[:NAMED],
-        not_entered=tally.not_entered[:NAMED],
+        entered=sorted(tally.entered)[:NAMED],
+        not_entered=sorted(tally.not_entered, key=lambda one: one.key)[:NAMED],
         missing=missing[:NAMED],
     )
     if not asked.dry_run:
@@ -137,6 +141,18 @@ def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
                 missing=done.missing_count,
             )
     return done
+
+
+def _enter_all(asked: Adoption, tally: SegmentAdoption) -> None:
+    unnamed = list(_unnamed(asked))
+    with ThreadPoolExecutor(asked.at_once, "adopt") as threads:
+        entering = [threads.submit(tally.enter, key, entry) for key, entry in unnamed]
+        try:
+            for done, one in enumerate(as_completed(entering), start=1):
+                one.result()
+                asked.progress(done, len(unnamed))
+        finally:
+            threads.shutdown(cancel_futures=True)
 
 
 def _chosen_id(db: Database, files: MarkedFiles, id_of: IdOf) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -54,7 +55,9 @@ class NotEntered:
 
 @dataclass
 class SegmentAdoption:
-    """Enters segments one after the other, and counts; dry_run: it only reads them.
+    """Enters segments, and counts; several threads may read, and one at a time enters.
+
+    dry_run: it only reads them.
 
     trusted: captures of segments without an index count as held by their agent.
     """
@@ -73,6 +76,7 @@ class SegmentAdoption:
     new_hosts: set[str] = field(default_factory=set)
     entered: list[str] = field(default_factory=list)
     not_entered: list[NotEntered] = field(default_factory=list)
+    _entering: threading.Lock = field(default_factory=threading.Lock)
 
     def enter(self, key: str, entry: TrashEntry | None) -> None:
         """Enter one segment, or note why not. entry: where it lies in the trash; None: in place.
@@ -100,6 +104,15 @@ class SegmentAdoption:
             return found.message
         if not found.parts:
             return "all its captures are of excluded hosts"
+        with self._entering:
+            return self._enter_found(key, entry, found, asked)
+
+    def _enter_found(
+        self, key: str, entry: TrashEntry | None, found: Examined, asked: RebuildJob
+    ) -> str:
+        """Enter what was found in a segment; return why not, or nothing."""
+        job = asked.job
+        number, source, folder = key.partition("/")[0], job.path, job.folder
         agent = self._agent_of(int(number), found.parts[0].name)
         with self.db.read() as tx:
             row = agents.by_name(tx, agent)
@@ -109,8 +122,9 @@ class SegmentAdoption:
         if name != found.parts[0].name:
             for made in set(folder.iterdir()) - {source}:
                 made.unlink()
-            found = self.rebuild(RebuildJob(job, asked.indexes, name, self.trusted))
-            assert isinstance(found, Examined), "the same bytes were read a moment ago"
+            renamed = self.rebuild(replace(asked, name=name))
+            assert isinstance(renamed, Examined), "the same bytes were read a moment ago"
+            found = renamed
         self._count(found, agent)
         if not self.dry_run:
             keys = {part.name: _key_of(part, key) for part in found.parts}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from manager.cli import main
+from manager.cli import adopting, main
 from manager.cli.options import Place
 from manager.operations.clients import issue_token, register_client
 from manager.operations.enrolment import identity_by_id
@@ -66,7 +66,7 @@ def adopt(data: Path, *options: str, code: int = 0) -> Result:
 
 def told(data: Path, *options: str) -> dict[str, object]:
     """Return what `prsm archive adopt --json` says."""
-    found = json.loads(adopt(data, "--json", *options).output)
+    found = json.loads(adopt(data, "--json", *options).stdout)
     assert isinstance(found, dict)
     return found
 
@@ -91,6 +91,16 @@ def test_a_lost_database_is_made_anew(
     assert row[0] == 1
     assert json.loads(str(row[1]))["segments"] == 5
     assert told(data)["segments"] == 0
+
+
+def test_an_adoption_says_how_far_it_is(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On standard error, while segments are read side by side."""
+    monkeypatch.setattr(adopting, "PROGRESS_S", 0.0)
+    (data / "prsm.sqlite").write_bytes(b"")
+    shown = adopt(data).stderr.splitlines()
+    assert [line.partition(" read")[0] for line in shown] == [
+        f"{number} of 5 segments" for number in range(1, 6)
+    ]
 
 
 def test_an_older_backup_finds_what_came_since(data: Path, tmp_path: Path) -> None:
