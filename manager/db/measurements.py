@@ -68,6 +68,12 @@ class SumRow:
     odd_bytes: int = 0
     odd_ms: int = 0
     clock_ms: int | None = None
+    robots_lines: int = 0
+
+    @property
+    def page_lines(self) -> int:
+        """Return how many lines count for a page limit: all but those of robots.txt."""
+        return self.requests + self.odd_lines - self.robots_lines
 
 
 @frozen

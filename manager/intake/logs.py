@@ -301,6 +301,7 @@ def _unit_sum(one: LogSum) -> UnitSum:
         one.odd_lines,
         one.odd_bytes,
         one.odd_ms,
+        one.robots_lines,
     )
 
 

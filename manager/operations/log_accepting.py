@@ -143,6 +143,7 @@ def _take_sums(
             odd_lines=one.odd_lines,
             odd_bytes=one.odd_bytes,
             odd_ms=one.odd_ms,
+            robots_lines=one.robots_lines,
             slowest_ms=one.slowest_ms,
             slowest_bytes=one.slowest_bytes,
             first_ms=first_ms[ids[one.unit]],

@@ -13,7 +13,7 @@ class UnitSum:
 
     failed: requests without an answer. slowest_ms, slowest_bytes: of the line that took longest.
     spread: of the others, as `manager.distance.Spread` writes it. odd_lines, odd_bytes, odd_ms:
-    lines that say what no line can, in none of the other numbers.
+    lines that say what no line can, in none of the other numbers. robots_lines: of robots.txt.
     """
 
     unit: str
@@ -32,6 +32,12 @@ class UnitSum:
     odd_lines: int = 0
     odd_bytes: int = 0
     odd_ms: int = 0
+    robots_lines: int = 0
+
+    @property
+    def page_lines(self) -> int:
+        """Return how many lines count for a page limit: all but those of robots.txt."""
+        return self.requests + self.odd_lines - self.robots_lines
 
 
 @frozen

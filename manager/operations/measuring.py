@@ -89,6 +89,7 @@ def _together(new: SumRow, old: SumRow | None) -> SumRow:
         odd_lines=new.odd_lines + old.odd_lines,
         odd_bytes=new.odd_bytes + old.odd_bytes,
         odd_ms=new.odd_ms + old.odd_ms,
+        robots_lines=new.robots_lines + old.robots_lines,
     )
 
 

@@ -76,11 +76,7 @@ def finish_by_log(
         if one.agent_id == row.id and began_ms(row, one, now_ms) <= log_closed_ms
     ]
     sums = _sums(tx, row, held)
-    of_log = {
-        (ids[one.unit], one.kind): (one.pages, one.requests)
-        for one in summary.units
-        if one.unit in ids
-    }
+    of_log = {(ids[one.unit], one.kind): one.page_lines for one in summary.units if one.unit in ids}
     claims = [
         _claim(right, found, probes.IN_ITS_LOG)
         for right in held
@@ -135,20 +131,16 @@ def _kind(right: RightRow) -> str:
 
 
 def _is_full(
-    right: RightRow,
-    found: SumRow,
-    of_log: Mapping[tuple[int, str], tuple[int, int]],
-    since_ms: int,
+    right: RightRow, found: SumRow, of_log: Mapping[tuple[int, str], int], since_ms: int
 ) -> bool:
     """Return whether a unit with a page limit has as many lines; robots.txt is not counted.
 
     Where the sums have lines of an earlier order, too, those of this log alone count.
     """
-    limit = right.max_transfer
-    pages, requests = found.pages, found.requests
+    lines = found.page_lines
     if found.first_ms is None or found.first_ms < since_ms:
-        pages, requests = of_log.get((right.unit_id, found.kind), (0, 0))
-    return limit > 0 and (pages >= limit or requests > limit)
+        lines = of_log.get((right.unit_id, found.kind), 0)
+    return 0 < right.max_transfer <= lines
 
 
 def _claim(right: RightRow, found: SumRow, reason: str) -> Claim:

@@ -174,6 +174,7 @@ class LogSum:
     odd_lines: int = 0  # set apart, as no line can be; in none of the numbers above
     odd_bytes: int = 0
     odd_ms: int = 0
+    robots_lines: int = 0  # of robots.txt, among them and the odd ones
 
 
 @frozen
@@ -200,6 +201,7 @@ WITH lines AS (
            ) AS INTEGER) END AS bin,
            coalesce(status BETWEEN 200 AND 299 AND path <> '/robots.txt', false) AS is_page,
            {IS_ERROR} AS is_error,
+           path = '/robots.txt' AS is_robots,
            request_bytes, response_bytes, elapsed_ms,
            response_bytes > $most_bytes OR elapsed_ms > $most_ms
                OR response_bytes * $quickest > 1000.0 * greatest(elapsed_ms, 1) AS odd
@@ -218,6 +220,7 @@ WITH lines AS (
            count(*) AS requests,
            count(*) FILTER (is_page) AS pages,
            count(*) FILTER (is_error) AS errors,
+           count(*) FILTER (is_robots) AS robots,
            sum(request_bytes) AS request_bytes,
            sum(response_bytes) AS response_bytes,
            sum(elapsed_ms) AS ms,
@@ -239,13 +242,14 @@ WITH lines AS (
            coalesce(max(slowest_bytes) FILTER (NOT odd), 0) AS slowest_bytes,
            coalesce(sum(requests) FILTER (odd), 0)::BIGINT AS odd_lines,
            coalesce(sum(response_bytes) FILTER (odd), 0)::BIGINT AS odd_bytes,
-           coalesce(sum(ms) FILTER (odd), 0)::BIGINT AS odd_ms
+           coalesce(sum(ms) FILTER (odd), 0)::BIGINT AS odd_ms,
+           sum(robots)::BIGINT AS robots_lines
     FROM parts
     GROUP BY unit, host, round, kind
 )
 SELECT sums.unit, host, sums.round, sums.kind, requests, pages, errors, request_bytes,
        response_bytes, ms, failed, slowest_ms, slowest_bytes, coalesce(spread, ''),
-       odd_lines, odd_bytes, odd_ms
+       odd_lines, odd_bytes, odd_ms, robots_lines
 FROM sums
 LEFT JOIN spreads ON spreads.unit = sums.unit
     AND spreads.round = sums.round AND spreads.kind = sums.kind

@@ -61,6 +61,7 @@ host_sums: Final = sa.Table(
     count("odd_lines"),  # that say what no line can; in none of the numbers above
     count("odd_bytes"),
     count("odd_ms"),
+    count("robots_lines"),  # of robots.txt, which are no pages of a limit
     sa.Column("clock_ms", Whole),  # what the manager's clock leaves for ms; NULL: it cannot tell
     one_of("kind", "probe", "crawl"),
     sa.Index(None, "round", "kind", "agent_id"),

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from manager.db.engine import Database
 from manager.db.tables import rights, unit_rounds, units
 from manager.operations.agents import agent_detail
 from manager.operations.contact import subscribe, unsubscribe
+from manager.operations.log_summary import UnitSum
 from manager.operations.rounds import current_round
 from tests.manager.operations.plain_agent import HOUR_S, CountingAgent, counting_agent
 from tests.manager.operations.world import POLICY
@@ -179,6 +181,44 @@ def test_lines_of_before_a_restart_fill_no_page_limit(database: Database) -> Non
         agent.send()
         assert finished(agent) == done
         agent.fetched.clear()
+
+
+@pytest.mark.parametrize(
+    ("lines", "pages", "robots_lines", "odd_lines", "is_finished"),
+    [
+        (3, 0, 0, 0, True),  # three answers of 404
+        (3, 3, 1, 0, False),  # a robots.txt of each night
+        (5, 2, 3, 0, False),
+        (6, 1, 3, 0, True),
+        (2, 2, 0, 1, True),  # one that says what no line can
+    ],
+)
+def test_all_lines_but_those_of_robots_txt_fill_a_page_limit(
+    database: Database,
+    lines: int,
+    pages: int,
+    robots_lines: int,
+    odd_lines: int,
+    *,
+    is_finished: bool,
+) -> None:
+    """Answers of any status do, over all logs; robots.txt is asked for as often as need be."""
+    agent = prepared(database, FIVE, comments=True)
+    first, *_ = sorted(agent.listed)
+    with database.write() as tx:
+        tx.execute(rights.update().values(max_transfer=3))
+    agent.wait(60)
+    for number, part in enumerate((1, lines - 1)):
+        agent.close_log()
+        counts = (part, pages if number else 0, 0, 100, 100, 9)
+        unit = UnitSum(first, 1, "crawl", *counts)
+        if number:
+            unit = replace(unit, robots_lines=robots_lines, odd_lines=odd_lines)
+        log = replace(agent.outbox.pop(), units=(unit,), finished=())
+        agent.outbox.append(log)
+        agent.send()
+        agent.wait(60)
+    assert (first in finished(agent)) == is_finished
 
 
 def test_lines_of_before_it_left_finish_nothing_after_it_came_back(database: Database) -> None:

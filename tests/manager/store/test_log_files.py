@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -59,9 +59,11 @@ def test_lines_and_sums_agree(
     assert [tuple(row.values()) for row in pq.read_table(path).to_pylist()] == lines
     wanted: dict[tuple[object, ...], list[int]] = defaultdict(lambda: [0] * 8)
     spreads: dict[tuple[object, ...], Spread] = defaultdict(Spread)
+    robots: Counter[tuple[object, ...]] = Counter()
     for _, _, host, path_, status, request, response, ms, _, crawl_round, kind, held, _ in lines:
         if held:
             sums = wanted[host, crawl_round, kind]
+            robots[host, crawl_round, kind] += path_ == "/robots.txt"
             page = status is not None and 200 <= status < 300 and path_ != "/robots.txt"
             need_not_be = path_ == "/sitemap.xml" or path_.startswith("/.well-known/")
             error = status is None or (status >= 400 and not (need_not_be and status in (404, 410)))
@@ -86,6 +88,7 @@ def test_lines_and_sums_agree(
     for each in sums_read:
         assert (each.slowest_bytes, each.slowest_ms) in lines_of
         assert Spread.of_text(each.spread) == spreads[each.unit, each.round, each.kind]
+        assert each.robots_lines == robots[each.unit, each.round, each.kind]
 
 
 def test_lines_that_cannot_be_count_in_no_sum(tmp_path: Path) -> None:
