@@ -78,6 +78,11 @@ _DOCUMENT_TYPES: Final[dict[str, DocumentKind]] = {
     "application/pdf": "pdf",
     "application/x-pdf": "pdf",
     "application/epub+zip": "office",
+    "application/rtf": "office",
+    "text/rtf": "office",
+    "application/msword": "office",
+    "application/vnd.ms-excel": "office",
+    "application/vnd.ms-powerpoint": "office",
     "text/xsl": "xmldoc",
     "text/x-opml": "xmldoc",
     "text/cache-manifest": "appcache",
@@ -102,6 +107,9 @@ _OFFICE: Final = re.compile(
 """The first file of a ZIP file that is an office document."""
 
 _PDF: Final = b"%PDF-"
+_PDF_HEAD: Final = 1024
+"""Bytes in which a PDF begins. Source: PDF Reference 1.7, appendix H, note 13."""
+
 _PLAYLIST: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:#EXTM3U|\[playlist\])", re.IGNORECASE)
 _OF_AN_APP: Final = re.compile(rb'"(?:short_name|display|start_url)"\s*:')
 _MANIFEST: Final = re.compile(rb'"(?:icons|start_url)"\s*:')
@@ -186,9 +194,13 @@ def _document(media_type: str, head: bytes) -> Kind:
     if kind is not None:
         return kind
     if media_type.startswith(_OFFICE_TYPES):
-        return "office" if head.startswith(_ZIP) else ""
+        if head.startswith(_ZIP):
+            return "office"
+        return "xmldoc" if _LOOKS_LIKE_XML.match(head) else ""  # flat OpenDocument
     of_no_type = media_type in _UNKNOWN_TYPES or media_type in _FILE_TYPES
-    if of_no_type and head.startswith(_PDF):
+    if (of_no_type and _PDF in head[:_PDF_HEAD]) or (
+        media_type == "text/plain" and head.startswith(_PDF)
+    ):
         return "pdf"
     if (of_no_type or media_type in _ZIP_TYPES) and _OFFICE.match(head):
         return "office"
