@@ -157,12 +157,13 @@ def test_a_browser_s_first_visit_through_a_bare_proxy_gets_no_login(
 )
 def test_keys_do_not_pass_a_bare_proxy(tmp_path: Path, path: str, plain: ManagerProcess) -> None:
     """Nor do those of agents and third parties."""
+    name = "a.example" if path.startswith("/servlets") else "b.example"
     with (
         HeldPort() as port,
-        plain.agent("a.example" if path.startswith("/servlets") else "b.example") as agent,
+        plain.agent(name) as agent,
         nginx(tmp_path / "front", plain.port, port) as address,
     ):
-        assert agent.get("/servlets/list?host=a.example").status_code == 200
+        assert agent.get("/servlets/list", params={"host": name}).status_code == 200
         answer = httpx.get(f"{address}{path}", headers=agent.headers)
         assert answer.status_code == 403, answer.text
         assert "HTTP/1.0" in answer.text
