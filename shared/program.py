@@ -43,7 +43,7 @@ class Program(click.Group):
 
 
 def _forget_output() -> None:
-    """Let the interpreter's end flush what found no room to nowhere."""
+    """Discard the output that found no room, so that the interpreter's end does not fail on it."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -90,7 +90,7 @@ class Archive:
         return adopt(asked, actor, self.making.now_ms())
 
     def adoption(self) -> Adoption:
-        """Return the input of an adoption of these files, as it is where nothing else is asked."""
+        """Return the input of an adoption of these files, with default options."""
         files = MarkedFiles(self.reading.layout, self.store)
         return Adoption(self.making.db, self.reading, files, self.rebuild)
 

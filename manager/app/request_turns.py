@@ -16,8 +16,8 @@ from typing import Final
 __all__ = ["REQUESTS_PER_ROUND", "RequestTurns"]
 
 REQUESTS_PER_ROUND: Final = 4
-"""Requests of one address that begin in one round of the event loop. A round without other work is
-some 20 microseconds, so that nobody waits where the loop is idle."""
+"""Requests of one address that begin in one round of the event loop. A round without other work
+takes some 20 microseconds, so an idle loop delays no request."""
 
 
 class RequestTurns:

@@ -67,8 +67,8 @@ class Holdings:
     def _begun(self, host: str, path: str, last: Held, since_ms: int, until_ms: int) -> Held:
         """Return the last holding of a unit that began before the log was closed.
 
-        A log that came late is of what was held then. Where none began before, it is the last: the
-        clock of the sender, by which it was closed, may be wrong.
+        Lines of a late log belong to the holding of that time. If none began before, it is the
+        last: the clock of the sender, by which it was closed, may be wrong.
         """
         if self._closed_ms is None or last.since_ms <= self._closed_ms:
             return last

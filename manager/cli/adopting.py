@@ -77,13 +77,13 @@ def _adopted_here(place: Place, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 class _ProgressLine:
-    """Says every `PROGRESS_S` seconds how many segments were read."""
+    """Line on standard error: how many segments were read."""
 
     def __init__(self) -> None:
         self._began_s = self._said_s = time.monotonic()
 
     def show(self, done: int, of: int) -> None:
-        """Say it, if it is time."""
+        """Print the line, at most one every `PROGRESS_S` seconds."""
         now_s = time.monotonic()
         if now_s - self._said_s >= PROGRESS_S:
             self._said_s = now_s

@@ -71,7 +71,7 @@ class SectionCheck:
             )
 
     def check_end(self) -> None:
-        """Check the times that no line followed, where both are said anew behind the last line."""
+        """Check `#Since` and `#Until` at the end, if both stand behind the last line."""
         if self._fresh >= {SINCE, UNTIL}:
             self.check_order()
 

@@ -48,8 +48,8 @@ AHEAD_MS: Final = 60_000
 def began_ms(row: AgentRow, right: RightRow, now_ms: int) -> int:
     """Return since when lines of a unit are of the order by which an agent holds it.
 
-    What it logged of the unit before it was given it, or before it began anew, says nothing of how
-    much of it is left. A moment after now is by a clock that was put right since, and unknown.
+    Lines from before the unit was given, or from before a restart, do not show how much of it is
+    left. A moment after now is by a clock that was put right since, and unknown.
     """
     moments = (right.granted_ms, row.restart_handled_ms or 0)
     return max((one for one in moments if one <= now_ms), default=0)

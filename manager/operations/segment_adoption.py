@@ -110,7 +110,7 @@ class SegmentAdoption:
     def _enter_found(
         self, key: str, entry: TrashEntry | None, found: Examined, asked: RebuildJob
     ) -> str:
-        """Enter what was found in a segment; return why not, or nothing."""
+        """Enter the parts of a segment; return the reason if they are not entered, else nothing."""
         job = asked.job
         number, source, folder = key.partition("/")[0], job.path, job.folder
         agent = self._agent_of(int(number), found.parts[0].name)

@@ -6,7 +6,7 @@
     outcomes.py  how a request ended, from curl's words to ours (pure)
     answers.py   from what came in to the answer
     fallbacks.py second ways to ask, where libcurl refuses an answer that browsers show
-    retries.py   which failed requests are asked again, and how
+    retries.py   which failed requests are sent again, and in what way
     raw_request.py  a request whose answer libcurl does not read, and we do
     raw_requests.py those of them that are under way
     raw_answer.py   an answer from its bytes, as browsers read it (pure)

@@ -67,8 +67,8 @@ class IdleConnections:
 def _end(descriptor: int, address: str) -> None:
     """End a connection that libcurl keeps, for which it has no call.
 
-    The descriptor may be another connection's or a file's by now: only a connection to this address
-    is ended.
+    The descriptor can belong to another connection or a file now: a connection is ended only if it
+    leads to this address.
     """
     with suppress(OSError), _connection(descriptor) as connection:
         peer = connection.getpeername()

@@ -1,4 +1,4 @@
-"""Which failed requests are asked again, and how."""
+"""Rules for failed requests: which are sent again, and in what way."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Slot:
 
     @property
     def is_proxied(self) -> bool:
-        """Whether requests go through a proxy."""
+        """Return whether requests go through a proxy."""
         return self._proxied
 
     def connect_anew(self, anew: bool) -> None:

@@ -2,7 +2,7 @@
 
 libcurl asks for no wait with each request, and for a long one when that is sent. The first is no
 timer, and a wake-up that is already due earlier is left alone: it finds out then that there is
-still time. So requests one after the other need no timers of their own.
+still time. So consecutive requests need no timer each.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Timer:
         self._later = self._loop.call_at(self._due_s, self._wake)
 
     def end(self) -> None:
-        """Wake nobody any more."""
+        """Cancel all wake-ups."""
         for handle in (self._later, self._soon):
             if handle is not None:
                 handle.cancel()
