@@ -207,6 +207,8 @@ PHRASES: Final[tuple[Lazy, ...]] = (
     lazy("agents go on with their permits meanwhile"),
     lazy("%(number)s units changed hands in a day, more than %(limit)s"),
     lazy("the centre has %(size)s of disk left"),
+    lazy("alerts.disk_bytes wants %(size)s"),
+    lazy("free some, or add room: below limits.reserve_bytes no uploads are taken"),
     lazy("no round has begun for %(days)s days"),
     lazy("job %(name)s of the manager is late by %(time)s"),
     lazy("agents get new work late, and units of lost agents stay with them"),

@@ -113,7 +113,11 @@ def troubles(
         text = f"the folder of the centre's files cannot be looked at: {seen.disk_problem}"
         found.append(Trouble("disk:", f"{text}; mount it again, or see database.files"))
     elif limits.disk_bytes and seen.disk_free_bytes < limits.disk_bytes:
-        text = f"the centre has {seen.disk_free_bytes / 1e9:,.1f} GB of disk left"
+        text = (
+            f"the centre has {seen.disk_free_bytes / 1e9:,.1f} GB of disk left; alerts.disk_bytes "
+            f"wants {limits.disk_bytes / 1e9:,.1f} GB; free some, or add room: below "
+            "limits.reserve_bytes no uploads are taken"
+        )
         found.append(Trouble("disk:", text))
     found.extend(_of_habits(seen, limits, now_ms))
     if limits.expiry_days:

@@ -200,7 +200,8 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     assert found == {
         "update:a": "agent a did not update to 2.0: rolled-back at the step self-test: no disk",
         "churn:": "11 units changed hands in a day, more than 10",
-        "disk:": "the centre has 0.0 GB of disk left",
+        "disk:": "the centre has 0.0 GB of disk left; alerts.disk_bytes wants 0.0 GB; free some, "
+        "or add room: below limits.reserve_bytes no uploads are taken",
         "round:": "no round has begun for 20 days",
         "backup:": "no backup was made for 5 days; the log of prsm-backup.service, or of cron, "
         "says why",
