@@ -66,6 +66,8 @@ TIMES_MOST: Final = 50.0
 """Of times that are wrong by more nothing is left that could be put right."""
 BORNE_OUT: Final = 1.6
 """A claim that differs by less from the manager's clock is as the clock says."""
+CLOCK_NEAR: Final = 1.25
+"""A time of one unit that differs by less from the manager's clock is as the clock says."""
 LINE_FAULTS: Final = (Fault.LINES, Fault.SCATTERED_LINES)
 BYTE_FAULTS: Final = (Fault.BYTES, Fault.SCATTERED_BYTES, *LINE_FAULTS)
 """Faults with which the bytes of units are wrong."""
@@ -268,7 +270,8 @@ def put_right(
     elapsed_ms = claim.elapsed_ms / period.factor(Fault.TIMES)
     if period.has(*TIME_FAULTS):
         if clock_ms is not None:
-            elapsed_ms = clock_ms
+            if not _is_borne_out(elapsed_ms, clock_ms, period):
+                elapsed_ms = clock_ms
         elif reference is not None:
             expected_ms = reference.ms_per_kb * period.level * size / 1000
             elapsed_ms = _put_right_ms(elapsed_ms, expected_ms, period)
@@ -279,6 +282,17 @@ def put_right(
         median=None,
         third_quartile=None,
     )
+
+
+def _is_borne_out(elapsed_ms: float, clock_ms: float, period: Period) -> bool:
+    """Return whether a time that a power of ten was taken out of is as the clock says.
+
+    It is exact then. The clock counts what its agent waited, too.
+    """
+    factor = period.factor(Fault.TIMES)
+    if not period.has(Fault.TIMES) or factor != power_of_ten(factor):
+        return False
+    return clock_ms / CLOCK_NEAR <= elapsed_ms <= clock_ms * CLOCK_NEAR
 
 
 def _put_right_ms(elapsed_ms: float, expected_ms: float, period: Period) -> float:
