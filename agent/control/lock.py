@@ -1,8 +1,8 @@
 """One process a home, held by the kernel: a crash leaves no stale lock.
 
 The file says who holds it, for messages and for `--replace`; whether it is held only flock knows.
-A process that promised signs of life gives them in it, in place, and leaves its room behind, so
-that a full disk keeps nobody from living or from beginning. They are seconds of CLOCK_MONOTONIC:
+A process that promised signs of life writes them into it, in place, and leaves its length as it
+is: neither a sign nor a start needs room on a full disk. They are seconds of CLOCK_MONOTONIC:
 all processes of a machine share it, no setting of the clock moves it, and it stands while the
 machine sleeps; no lock outlives its boot.
 Invariant: nobody is killed but the process that wrote itself into the file and still runs under

@@ -61,7 +61,7 @@ def held_by_us(path: Path, name: str = "") -> Iterator[str]:
         if name:
             text += f"manager {name} on {host}, file {file}\n"
         try:
-            # Over what was there, which needs no room: a manager starts on a full disk.
+            # In place, so that a manager starts on a full disk.
             os.pwrite(handle, text.encode(), 0)
             os.ftruncate(handle, len(text.encode()))
             os.fsync(handle)  # it is read after a power cut

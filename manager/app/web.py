@@ -189,8 +189,7 @@ async def _front() -> str:
     return "/console/"
 
 
-# Made once for the process: `include_router` would make each anew at the first
-# request of each application.
+# Made once for the process: `include_router` makes them again for each application.
 _FIRST: Final = strict([*agent_api.sync_router.routes, *_DOCUMENT.routes, *health_router.routes])
 ROUTES: Final = [
     *strict(agent_api.ROUTES, known_agent, STRANGERS),

@@ -11,10 +11,10 @@
     links.py         elements to links; srcset.py, refresh.py, fields.py read their small languages
     further_links.py further elements to links: style_sheets.py, script_strings.py,
                      json_addresses.py, references.py read theirs
-    form_values.py   controls of forms; form_controls.py has their values, form_submission.py where
+    form_reader.py   controls of forms; form_controls.py has their values, form_submission.py where
                      a form leads, form_query.py writes it
     documents.py     style sheets, scripts, drawings, manifests; xml_documents.py, xml_tags.py,
-                     dash.py, pdf.py, office.py, cpu_budget.py
+                     xml_parser.py, dash.py, pdf.py, office.py, cpu_budget.py
     robots_tags.py   `nofollow` and `noindex`
     addresses.py     a reference to a canonical URL, in the document's encoding; folders.py
                      remembers those of earlier pages

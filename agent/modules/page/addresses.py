@@ -11,13 +11,14 @@ import re
 from functools import lru_cache
 from itertools import compress
 from typing import Final
+from urllib.parse import urljoin
 
 from agent.modules.page.encodings import encoded
 from agent.modules.page.folders import UNKNOWN, folder_memory, remember
 from shared.errors import UrlError
 from shared.urls import crawlable
 
-__all__ = ["MAX_REFERENCE_CHARACTERS", "Addresses", "encoded_query"]
+__all__ = ["MAX_REFERENCE_CHARACTERS", "Addresses", "encoded_query", "joined"]
 
 MAX_REFERENCE_CHARACTERS: Final = 8192
 """Longer ones are `data:` URLs and traps; no segment could name their page."""
@@ -159,3 +160,13 @@ def encoded_query(query: str, codec: str) -> str:
     """Return a query percent-encoded in an encoding; what that lacks becomes `&#N;`, escaped."""
     octets = encoded(query.translate(_REMOVED).rstrip(_AT_THE_END), codec)
     return _ESCAPED.sub(lambda match: b"%%%02X" % match[0][0], octets).decode("ascii")
+
+
+def joined(base: str, reference: str) -> str:
+    """Return a reference resolved against a base, which may be relative itself; "": no base."""
+    if not base:
+        return reference
+    try:
+        return urljoin(base.strip(), reference.strip())
+    except ValueError:
+        return reference

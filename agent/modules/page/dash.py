@@ -7,8 +7,8 @@
 
 A template's variables are filled in where the manifest says how far they go: by a timeline, or by
 the duration of a manifest that does not grow. Several `BaseURL`s are alternatives; a few count.
-Invariant: at most `MOST_SEGMENTS` of one representation, `MOST_REFERENCES` of all; no entity is
-expanded.
+Invariant: at most `MOST_SEGMENTS` of one representation, `MOST_REFERENCES` and `MOST_CHARACTERS` of
+all; no entity is expanded.
 Source: ISO/IEC 23009-1:2022, 5.3.9 (segments and templates), 5.6 (base URLs).
 """
 
@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from typing import Final
 from xml.parsers import expat
 
-from agent.modules.page.xml_tags import against
+from agent.modules.page.addresses import MAX_REFERENCE_CHARACTERS, joined
+from agent.modules.page.xml_parser import xml_parser
 
 __all__ = ["dash_references", "is_dash"]
 
 MOST_SEGMENTS: Final = 5_000
 MOST_REFERENCES: Final = 50_000
+MOST_CHARACTERS: Final = 4_000_000
 MOST_BASES: Final = 4
 MOST_DEPTH: Final = 100
 
@@ -84,13 +86,8 @@ def is_dash(text: str) -> bool:
 def dash_references(text: str, url: str) -> Iterator[str]:
     """Yield the references of a manifest, whole where a `BaseURL` is around them."""
     reader = _Reader(url)
-    parser = expat.ParserCreate("utf-8")
-    parser.buffer_text = True
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.characters
-    parser.EntityDeclHandler = reader.entity
-    with suppress(expat.ExpatError, _StopError):  # what stands before it counts
+    parser = xml_parser(reader)
+    with suppress(expat.ExpatError, _StopError):  # what was read before it is kept
         parser.Parse(text.lstrip(_SPACE).encode("utf-8", "replace"), True)
     yield from dict.fromkeys(reader.found)
 
@@ -98,6 +95,7 @@ def dash_references(text: str, url: str) -> Iterator[str]:
 class _Reader:
     def __init__(self, url: str) -> None:
         self.found: list[str] = []
+        self._left = MOST_CHARACTERS
         self._text: list[str] = []
         self._is_growing = False
         self._open = [_Level("", [url], {}, {}, [], 0.0, [url])]
@@ -141,8 +139,8 @@ class _Reader:
         above = self._open[-1]
         text = "".join(self._text).strip()
         self._text.clear()
-        if level.name == "BaseURL" and text:
-            new = [against(base, text) for base in above.around][:MOST_BASES]
+        if level.name == "BaseURL" and 0 < len(text) <= MAX_REFERENCE_CHARACTERS:
+            new = [joined(base, text) for base in above.around][:MOST_BASES]
             above.bases = [*above.bases, *new][:MOST_BASES] if above.has_base else new
             above.has_base = True
         elif level.name in ("Location", "PatchLocation") and text:
@@ -206,12 +204,19 @@ class _Reader:
                 yield number + piece, piece * length
 
     def _give(self, bases: list[str], reference: str) -> None:
-        if len(self.found) > MOST_REFERENCES:
-            raise _StopError
-        self.found += [against(base, reference) for base in bases]
+        for base in bases:
+            found = joined(base, reference)
+            self._left -= len(found)
+            if self._left < 0 or len(self.found) > MOST_REFERENCES:
+                raise _StopError
+            if len(found) <= MAX_REFERENCE_CHARACTERS:
+                self.found.append(found)
 
 
 def _filled(written: str, values: dict[str, str]) -> str:
+    if len(written) > MAX_REFERENCE_CHARACTERS:
+        return ""
+
     def value_of(match: re.Match[str]) -> str:
         if match[1] is None:
             return "$" if match[0] == "$$" else match[0]

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from agent.modules.page.addresses import joined
 from agent.modules.page.dash import dash_references, is_dash
 from agent.modules.page.encodings import decoded
 from agent.modules.page.further_elements import further_elements
@@ -39,7 +40,7 @@ from agent.modules.page.xml_documents import (
     stylesheet_of_xml,
     xml_references,
 )
-from agent.modules.page.xml_tags import against, xml_tags
+from agent.modules.page.xml_tags import xml_tags
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["document_references"]
@@ -111,7 +112,7 @@ def _drawn(text: str, url: str) -> Iterator[Reference]:
     for tag in xml_tags(text, url):
         for reference, kind in _of_drawing(tag.name.rpartition(":")[2], tag.attributes):
             if tag.base:
-                yield against(tag.base, reference), kind
+                yield joined(tag.base, reference), kind
             yield reference, kind
 
 

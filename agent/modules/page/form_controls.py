@@ -1,4 +1,4 @@
-"""Values of a form's controls as a browser sends them when nobody has filled anything in.
+"""Default values of a form's controls, as a browser sends them.
 
     <input name=a value=" x ">                      " x "
     <input type=url value=" http://x ">             "http://x"

@@ -29,10 +29,16 @@ _SPACE: Final = " \t\n\f\r"
 
 @dataclass(slots=True)
 class Entry:
-    """A control. pairs: names and values that it sends by itself."""
+    """A control. pairs: names and values that it sends by itself.
+
+    group: the name of a checked radio button: the last of its group counts. is_given: it has a
+    value. is_written: a reader is to write one.
+    """
 
     pairs: list[Pair] = field(default_factory=list)
-    group: str = ""  # the name of a checked radio button: the last of its group counts
+    group: str = ""
+    is_given: bool = False
+    is_written: bool = False
 
 
 @dataclass(slots=True)
@@ -93,8 +99,6 @@ class Form:
     codec: str
     direction: str
     controls: list[tuple[int, Control]] = field(default_factory=list)
-    is_filled: bool = False  # something is given
-    is_written: bool = False  # something is left to a reader to write
 
 
 def references_of(form: Form, document: str) -> Iterator[tuple[str, int]]:
@@ -105,7 +109,9 @@ def references_of(form: Form, document: str) -> Iterator[tuple[str, int]]:
     controls = [control for _, control in form.controls]
     buttons = [one for one in controls if isinstance(one, Button)]
     selects = [one for one in controls if isinstance(one, Select) and one.options]
-    has_default = form.is_filled or bool(selects) or not form.is_written
+    entries = [one for one in controls if isinstance(one, Entry)]
+    is_given = bool(selects) or any(one.is_given for one in entries)
+    has_default = is_given or not any(one.is_written for one in entries)
     is_first = True
     ways: list[Button | None] = [*buttons] if buttons else [None]
     for button in ways:

@@ -3,7 +3,7 @@
     style=, <style>                  what the style sheet loads
     data-src, data-srcset ...        what a script loads when it is looked at
     xlink:href, image, use, script   SVG
-    form and its controls            `form_values.py`: as sent by GET, by each of its buttons
+    form and its controls            `form_reader.py`: as sent by GET, by each of its buttons
     srcdoc, conditional comments,    markup within text: read as a page, at the same base
     noframes, noembed
     meta og:image ...                images and pages that other programs show for this one; markup
@@ -25,7 +25,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from agent.modules.page.form_values import FormReader
+from agent.modules.page.form_reader import FormReader
 from agent.modules.page.further_elements import DATA_WORDS, PAINTED, Further
 from agent.modules.page.json_addresses import (
     data_addresses,

@@ -107,7 +107,7 @@ def data_addresses(value: Any) -> Iterator[tuple[str, bool]]:
 
 
 def _is_address(name: str, text: str) -> bool:
-    """Return whether the text of a field leads on: as its name says, or as it is written."""
+    """Return whether the text of a field is an address, by the field's name or by its form."""
     if text.startswith(_NO_PAGES) or "{" in text or len(text.split()) > 1:
         return False
     if name not in _DATA_NAMES:

@@ -33,7 +33,7 @@ from itertools import compress
 from typing import Final, cast
 from urllib.parse import unquote
 
-from agent.modules.page.addresses import Addresses
+from agent.modules.page.addresses import Addresses, joined
 from agent.modules.page.fields import field_values, link_targets, lowered
 from agent.modules.page.further_links import Reference, further_references
 from agent.modules.page.markup import Item, Markup, leading_on
@@ -41,7 +41,6 @@ from agent.modules.page.refresh import refresh_target
 from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.script_strings import strings_of
 from agent.modules.page.srcset import srcset_urls
-from agent.modules.page.xml_tags import against
 from agent.pipeline.link_kinds import EMBEDDED, KIND_BITS, LinkKind
 from shared.errors import Fault, UrlError
 from shared.frozen import frozen
@@ -300,7 +299,7 @@ def _read_within(text: str, agent_token: str, levels: int, codec: str) -> Iterat
     inner.take_further(within, agent_token, levels - 1, codec)
     base = inner.base or ""
     for reference, kind in zip(inner.references, inner.kinds, strict=True):
-        yield against(base, reference), kind
+        yield joined(base, reference), kind
 
 
 def _link_kind(kind: LinkKind, relations: frozenset[str]) -> int:

@@ -17,9 +17,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from agent.modules.page.addresses import joined
 from agent.modules.page.cpu_budget import Budget, OverBudgetError, cpu_budget
 from agent.modules.page.script_strings import strings_of
-from agent.modules.page.xml_tags import against
 
 __all__ = ["pdf_references"]
 
@@ -72,7 +72,7 @@ def _read(body: bytes, budget: Budget) -> Iterator[str]:
     catalog = reader.trailer["/Root"].get_object()
     base = _text_of(_got(_got(catalog, "/URI"), "/Base"))
     for reference in _of_parts(reader, catalog, budget):
-        yield against(base, reference)
+        yield joined(base, reference)
 
 
 def _of_parts(reader: Any, catalog: Any, budget: Budget) -> Iterator[str]:
@@ -175,7 +175,7 @@ def _text_of(value: Any) -> str:
 
 
 def _literal(written: bytes | None, digits: bytes | None) -> str:
-    """Return a string as it is written in a file: in brackets with escapes, or in hexadecimal."""
+    """Return the text of a string object. written: in brackets, with escapes. digits: in hex."""
     if digits is not None:
         octets = bytes.fromhex(digits.decode("ascii") + "0" * (len(b"".join(digits.split())) % 2))
     else:

@@ -23,8 +23,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from agent.modules.page.addresses import joined
 from agent.modules.page.further_links import Reference
-from agent.modules.page.xml_tags import XmlTag, against, text_behind, xml_tags
+from agent.modules.page.xml_tags import XmlTag, text_behind, xml_tags
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["cached_references", "playlist_references", "stylesheet_of_xml", "xml_references"]
@@ -83,7 +84,7 @@ def xml_references(text: str, url: str) -> Iterator[Reference]:
     for tag in xml_tags(text, url):
         for reference, kind in _of_tag(tag, text):
             if reference and not _TO_FILL_IN.search(reference):
-                yield against(tag.base, reference), kind
+                yield joined(tag.base, reference), kind
 
 
 def _of_tag(tag: XmlTag, text: str) -> Iterator[Reference]:

@@ -24,9 +24,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, Protocol
 from xml.parsers import expat
 
+from agent.modules.page.addresses import joined
 from agent.modules.page.srcset import srcset_urls
 from agent.modules.page.tags import start_tags
-from agent.modules.page.xml_tags import against
+from agent.modules.page.xml_parser import xml_parser
 
 __all__ = ["Note", "Within", "read_xml"]
 
@@ -120,12 +121,7 @@ def read_xml(
     url: of the document. within: reads the HTML that it holds as text.
     """
     reader = _Reader(about, url, within)
-    parser = expat.ParserCreate("utf-8")
-    parser.buffer_text = True
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.characters
-    parser.EntityDeclHandler = reader.entity
+    parser = xml_parser(reader)
     rest = iter(pieces)
     piece = ""
     try:
@@ -166,7 +162,7 @@ class _Reader:
             return self._bases[1][1]
         root = _ROOT.search(piece)
         match = _ROOT_BASE.match(piece, root.start()) if root and self._depth <= 1 else None
-        return against(self._url, html.unescape(match[1])) if match else ""
+        return joined(self._url, html.unescape(match[1])) if match else ""
 
     def take(self) -> list[Reference]:
         """Return what was found since the last call."""
@@ -188,7 +184,7 @@ class _Reader:
             base = attributes.get("xml:base")
             if base is not None:
                 around = self._bases[-1][1] or self._url
-                self._bases.append((self._depth, against(around, base)))
+                self._bases.append((self._depth, joined(around, base)))
             for reference in _of_attributes(local, attributes):
                 self._found.append((reference, self._bases[-1][1]))
         if local in _IN_TEXT and attributes.get("isPermaLink") != "false":

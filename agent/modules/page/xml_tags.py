@@ -14,9 +14,10 @@ import html
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
-from urllib.parse import urljoin
 
-__all__ = ["XmlTag", "against", "text_behind", "xml_tags"]
+from agent.modules.page.addresses import joined
+
+__all__ = ["XmlTag", "text_behind", "xml_tags"]
 
 _TOKEN: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<\?.*?(?:\?>|\Z)"
@@ -53,7 +54,7 @@ def xml_tags(text: str, url: str) -> Iterator[XmlTag]:
             base = bases[-1]
             if has_bases:
                 said = attributes.get("xml:base")
-                base = base if said is None else against(base or url, said)
+                base = base if said is None else joined(base or url, said)
                 if not rest.endswith("/"):
                     bases.append(base)
             yield XmlTag(match[2].lower(), attributes, base, match.end())
@@ -68,13 +69,3 @@ def text_behind(text: str, end: int) -> str:
         return text[end + len(_CDATA) : close if close >= 0 else None].strip()
     close = text.find("<", end)
     return html.unescape(text[end : close if close >= 0 else None]).strip()
-
-
-def against(base: str, reference: str) -> str:
-    """Return what a reference means against a base; "" leaves it as it is."""
-    if not base:
-        return reference
-    try:
-        return urljoin(base.strip(), reference.strip())
-    except ValueError:
-        return reference

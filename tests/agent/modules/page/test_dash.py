@@ -5,7 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from agent.modules.page.dash import MOST_SEGMENTS, dash_references, is_dash
+from agent.modules.page.dash import (
+    MOST_CHARACTERS,
+    MOST_SEGMENTS,
+    dash_references,
+    is_dash,
+)
 
 URL = "http://a.example/dir/m.mpd"
 
@@ -81,3 +86,15 @@ def test_entities_end_it() -> None:
     assert pieces(text) == []
     assert pieces("<MPD><Location>x</Location><broken") == ["x"]
     assert not is_dash("<rss><MPDs/></rss>")
+
+
+@pytest.mark.parametrize("length", [8_000, 1_000_000])
+def test_long_bases_times_many_pieces_are_bounded(length: int) -> None:
+    """A base of a megabyte is none; of one that is long, so many characters are made at most."""
+    sets = "".join(f"<Representation id='{number}'/>" for number in range(100))
+    manifest = (
+        f"<MPD mediaPresentationDuration='PT9H'><BaseURL>{'a' * length}/</BaseURL><Period>"
+        f"<AdaptationSet><SegmentTemplate media='$Number$.m4s' duration='1'/>{sets}"
+        "</AdaptationSet></Period></MPD>"
+    )
+    assert sum(map(len, dash_references(manifest, URL))) <= MOST_CHARACTERS

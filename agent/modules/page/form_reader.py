@@ -34,6 +34,8 @@ __all__ = ["FormReader"]
 
 MOST_CONTROLS: Final = 50
 MOST_OPTIONS: Final = 500
+MOST_CHARACTERS: Final = 4_000_000
+"""Of the references of all forms of a page: small forms can name the product of their parts."""
 _SPACE: Final = " \t\n\f\r"
 _NO_VALUE: Final = frozenset(("reset", "file", "button"))
 
@@ -55,7 +57,7 @@ class FormReader:
         self._select: Select | None = None
         self._in_disabled_group = False
         self._fieldsets: list[Fieldset] = []
-        self._elsewhere: list[tuple[str, int, Control, bool, bool]] = []
+        self._elsewhere: list[tuple[str, int, Control]] = []  # by the id of their form
         self._count = 0
 
     def take(self, tag: str, attributes: Attributes) -> None:
@@ -91,15 +93,21 @@ class FormReader:
                     self._fieldsets[-1].pass_legend(is_end=tag == "/legend")
 
     def end(self) -> Iterator[tuple[str, int]]:
-        """Yield the references of all forms, with their kinds."""
-        for name, place, control, is_filled, is_written in self._elsewhere:
+        """Yield the references of all forms, with their kinds, up to `MOST_CHARACTERS`."""
+        for name, place, control in self._elsewhere:
             form = self._by_id.get(name)
             if form is not None:
-                self._add(form, place, control, is_filled=is_filled, is_written=is_written)
+                self._add(form, place, control)
+        left = MOST_CHARACTERS
         for form in self._forms:
-            if form.action is not None and form.controls:
-                form.controls.sort(key=lambda one: one[0])
-                yield from references_of(form, self._document)
+            if form.action is None or not form.controls:
+                continue
+            form.controls.sort(key=lambda one: one[0])
+            for reference, kind in references_of(form, self._document):
+                left -= len(reference)
+                if left < 0:
+                    return
+                yield reference, kind
 
     def _begin(self, attributes: Attributes) -> None:
         follows = "nofollow" not in resolved(attributes.get("rel", "")).lower().split()
@@ -150,14 +158,13 @@ class FormReader:
             if group:  # no other of its group is checked
                 self._put(attributes, Entry(group=group))
             return
-        is_written = kind in IS_WRITTEN
-        is_filled = bool(name) and (bool(value) or not is_written)
         if name.lower() == "_charset_" and kind == "hidden":
-            value, is_filled = "", False  # known when the form is
-            self._put(attributes, Entry([(name, None)]))
+            self._put(attributes, Entry([(name, None)]))  # its value is known when the form is
             return
         pairs = self._with_direction(attributes, name, value) if name else []
-        self._put(attributes, Entry(pairs, group), is_filled=is_filled, is_written=is_written)
+        is_written = kind in IS_WRITTEN
+        is_given = bool(name) and (bool(value) or not is_written)
+        self._put(attributes, Entry(pairs, group, is_given, is_written))
 
     def _with_direction(self, attributes: Attributes, name: str, value: str) -> list[Pair]:
         pairs: list[Pair] = [(name, value)]
@@ -185,35 +192,18 @@ class FormReader:
         is_disabled = self._in_disabled_group or "disabled" in attributes
         self._select.options.append((resolved(text), is_disabled, "selected" in attributes))
 
-    def _put(
-        self,
-        attributes: Attributes,
-        control: Control,
-        *,
-        is_filled: bool = False,
-        is_written: bool = False,
-    ) -> None:
+    def _put(self, attributes: Attributes, control: Control) -> None:
         """Give a control to its form; one that is named by id may stand behind."""
         self._count += 1
         name = attributes.get("form")
         if name is not None:
-            self._elsewhere.append((resolved(name), self._count, control, is_filled, is_written))
+            self._elsewhere.append((resolved(name), self._count, control))
         elif self._open is not None:
-            self._add(self._open, self._count, control, is_filled=is_filled, is_written=is_written)
+            self._add(self._open, self._count, control)
 
-    def _add(
-        self,
-        form: Form,
-        place: int,
-        control: Control,
-        *,
-        is_filled: bool,
-        is_written: bool,
-    ) -> None:
+    def _add(self, form: Form, place: int, control: Control) -> None:
         if len(form.controls) < MOST_CONTROLS:
             form.controls.append((place, control))
-            form.is_filled = form.is_filled or is_filled
-            form.is_written = form.is_written or is_written
 
 
 _WITH_DIRECTION: Final = frozenset(
