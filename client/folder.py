@@ -13,7 +13,6 @@ through a symbolic link that leads out of the folder. After a kill the parts are
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -24,12 +23,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final, Self
 
 from client.errors import DiskError, FolderBusyError
+from shared.full_disk import NO_ROOM
 
 __all__ = ["Folder", "disk_said"]
 
 OWN: Final = ".prs-get"
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
-_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextmanager
@@ -38,7 +37,7 @@ def disk_said(where: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in NO_ROOM:
             raise DiskError(
                 f"{where}: the disk is full ({error.strerror}); make room and run this again: it "
                 "goes on where it ended"

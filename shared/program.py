@@ -6,17 +6,16 @@ a full disk a person must hear in a sentence, and a script by the exit code.
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 import click
 
-__all__ = ["Program"]
+from shared.full_disk import NO_ROOM
 
-_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+__all__ = ["Program"]
 
 
 class Program(click.Group):
@@ -29,7 +28,7 @@ class Program(click.Group):
         try:
             return super().main(*args, **settings)
         except OSError as error:
-            if error.errno not in _NO_ROOM:
+            if error.errno not in NO_ROOM:
                 raise
             _forget_output()
             what = error.filename or "standard output"

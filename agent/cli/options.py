@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from shared.frozen import frozen
 
 if TYPE_CHECKING:
     from agent.settings import Settings
+from shared.full_disk import NO_ROOM
 from shared.plurals import agreeing
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
 DEFAULT_HOME: Final = "~/.prs"
 REFUSED: Final = 1
 UNREACHABLE: Final = 3
-_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -79,7 +78,7 @@ def in_words() -> Iterator[None]:
         raise kind(str(error)) from error
     except OSError as error:
         what = f"{error.filename or 'this machine'}: {error.strerror}"
-        remedy = "; make room (`df`, `df -i`)" if error.errno in _NO_ROOM else ""
+        remedy = "; make room (`df`, `df -i`)" if error.errno in NO_ROOM else ""
         raise click.ClickException(what + remedy) from error
 
 

@@ -7,7 +7,6 @@ of other hosts are never lost: the new segment is sealed before the old one goes
 
 from __future__ import annotations
 
-import errno
 import gzip
 import json
 import zlib
@@ -27,12 +26,12 @@ from shared.archive.recover import recover_segment
 from shared.archive.rewritten import next_name
 from shared.archive.segment import OPEN_SUFFIX
 from shared.errors import PrsmError
+from shared.full_disk import NO_ROOM
 from shared.urls import host_of
 
 __all__ = ["drop_hosts"]
 
 PIECE_BYTES: Final = 1024**2
-_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 Doomed = Mapping[str, int]
 """Host key -> up to when its captures go, epoch milliseconds."""
@@ -193,7 +192,7 @@ def _room(draft: Path) -> Iterator[None]:
         yield
     except OSError as error:
         draft.unlink(missing_ok=True)
-        if error.errno not in _FULL:
+        if error.errno not in NO_ROOM:
             raise
         raise DiskFullError(
             f"{draft.parent}: no room to write a segment anew without withdrawn hosts"

@@ -8,7 +8,6 @@ DiskFullError, wherever it is met: it is no defect, and waiting may help.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,10 +17,10 @@ from agent.settings.reading import SETTINGS_FILE
 from shared.archive.errors import DiskFullError
 from shared.errors import SettingError
 from shared.frozen import frozen
+from shared.full_disk import NO_ROOM
 
 __all__ = ["PART", "Home", "full_disk_said", "sync_folder", "write_whole"]
 
-_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 PART: Final = ".part"  # the ending of files that are being written; removed at start
 
 
@@ -171,7 +170,7 @@ def full_disk_said(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in NO_ROOM:
             raise
         raise DiskFullError(
             f"{path}: no room on the disk ({error.strerror}); make room (`df`, `df -i`)"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from manager.store.errors import StoreFullError
+from shared.full_disk import NO_ROOM
 
 __all__ = [
     "PART",
@@ -28,7 +29,6 @@ __all__ = [
 
 PART: Final = ".part"  # the ending of files that are being written; removed at start
 COPY_BYTES: Final = 1024**2
-_FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 OpenFile = Callable[[Path], BinaryIO]
 
@@ -44,7 +44,7 @@ def full_disk_said(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in _FULL:
+        if error.errno not in NO_ROOM:
             raise
         raise StoreFullError(
             f"the disk of {folder} is full ({error.strerror}); nothing was kept. The administrator "

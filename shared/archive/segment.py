@@ -25,6 +25,7 @@ from shared.archive.encode import EncodedCapture
 from shared.archive.errors import DamageError, DiskFullError, SegmentBrokenError
 from shared.errors import ConflictError
 from shared.frozen import frozen
+from shared.full_disk import NO_ROOM
 
 __all__ = [
     "INDEX_SUFFIX",
@@ -40,8 +41,6 @@ OPEN_SUFFIX: Final = ".open"
 INDEX_SUFFIX: Final = ".cdxj"
 SUM_SUFFIX: Final = ".sha256"
 
-NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Disk full, quota used up, or larger than the process may write."""
 
 _LATEST_MS: Final = 1 << 62
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from agent.adapters.ledger.trash import Trash
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
-from shared.archive.segment import NO_ROOM, OpenFile, sync_directory
+from shared.archive.segment import OpenFile, sync_directory
+from shared.full_disk import NO_ROOM
 
 __all__ = ["AppendedFile"]
 

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
-from shared.archive.segment import NO_ROOM, sync_directory
+from shared.archive.segment import sync_directory
 from shared.frozen import frozen
+from shared.full_disk import NO_ROOM
 
 __all__ = [
     "JOB_STEP",

@@ -15,7 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from shared.archive.segment import NO_ROOM, sync_directory
+from shared.archive.segment import sync_directory
+from shared.full_disk import NO_ROOM
 
 __all__ = ["TRASH", "Trash"]
 
