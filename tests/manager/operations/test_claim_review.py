@@ -21,6 +21,7 @@ from manager.operations.host_views import host_detail
 from manager.operations.log_summary import UnitSum
 from manager.operations.plans import plan_detail
 from manager.operations.rounds import make_plan, round_detail, start_round
+from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, World
 
 pytestmark = pytest.mark.scenario
@@ -75,6 +76,7 @@ def one_round(world: World) -> None:
     world.run()
 
 
+@kept_world
 def prepared(database: Database) -> _World:
     """Return a world of three agents after an honest round."""
     world = _World(database)

@@ -18,11 +18,13 @@ from manager.operations.plans import make_plan
 from manager.operations.rounds import start_round
 from shared.wire.names import hash_of_key
 from shared.wire.sync import FinishedUnit
+from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, World
 
 H1 = "http://h1.jp:80/"
 
 
+@kept_world
 def crawling(database: Database, *names: str, hosts: tuple[str, ...] = ("h1.jp",)) -> World:
     """Return a world in which every host is placed and its owner has the right to crawl it."""
     world = World(database)

@@ -22,11 +22,13 @@ from manager.operations.plans import list_plans, make_plan, plan_detail
 from manager.operations.policy import Policy
 from manager.operations.rounds import round_detail, start_round
 from shared.errors import FormatError
+from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, World
 
 HOSTS = tuple(f"h{number}.jp" for number in range(12))
 
 
+@kept_world
 def measured(database: Database, method: str = "random") -> World:
     """Return a world after one round: all is measured, placed by `method`."""
     world = World(database)

@@ -26,6 +26,7 @@ from shared.units import UnitIndex
 from shared.wire.orders import Order, orders
 from shared.wire.sync import FinishedUnit, HostRest
 from tests.manager.operations.big_host import know_directories
+from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, World
 
 pytestmark = pytest.mark.scenario
@@ -35,6 +36,7 @@ OTHER = "http://small.example.jp:80/"
 NAMES = ("a", "b", "c")
 
 
+@kept_world
 def crawled(db: Database, *names: str, sizes: dict[str, int] | None = None) -> World:
     """Return a world after a round whose logs said what the big host's directories hold."""
     world = World(db)

@@ -8,6 +8,7 @@ from manager.operations.bans import ban_host
 from manager.operations.pins import pin_unit
 from manager.operations.rounds import start_round
 from manager.operations.unheld import what_cannot_hold
+from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, World
 
 
@@ -33,6 +34,7 @@ def test_a_pin_of_an_agent_that_is_gone_is_said(database: Database) -> None:
     assert (waits.host, waits.what) == ("http://h2.jp:80/", "waits")
 
 
+@kept_world
 def crawled(database: Database) -> World:
     world = World(database)
     world.join("a", "b")

@@ -11,6 +11,7 @@ from manager.operations.audit import audit_page
 from manager.operations.checks import check
 from manager.operations.host_views import host_detail
 from manager.operations.rounds import round_detail, start_round
+from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, POLICY, World
 
 pytestmark = pytest.mark.scenario
@@ -19,6 +20,7 @@ NAMES = ("a", "b", "c", "d", "e", "f")
 HOSTS = tuple(f"h{n}.jp" for n in range(24))
 
 
+@kept_world
 def partly_probed(database: Database) -> World:
     """Return a world of six agents, each host probed by two; one agent is much the fastest."""
     world = World(database, replace(POLICY, probe_everywhere_pairs=10, probes_of_a_host=2))
