@@ -160,6 +160,7 @@ SAID_NOTHING: Final[Mapping[str, Any]] = MappingProxyType(
 """Values of an agent that has said nothing of itself in a sync, and was told nothing."""
 
 # What every sync asks and writes is put together once: that costs more than to run it.
+_BY_ID: Final = sa.select(agents).where(agents.c.id == sa.bindparam("id"))
 _BY_IDS: Final = sa.select(agents).where(agents.c.id.in_(sa.bindparam("ids", expanding=True)))
 _BY_KEYS: Final = sa.select(agents).where(
     agents.c.key_hash.in_(sa.bindparam("hashes", expanding=True))
@@ -170,6 +171,24 @@ _TAKES_PART: Final = (
     agents.c.subscribed,
     agents.c.retired_ms.is_(None),
     agents.c.lost_ms.is_(None),
+)
+_ACTIVE: Final = sa.select(sa.func.count()).select_from(agents).where(*_TAKES_PART)
+_TAKING_PART: Final = sa.select(agents.c.id).where(*_TAKES_PART)
+_ALL: Final = sa.select(agents).order_by(agents.c.id)
+_RETURNED: Final = _ALL.where(agents.c.returned)
+_OUT_OF_PERMIT: Final = _ALL.where(
+    agents.c.permit_until_ms > 0, agents.c.permit_until_ms <= sa.bindparam("now_ms")
+)
+_SILENT_OR_GONE: Final = _ALL.where(
+    sa.or_(
+        agents.c.permit_until_ms <= sa.bindparam("now_ms"),
+        sa.not_(agents.c.subscribed),
+        agents.c.retired_ms.is_not(None),
+        agents.c.lost_ms.is_not(None),
+    )
+)
+_WITH_CHANGED_LISTS: Final = (
+    sa.select(agents.c.id).where(agents.c.list_changed).order_by(agents.c.id)
 )
 
 
@@ -182,7 +201,7 @@ def _updating(columns: tuple[str, ...]) -> sa.Update:
 
 def by_id(tx: Transaction, agent_id: int) -> AgentRow | None:
     """Return the agent with this number."""
-    return tx.row(AgentRow, sa.select(agents).where(agents.c.id == agent_id))
+    return tx.one(AgentRow, _BY_ID, {"id": agent_id})
 
 
 def by_ids(tx: Transaction, agent_ids: Collection[int]) -> dict[int, AgentRow]:
@@ -217,39 +236,32 @@ def by_keys(tx: Transaction, key_hashes: Collection[str]) -> Iterator[AgentRow]:
 
 def all_agents(tx: Transaction) -> list[AgentRow]:
     """Return all agents by number, retired ones too."""
-    return tx.rows(AgentRow, sa.select(agents).order_by(agents.c.id))
+    return tx.rows(AgentRow, _ALL)
 
 
 def out_of_permit(tx: Transaction, now_ms: int) -> list[AgentRow]:
     """Return the agents whose permit is over, and was not ended yet."""
-    over = sa.and_(agents.c.permit_until_ms > 0, agents.c.permit_until_ms <= now_ms)
-    return tx.rows(AgentRow, sa.select(agents).where(over).order_by(agents.c.id))
+    return tx.rows(AgentRow, _OUT_OF_PERMIT, {"now_ms": now_ms})
 
 
 def silent_or_gone(tx: Transaction, now_ms: int) -> list[AgentRow]:
     """Return the agents that have no permit now, and those that take no part."""
-    chosen = sa.or_(
-        agents.c.permit_until_ms <= now_ms,
-        sa.not_(agents.c.subscribed),
-        agents.c.retired_ms.is_not(None),
-        agents.c.lost_ms.is_not(None),
-    )
-    return tx.rows(AgentRow, sa.select(agents).where(chosen).order_by(agents.c.id))
+    return tx.rows(AgentRow, _SILENT_OR_GONE, {"now_ms": now_ms})
 
 
 def returned(tx: Transaction) -> list[AgentRow]:
     """Return the agents that came back, and whose units were not looked for yet."""
-    return tx.rows(AgentRow, sa.select(agents).where(agents.c.returned).order_by(agents.c.id))
+    return tx.rows(AgentRow, _RETURNED)
 
 
 def active(tx: Transaction) -> int:
     """Return how many agents take part."""
-    return int(tx.value(sa.select(sa.func.count()).select_from(agents).where(*_TAKES_PART)))
+    return int(tx.value(_ACTIVE))
 
 
 def taking_part(tx: Transaction) -> list[int]:
     """Return the numbers of the agents that take part."""
-    return tx.values(sa.select(agents.c.id).where(*_TAKES_PART))
+    return tx.values(_TAKING_PART)
 
 
 def names(tx: Transaction) -> dict[int, str]:
@@ -315,7 +327,7 @@ def add_load(tx: Transaction, added_ms: Mapping[int, float]) -> None:
 
 def with_changed_lists(tx: Transaction) -> list[int]:
     """Return the agents whose rights were given or withdrawn since their generation was raised."""
-    return tx.values(sa.select(agents.c.id).where(agents.c.list_changed).order_by(agents.c.id))
+    return tx.values(_WITH_CHANGED_LISTS)
 
 
 def raise_generation(tx: Transaction, agent_id: int) -> None:

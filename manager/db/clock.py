@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
@@ -22,15 +24,22 @@ __all__ = [
 ]
 
 
+# What every sync or tick asks is put together once: that costs more than to run it.
+_LAST_TICK: Final = sa.select(clock.c.last_tick_ms)
+_LAST_EPOCH: Final = sa.select(clock.c.epoch)
+_HELD_UNTIL: Final = sa.select(clock.c.held_until_ms)
+_WATCHED_REPORT: Final = sa.select(clock.c.watched_report)
+
+
 def last_tick(tx: Transaction) -> int | None:
     """Return when the last tick was; None: there was none yet."""
-    found = tx.value(sa.select(clock.c.last_tick_ms))
+    found = tx.value(_LAST_TICK)
     return None if found is None else int(found)
 
 
 def last_epoch(tx: Transaction) -> int:
     """Return the epoch of the leader whose tick was the last."""
-    return int(tx.value(sa.select(clock.c.epoch)) or 0)
+    return int(tx.value(_LAST_EPOCH) or 0)
 
 
 def set_last_tick(tx: Transaction, now_ms: int, epoch: int) -> None:
@@ -41,7 +50,7 @@ def set_last_tick(tx: Transaction, now_ms: int, epoch: int) -> None:
 
 def held_until(tx: Transaction) -> int:
     """Return until when no rights are given out; 0: they are."""
-    return int(tx.value(sa.select(clock.c.held_until_ms)) or 0)
+    return int(tx.value(_HELD_UNTIL) or 0)
 
 
 def hold(tx: Transaction, until_ms: int) -> None:
@@ -61,7 +70,7 @@ def number_rounds_from(tx: Transaction, number: int) -> None:
 
 def watched_report(tx: Transaction) -> int:
     """Return the newest report by which the agents were judged."""
-    return int(tx.value(sa.select(clock.c.watched_report)) or 0)
+    return int(tx.value(_WATCHED_REPORT) or 0)
 
 
 def set_watched_report(tx: Transaction, report_id: int) -> None:

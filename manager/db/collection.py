@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -53,6 +53,16 @@ class ListedOrder(OrderRow):
     agent: str
 
 
+_OPEN_ORDERS: Final = (
+    sa.select(collection_orders)
+    .where(
+        collection_orders.c.agent_id.in_(sa.bindparam("agents", expanding=True)),
+        collection_orders.c.state == "open",
+    )
+    .order_by(collection_orders.c.id)
+)
+
+
 def add_order(tx: Transaction, **values: Any) -> int:
     """Keep an order; return its number."""
     query = collection_orders.insert().values(**values).returning(collection_orders.c.id)
@@ -66,10 +76,7 @@ def order_by_id(tx: Transaction, number: int) -> OrderRow | None:
 
 def open_orders(tx: Transaction, agent_ids: Iterable[int]) -> list[OrderRow]:
     """Return what some agents were asked and have not answered, oldest first."""
-    query = sa.select(collection_orders).where(
-        collection_orders.c.agent_id.in_(list(agent_ids)), collection_orders.c.state == "open"
-    )
-    return tx.rows(OrderRow, query.order_by(collection_orders.c.id))
+    return tx.rows(OrderRow, _OPEN_ORDERS, {"agents": list(agent_ids)})
 
 
 def update_order(tx: Transaction, number: int, **values: Any) -> None:

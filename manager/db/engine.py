@@ -92,13 +92,20 @@ class Transaction:
         found = self.rows(kind, statement.limit(1))
         return found[0] if found else None
 
-    def values(self, statement: sa.Executable) -> list[Any]:
-        """Return the first column of a query."""
-        return list(self.execute(statement).scalars())
+    def one(
+        self, kind: type[T], statement: sa.Select[Any], parameters: Parameters | None = None
+    ) -> T | None:
+        """Return the row of a query that finds one at most as a dataclass, or None."""
+        found = self.rows(kind, statement, parameters)
+        return found[0] if found else None
 
-    def value(self, statement: sa.Executable) -> Any:
+    def values(self, statement: sa.Executable, parameters: Parameters | None = None) -> list[Any]:
+        """Return the first column of a query."""
+        return list(self.execute(statement, parameters).scalars())
+
+    def value(self, statement: sa.Executable, parameters: Parameters | None = None) -> Any:
         """Return the first column of the first row, or None."""
-        return self.execute(statement).scalar()
+        return self.execute(statement, parameters).scalar()
 
     def insert(self, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert rows; none is allowed."""

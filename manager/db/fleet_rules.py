@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -41,10 +42,15 @@ class LimitsRow:
     bytes_per_s: int | None = None
 
 
+_BLOCKED: Final = (
+    sa.select(blocked_urls).where(blocked_urls.c.removed_ms.is_(None)).order_by(blocked_urls.c.id)
+)
+_LIMITS: Final = sa.select(fleet_limits)
+
+
 def blocked(tx: Transaction) -> list[BlockedRow]:
     """Return the lines that hold, the oldest first."""
-    query = sa.select(blocked_urls).where(blocked_urls.c.removed_ms.is_(None))
-    return tx.rows(BlockedRow, query.order_by(blocked_urls.c.id))
+    return tx.rows(BlockedRow, _BLOCKED)
 
 
 def add_blocked(
@@ -72,7 +78,7 @@ def remove_blocked(tx: Transaction, number: int, removed_by: str, now_ms: int) -
 
 def limits(tx: Transaction) -> LimitsRow:
     """Return the limits; nobody ever set any: no wish."""
-    return tx.row(LimitsRow, sa.select(fleet_limits)) or LimitsRow()
+    return tx.one(LimitsRow, _LIMITS) or LimitsRow()
 
 
 def set_limits(tx: Transaction, row: LimitsRow) -> None:

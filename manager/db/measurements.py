@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -113,6 +114,29 @@ class DistanceRow:
     unreachable_since_ms: int | None
 
 
+# What each tick asks for each agent is put together once: that costs more than to run it.
+_UNITS: Final[sa.BindParameter[Any]] = sa.bindparam("units", expanding=True)
+_SUMS_OF_AGENT: Final = sa.select(host_sums).where(
+    host_sums.c.agent_id == sa.bindparam("agent"), host_sums.c.unit_id.in_(_UNITS)
+)
+_SAMPLE_SUMS: Final = (
+    sa.select(host_sums)
+    .where(
+        host_sums.c.round == sa.bindparam("round"),
+        host_sums.c.kind == sa.bindparam("kind"),
+        host_sums.c.agent_id == sa.bindparam("agent"),
+        host_sums.c.response_bytes > 0,
+    )
+    .order_by(host_sums.c.unit_id * 2_654_435_761 % 1_000_003, host_sums.c.unit_id)
+    .limit(sa.bindparam("most"))
+)
+_DISTANCES: Final = (
+    sa.select(distances)
+    .where(distances.c.unit_id.in_(_UNITS))
+    .order_by(distances.c.unit_id, distances.c.agent_id)
+)
+
+
 def set_sums(tx: Transaction, rows: Sequence[SumRow]) -> None:
     """Write sums down in the place of those with the same keys, which must differ."""
     tx.upsert(host_sums, [values_of(row) for row in rows], ["agent_id", "unit_id", "round", "kind"])
@@ -124,9 +148,8 @@ def sums_of_agent(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> 
     for part in chunks(unit_ids):
         found += tx.rows(
             SumRow,
-            sa.select(host_sums).where(
-                host_sums.c.agent_id == agent_id, host_sums.c.unit_id.in_(part)
-            ),
+            _SUMS_OF_AGENT,
+            {"agent": agent_id, "units": part},
         )
     return found
 
@@ -148,18 +171,8 @@ def sample_sums(
     tx: Transaction, agent_id: int, round_number: int, kind: str, limit: int
 ) -> list[SumRow]:
     """Return sums of an agent in a round, of some units at random, the same each time."""
-    return tx.rows(
-        SumRow,
-        sa.select(host_sums)
-        .where(
-            host_sums.c.round == round_number,
-            host_sums.c.kind == kind,
-            host_sums.c.agent_id == agent_id,
-            host_sums.c.response_bytes > 0,
-        )
-        .order_by(host_sums.c.unit_id * 2_654_435_761 % 1_000_003, host_sums.c.unit_id)
-        .limit(limit),
-    )
+    given = {"agent": agent_id, "round": round_number, "kind": kind, "most": limit}
+    return tx.rows(SumRow, _SAMPLE_SUMS, given)
 
 
 def whole_sums(
@@ -169,24 +182,29 @@ def whole_sums(
 
     late_ms: units that were finished before count without the rest of their lines.
     """
+    given = {"agent": agent_id, "round": round_number, "most": limit, "late_ms": late_ms}
+    return tx.rows(SumRow, _whole_sums(kind), given)
+
+
+@cache
+def _whole_sums(kind: str) -> sa.Select[Any]:
     said = probe_orders if kind == "probe" else unit_rounds
-    return tx.rows(
-        SumRow,
+    return (
         sa.select(host_sums)
         .join(said, _is_same(host_sums, said))
         .where(
-            host_sums.c.round == round_number,
+            host_sums.c.round == sa.bindparam("round"),
             host_sums.c.kind == kind,
-            host_sums.c.agent_id == agent_id,
+            host_sums.c.agent_id == sa.bindparam("agent"),
             host_sums.c.response_bytes > 0,
             said.c.state.in_(OVER),
             sa.or_(
                 host_sums.c.requests + host_sums.c.odd_lines >= said.c.pages,
-                said.c.finished_ms <= late_ms,
+                said.c.finished_ms <= sa.bindparam("late_ms"),
             ),
         )
         .order_by(host_sums.c.unit_id * 2_654_435_761 % 1_000_003, host_sums.c.unit_id)
-        .limit(limit),
+        .limit(sa.bindparam("most"))
     )
 
 
@@ -208,15 +226,18 @@ def keys_of_whole_sums(
     found: set[tuple[int, int, int, str]] = set()
     for kind, table in (("probe", probe_orders), ("crawl", unit_rounds)):
         for part in chunks(unit_ids):
-            rows = tx.execute(
-                sa.select(table.c.unit_id, table.c.agent_id, table.c.round).where(
-                    table.c.unit_id.in_(part),
-                    table.c.round >= since_round,
-                    table.c.state.in_(OVER),
-                )
-            )
+            rows = tx.execute(_over(table), {"units": part, "round": since_round})
             found.update((row.unit_id, row.agent_id, row.round, kind) for row in rows)
     return found
+
+
+@cache
+def _over(table: sa.Table) -> sa.Select[Any]:
+    return sa.select(table.c.unit_id, table.c.agent_id, table.c.round).where(
+        table.c.unit_id.in_(_UNITS),
+        table.c.round >= sa.bindparam("round"),
+        table.c.state.in_(OVER),
+    )
 
 
 def crawls_of_units(
@@ -227,17 +248,25 @@ def crawls_of_units(
     for part in chunks(unit_ids):
         found += tx.rows(
             SumRow,
-            sa.select(host_sums)
-            .join(unit_rounds, _is_same(host_sums, unit_rounds))
-            .where(
-                host_sums.c.unit_id.in_(part),
-                host_sums.c.kind == "crawl",
-                host_sums.c.round.between(first_round, last_round),
-                unit_rounds.c.state.in_(OVER),
-            )
-            .order_by(host_sums.c.round, host_sums.c.unit_id),
+            _crawls_of_units(),
+            {"units": part, "first": first_round, "last": last_round},
         )
     return found
+
+
+@cache
+def _crawls_of_units() -> sa.Select[Any]:
+    return (
+        sa.select(host_sums)
+        .join(unit_rounds, _is_same(host_sums, unit_rounds))
+        .where(
+            host_sums.c.unit_id.in_(_UNITS),
+            host_sums.c.kind == "crawl",
+            host_sums.c.round.between(sa.bindparam("first"), sa.bindparam("last")),
+            unit_rounds.c.state.in_(OVER),
+        )
+        .order_by(host_sums.c.round, host_sums.c.unit_id)
+    )
 
 
 def _is_same(sums: sa.Table, said: sa.Table) -> sa.ColumnElement[bool]:
@@ -287,9 +316,8 @@ def distances_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[Dista
     for part in chunks(unit_ids):
         found += tx.rows(
             DistanceRow,
-            sa.select(distances)
-            .where(distances.c.unit_id.in_(part))
-            .order_by(distances.c.unit_id, distances.c.agent_id),
+            _DISTANCES,
+            {"units": part},
         )
     return found
 

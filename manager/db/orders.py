@@ -7,6 +7,7 @@ freed without the unit being finished puts its orders back to waiting (`rights`)
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 
 import sqlalchemy as sa
 
@@ -48,11 +49,15 @@ def set_granted(
 
 def agents_waiting(tx: Transaction, orders: sa.Table) -> list[int]:
     """Return the agents that have orders which they were not given yet."""
-    mine = sa.exists().where(orders.c.agent_id == agents.c.id, orders.c.state == "waiting")
-    return tx.values(sa.select(agents.c.id).where(mine))
+    return tx.values(_agents_with(orders, ("waiting",)))
 
 
 def agents_with_open(tx: Transaction, orders: sa.Table) -> list[int]:
     """Return the agents that have orders to carry out."""
-    mine = sa.exists().where(orders.c.agent_id == agents.c.id, orders.c.state.in_(OPEN))
-    return tx.values(sa.select(agents.c.id).where(mine))
+    return tx.values(_agents_with(orders, OPEN))
+
+
+@cache
+def _agents_with(orders: sa.Table, states: tuple[str, ...]) -> sa.Select[tuple[int]]:
+    mine = sa.exists().where(orders.c.agent_id == agents.c.id, orders.c.state.in_(states))
+    return sa.select(agents.c.id).where(mine)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -44,9 +45,13 @@ class ModelAge:
     report_id: int
 
 
+_MODEL_AGE: Final = sa.select(distance_model.c.made_ms, distance_model.c.report_id)
+_NEWEST_REPORT: Final = sa.select(sa.func.coalesce(sa.func.max(reports.c.id), 0))
+
+
 def model_age(tx: Transaction) -> ModelAge | None:
     """Return how old the newest model is."""
-    return tx.row(ModelAge, sa.select(distance_model.c.made_ms, distance_model.c.report_id))
+    return tx.one(ModelAge, _MODEL_AGE)
 
 
 def stored_model(tx: Transaction) -> ModelRow | None:
@@ -75,7 +80,7 @@ def forget_model(tx: Transaction) -> None:
 
 def newest_report(tx: Transaction) -> int:
     """Return the number of the newest report; 0 before the first."""
-    return int(tx.value(sa.select(sa.func.coalesce(sa.func.max(reports.c.id), 0))))
+    return int(tx.value(_NEWEST_REPORT))
 
 
 def probes_to_learn_from(

@@ -77,6 +77,30 @@ class OrderRow:
     reason: str
 
 
+# What every sync or tick asks is put together once: that costs more than to run it.
+_WITH_UNLOGGED: Final = (
+    sa.select(probe_orders.c.agent_id)
+    .where(
+        probe_orders.c.agent_id.in_(sa.bindparam("agents", expanding=True)),
+        probe_orders.c.state == "finished",
+        probe_orders.c.finished_ms < sa.bindparam("before_ms"),
+    )
+    .distinct()
+)
+_ANY_OPEN: Final = sa.select(
+    sa.exists().where(probe_orders.c.round == sa.bindparam("round"), probe_orders.c.state.in_(OPEN))
+)
+_OVERDUE: Final = (
+    sa.select(probe_orders.c.unit_id)
+    .where(
+        probe_orders.c.agent_id == sa.bindparam("agent"),
+        probe_orders.c.state == "granted",
+        probe_orders.c.granted_ms < sa.bindparam("before_ms"),
+    )
+    .limit(sa.bindparam("most"))
+)
+
+
 def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: int) -> int:
     """Give up what an agent that cannot be given anything was ordered before a moment.
 
@@ -188,15 +212,8 @@ def fail_round(tx: Transaction, round_number: int, reason: str) -> None:
 
 def overdue(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list[int]:
     """Return units that an agent was given to probe before a moment and has not finished."""
-    return tx.values(
-        sa.select(probe_orders.c.unit_id)
-        .where(
-            probe_orders.c.agent_id == agent_id,
-            probe_orders.c.state == "granted",
-            probe_orders.c.granted_ms < before_ms,
-        )
-        .limit(limit)
-    )
+    given = {"agent": agent_id, "before_ms": before_ms, "most": limit}
+    return tx.values(_OVERDUE, given)
 
 
 def unlogged(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list[int]:
@@ -216,15 +233,7 @@ def agents_with_unlogged(tx: Transaction, agent_ids: Collection[int], before_ms:
     """Return those of some agents of which `unlogged` would find something."""
     found: list[int] = []
     for part in chunks(agent_ids):
-        found += tx.values(
-            sa.select(probe_orders.c.agent_id)
-            .where(
-                probe_orders.c.agent_id.in_(part),
-                probe_orders.c.state == "finished",
-                probe_orders.c.finished_ms < before_ms,
-            )
-            .distinct()
-        )
+        found += tx.values(_WITH_UNLOGGED, {"agents": part, "before_ms": before_ms})
     return found
 
 
@@ -240,15 +249,7 @@ def agents_with_open(tx: Transaction) -> list[int]:
 
 def any_open(tx: Transaction, round_number: int) -> bool:
     """Tell whether an order of a round is still to be carried out."""
-    return bool(
-        tx.value(
-            sa.select(
-                sa.exists().where(
-                    probe_orders.c.round == round_number, probe_orders.c.state.in_(OPEN)
-                )
-            )
-        )
-    )
+    return bool(tx.value(_ANY_OPEN, {"round": round_number}))
 
 
 def counts(tx: Transaction, round_number: int) -> dict[str, int]:

@@ -7,6 +7,7 @@ Leaves to others: who fetches them (`refetching`), and what it means (operations
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -56,6 +57,18 @@ class PageRow:
     status: int | None
     response_bytes: int
     state: str
+
+
+_OPEN_PAGES: Final = (
+    sa.select(refetch_pages)
+    .where(
+        refetch_pages.c.state == "open",
+        ~sa.exists().where(
+            refetch_orders.c.page_id == refetch_pages.c.id, refetch_orders.c.state.in_(OPEN)
+        ),
+    )
+    .limit(sa.bindparam("most"))
+)
 
 
 def keep_drawn(tx: Transaction, pages: Sequence[DrawnPage], most: int) -> None:
@@ -128,13 +141,7 @@ def set_state(tx: Transaction, page_ids: Collection[int], state: str) -> None:
 
 def open_pages(tx: Transaction, limit: int) -> list[PageRow]:
     """Return pages of which no order is open any more, and that are not closed."""
-    busy = sa.exists().where(
-        refetch_orders.c.page_id == refetch_pages.c.id, refetch_orders.c.state.in_(OPEN)
-    )
-    return tx.rows(
-        PageRow,
-        sa.select(refetch_pages).where(refetch_pages.c.state == "open", ~busy).limit(limit),
-    )
+    return tx.rows(PageRow, _OPEN_PAGES, {"most": limit})
 
 
 def pages_by_id(tx: Transaction, page_ids: Collection[int]) -> list[PageRow]:

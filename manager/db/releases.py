@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -142,9 +142,12 @@ def bodies(tx: Transaction, role: str) -> list[bytes]:
     return [body.encode() for body in found]
 
 
+_MINIMUM: Final = sa.select(release_policy.c.minimum)
+
+
 def minimum(tx: Transaction) -> str:
     """Return the version below which agents get no permit; empty: none."""
-    return str(tx.value(sa.select(release_policy.c.minimum)) or "")
+    return str(tx.value(_MINIMUM) or "")
 
 
 def set_minimum(tx: Transaction, version: str) -> None:

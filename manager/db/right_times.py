@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -34,9 +36,14 @@ def right_times(
     tx: Transaction, agent_id: int, round_number: int, kind: str, limit: int
 ) -> list[RightTime]:
     """Return an agent's rights of one kind in a round, the last to end first."""
+    given = {"agent": agent_id, "round": round_number, "most": limit}
+    return tx.rows(RightTime, _right_times(kind), given)
+
+
+@cache
+def _right_times(kind: str) -> sa.Select[Any]:
     said = probe_orders if kind == "probe" else unit_rounds
-    return tx.rows(
-        RightTime,
+    return (
         sa.select(
             holdings.c.unit_id,
             sa.func.coalesce(holdings.c.sent_ms, holdings.c.since_ms).label("since_ms"),
@@ -66,12 +73,12 @@ def right_times(
             isouter=True,
         )
         .where(
-            holdings.c.agent_id == agent_id,
-            holdings.c.round == round_number,
+            holdings.c.agent_id == sa.bindparam("agent"),
+            holdings.c.round == sa.bindparam("round"),
             holdings.c.kind == kind,
         )
         .order_by(holdings.c.until_ms.desc(), holdings.c.unit_id)
-        .limit(limit),
+        .limit(sa.bindparam("most"))
     )
 
 

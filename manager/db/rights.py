@@ -10,6 +10,7 @@ When a right may be freed is decided by operations.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -48,6 +49,19 @@ __all__ = [
 
 Condition = sa.ColumnElement[bool]
 """On the columns of `manager.db.tables.rights`; only this package makes them."""
+
+# What every sync or tick asks is put together once: that costs more than to run it.
+_WITH_WITHDRAWN: Final = (
+    sa.select(rights.c.agent_id)
+    .where(
+        rights.c.agent_id.in_(sa.bindparam("agents", expanding=True)),
+        rights.c.withdrawn_generation.is_not(None),
+    )
+    .distinct()
+)
+_COUNT_OF: Final = sa.select(sa.func.count()).where(
+    rights.c.agent_id == sa.bindparam("agent"), rights.c.kind == sa.bindparam("kind")
+)
 
 
 @frozen
@@ -306,11 +320,7 @@ def agents_with_withdrawn(tx: Transaction, agent_ids: Collection[int]) -> list[i
     """Return those of some agents that have rights which were withdrawn and are not free yet."""
     found: list[int] = []
     for part in chunks(agent_ids):
-        found += tx.values(
-            sa.select(rights.c.agent_id)
-            .where(rights.c.agent_id.in_(part), rights.c.withdrawn_generation.is_not(None))
-            .distinct()
-        )
+        found += tx.values(_WITH_WITHDRAWN, {"agents": part})
     return found
 
 
@@ -351,11 +361,7 @@ def of_units(tx: Transaction, unit_ids: Collection[int]) -> list[RightRow]:
 
 def count_of(tx: Transaction, agent_id: int, kind: str) -> int:
     """Return how many rights of a kind an agent has."""
-    return int(
-        tx.value(
-            sa.select(sa.func.count()).where(rights.c.agent_id == agent_id, rights.c.kind == kind)
-        )
-    )
+    return int(tx.value(_COUNT_OF, {"agent": agent_id, "kind": kind}))
 
 
 def held_by_agent(tx: Transaction) -> list[Held]:

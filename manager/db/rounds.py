@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -47,10 +47,13 @@ class RoundRow:
 
 _COLUMNS = [rounds.c[name] for name in RoundRow.__dataclass_fields__]
 
+_OPEN: Final = sa.select(*_COLUMNS).where(rounds.c.open == 1)
+_LAST_NUMBER: Final = sa.select(sa.func.coalesce(sa.func.max(rounds.c.number), 0))
+
 
 def open_round(tx: Transaction) -> RoundRow | None:
     """Return the round that goes on, or None."""
-    return tx.row(RoundRow, sa.select(*_COLUMNS).where(rounds.c.open == 1))
+    return tx.one(RoundRow, _OPEN)
 
 
 def by_number(tx: Transaction, number: int) -> RoundRow | None:
@@ -68,7 +71,7 @@ def newest(tx: Transaction, limit: int, before: int | None = None) -> list[Round
 
 def last_number(tx: Transaction) -> int:
     """Return the number of the newest round; 0: there was none."""
-    return int(tx.value(sa.select(sa.func.coalesce(sa.func.max(rounds.c.number), 0))))
+    return int(tx.value(_LAST_NUMBER))
 
 
 def renumber(tx: Transaction, old: int, new: int) -> None:

@@ -63,6 +63,7 @@ class Schedules(Generic[Row]):
         self._kind = kind
         self._table = table
         self._rows = rows
+        self._in_order = rows.order_by(table.c.next_ms, table.c.id)
 
     def add(self, tx: Transaction, **values: Any) -> Row:
         """Keep a schedule."""
@@ -73,8 +74,7 @@ class Schedules(Generic[Row]):
 
     def all(self, tx: Transaction) -> list[Row]:
         """Return all schedules, the next to run first."""
-        order = (self._table.c.next_ms, self._table.c.id)
-        return tx.rows(self._kind, self._rows.order_by(*order))
+        return tx.rows(self._kind, self._in_order)
 
     def by_id(self, tx: Transaction, number: int) -> Row | None:
         """Return a schedule."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -64,6 +65,31 @@ class RestRow:
     rest_ms: int
     until_ms: int
     reason: str
+
+
+# What each tick asks is put together once: that costs more than to run it.
+_STARVED: Final = (
+    sa.select(
+        hosts.c.id.label("host_id"),
+        hosts.c.group_id,
+        hosts.c.shared_interval_ms.label("interval_ms"),
+        hosts.c.shares,
+    )
+    .distinct()
+    .join(units, units.c.host_id == hosts.c.id)
+    .join(unit_rounds, unit_rounds.c.unit_id == units.c.id)
+    .where(
+        hosts.c.shared_interval_ms.is_not(None),
+        unit_rounds.c.round == sa.bindparam("round"),
+        unit_rounds.c.state == "waiting",
+        ~sa.exists().where(
+            rights.c.group_id == hosts.c.group_id, rights.c.agent_id == unit_rounds.c.agent_id
+        ),
+    )
+)
+_ANY_REST_OVER: Final = sa.select(
+    sa.exists().where(host_rests.c.until_ms <= sa.bindparam("now_ms"))
+)
 
 
 def split_hosts(tx: Transaction, host_ids: Collection[int]) -> dict[int, SplitHost]:
@@ -131,27 +157,7 @@ def hosts_held(tx: Transaction, agent_id: int, host_ids: Collection[int]) -> set
 
 def starved(tx: Transaction, round_number: int) -> list[SplitHost]:
     """Return shared hosts of which a piece waits for its owner, who has no right there yet."""
-    has_one = sa.exists().where(
-        rights.c.group_id == hosts.c.group_id, rights.c.agent_id == unit_rounds.c.agent_id
-    )
-    return tx.rows(
-        SplitHost,
-        sa.select(
-            hosts.c.id.label("host_id"),
-            hosts.c.group_id,
-            hosts.c.shared_interval_ms.label("interval_ms"),
-            hosts.c.shares,
-        )
-        .distinct()
-        .join(units, units.c.host_id == hosts.c.id)
-        .join(unit_rounds, unit_rounds.c.unit_id == units.c.id)
-        .where(
-            hosts.c.shared_interval_ms.is_not(None),
-            unit_rounds.c.round == round_number,
-            unit_rounds.c.state == "waiting",
-            ~has_one,
-        ),
-    )
+    return tx.rows(SplitHost, _STARVED, {"round": round_number})
 
 
 def wanted_shares(tx: Transaction, host: SplitHost) -> tuple[int, list[int]]:
@@ -220,7 +226,7 @@ def set_rest(tx: Transaction, row: RestRow) -> None:
 
 def any_rest_over(tx: Transaction, now_ms: int) -> bool:
     """Tell whether a rest is over that the lists still speak of."""
-    return bool(tx.value(sa.select(sa.exists().where(host_rests.c.until_ms <= now_ms))))
+    return bool(tx.value(_ANY_REST_OVER, {"now_ms": now_ms}))
 
 
 def drop_rests(tx: Transaction, now_ms: int) -> list[int]:

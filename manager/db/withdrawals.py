@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction
@@ -15,9 +17,12 @@ def add(tx: Transaction, host_id: int, now_ms: int) -> None:
     tx.insert(withdrawals, [{"host_id": host_id, "at_ms": now_ms}])
 
 
+_NEWEST: Final = sa.select(sa.func.max(withdrawals.c.id))
+
+
 def newest(tx: Transaction) -> int:
     """Return the number of the newest withdrawal; 0: there was none."""
-    return int(tx.value(sa.select(sa.func.max(withdrawals.c.id))) or 0)
+    return int(tx.value(_NEWEST) or 0)
 
 
 def of_agent(tx: Transaction, agent_id: int, after: int, limit: int) -> list[tuple[int, str]]:
