@@ -68,7 +68,10 @@ def status(place: Place, as_json: bool, waits: int) -> None:
     for release in left_alone():
         say(plain(f"update: {release}"))
     if last is None:
-        say("none has run yet: prs start, or prs run in this terminal")
+        if home.key.exists():
+            say("none has run yet: prs start, or prs run in this terminal")
+        else:
+            say("it has not joined a crawl yet: prs enrol URL")
         return
     for line in status_lines(last, running=holder is not None, waits=waits):
         say(plain(line))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from agent.app.running import identity_of
 from agent.app.starting import STARTERS, Starter, arrange, arranged, start_now
 from agent.cli.options import Place, in_words, pass_place, say
 from agent.control.lock import holder_of
@@ -40,6 +41,8 @@ def start(place: Place) -> None:
         if holder is not None:
             said = [f"process {holder.pid} works here already"]
         else:
-            said = start_now(place.settings())
+            settings = place.settings()
+            identity_of(settings)  # whoever never joined hears that first
+            said = start_now(settings)
     for line in said:
         say(line)

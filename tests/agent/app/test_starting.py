@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -134,6 +135,9 @@ def test_who_starts_again_what_was_stopped(
     """Nobody, cron, and systemd, which does it at once; a process that works is left alone."""
     home = tmp_path / "prs"
     Home(home).make()
+    joined = {"manager": "https://a.jp", "name": "prs1", "key": "k", "token_hash": "t"}
+    Home(home).key.write_text(json.dumps(joined))
+    Home(home).key.chmod(0o600)
     settings = read_settings(home)
     calls = tmp_path / "calls"
     prs = tmp_path / "prs-program"

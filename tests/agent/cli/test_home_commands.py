@@ -109,9 +109,16 @@ def test_holds_without_a_process(home: Home) -> None:
 
 
 def test_status_of_a_home_that_never_worked(home: Home) -> None:
-    """Nothing to show is said, and is no error."""
-    said = "no agent runs here\nnone has run yet: prs start, or prs run in this terminal\n"
-    assert prs(home, "status") == (0, said, "")
+    """Nothing to show is said with what comes next, and is no error."""
+    said = "no agent runs here\n"
+    next_step = "it has not joined a crawl yet: prs enrol URL\n"
+    assert prs(home, "status") == (0, said + next_step, "")
+    code, _, err = prs(home, "start")
+    assert code == 1
+    assert "run: prs enrol URL" in err
+    home.key.touch()
+    next_step = "none has run yet: prs start, or prs run in this terminal\n"
+    assert prs(home, "status") == (0, said + next_step, "")
     assert json.loads(prs(home, "status", "--json")[1]) == {
         "running": False,
         "updates": [],
