@@ -159,7 +159,6 @@ SAID_NOTHING: Final[Mapping[str, Any]] = MappingProxyType(
 )
 """Values of an agent that has said nothing of itself in a sync, and was told nothing."""
 
-# What every sync asks and writes is put together once: that costs more than to run it.
 _BY_ID: Final = sa.select(agents).where(agents.c.id == sa.bindparam("id"))
 _BY_IDS: Final = sa.select(agents).where(agents.c.id.in_(sa.bindparam("ids", expanding=True)))
 _BY_KEYS: Final = sa.select(agents).where(
@@ -201,7 +200,7 @@ def _updating(columns: tuple[str, ...]) -> sa.Update:
 
 def by_id(tx: Transaction, agent_id: int) -> AgentRow | None:
     """Return the agent with this number."""
-    return tx.one(AgentRow, _BY_ID, {"id": agent_id})
+    return tx.row(AgentRow, _BY_ID, {"id": agent_id})
 
 
 def by_ids(tx: Transaction, agent_ids: Collection[int]) -> dict[int, AgentRow]:

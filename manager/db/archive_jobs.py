@@ -140,7 +140,9 @@ def count_open(tx: Transaction, client_id: int) -> int:
 def next_queued(tx: Transaction) -> JobRow | None:
     """Return the job that waits longest."""
     waiting = archive_jobs.c.state == "queued"
-    return tx.row(JobRow, sa.select(archive_jobs).where(waiting).order_by(archive_jobs.c.id))
+    return tx.row(
+        JobRow, sa.select(archive_jobs).where(waiting).order_by(archive_jobs.c.id).limit(1)
+    )
 
 
 def change_job(tx: Transaction, job_id: int, **values: Any) -> None:

@@ -69,7 +69,7 @@ def withdraw(tx: Transaction, host_id: int, now_ms: int) -> tuple[int, int]:
 def to_rewrite(tx: Transaction, after_id: int = 0) -> SegmentRow | None:
     """Return the oldest segment behind a number that was withdrawn and is not rewritten yet."""
     wanted = sa.select(segments).where(segments.c.state == "withdrawn", segments.c.id > after_id)
-    return tx.row(SegmentRow, wanted.order_by(segments.c.id))
+    return tx.row(SegmentRow, wanted.order_by(segments.c.id).limit(1))
 
 
 def excluded_in(tx: Transaction, segment_id: int) -> list[str]:
@@ -120,7 +120,7 @@ def last_change(tx: Transaction) -> int:
 
 def oldest_change(tx: Transaction) -> ChangeRow | None:
     """Return the oldest change that is kept."""
-    return tx.row(ChangeRow, sa.select(archive_changes).order_by(archive_changes.c.id))
+    return tx.row(ChangeRow, sa.select(archive_changes).order_by(archive_changes.c.id).limit(1))
 
 
 def change_before(tx: Transaction, moment_ms: int) -> int:

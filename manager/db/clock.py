@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 
-# What every sync or tick asks is put together once: that costs more than to run it.
 _LAST_TICK: Final = sa.select(clock.c.last_tick_ms)
 _LAST_EPOCH: Final = sa.select(clock.c.epoch)
 _HELD_UNTIL: Final = sa.select(clock.c.held_until_ms)

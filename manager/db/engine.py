@@ -5,6 +5,7 @@ was committed before it began. So an operation may read, decide and write withou
 another one in between (docs/adr/0010). Readers never wait and see one state of the whole database.
 Acknowledged means durable: a commit returns after the disk has it.
 What is kept is left to `tables`, how it is asked for to the modules beside this one.
+There a query that each sync or tick asks is a constant: to build it takes longer than to run it.
 """
 
 from __future__ import annotations
@@ -87,15 +88,10 @@ class Transaction:
         result = self.execute(statement, parameters)
         return list(map(maker(kind, list(result.keys())), result))
 
-    def row(self, kind: type[T], statement: sa.Select[Any]) -> T | None:
-        """Return the first row as a dataclass, or None."""
-        found = self.rows(kind, statement.limit(1))
-        return found[0] if found else None
-
-    def one(
+    def row(
         self, kind: type[T], statement: sa.Select[Any], parameters: Parameters | None = None
     ) -> T | None:
-        """Return the row of a query that finds one at most as a dataclass, or None."""
+        """Return the first row as a dataclass, or None; a query that finds many has a limit."""
         found = self.rows(kind, statement, parameters)
         return found[0] if found else None
 

@@ -78,7 +78,7 @@ def remove_blocked(tx: Transaction, number: int, removed_by: str, now_ms: int) -
 
 def limits(tx: Transaction) -> LimitsRow:
     """Return the limits; nobody ever set any: no wish."""
-    return tx.one(LimitsRow, _LIMITS) or LimitsRow()
+    return tx.row(LimitsRow, _LIMITS) or LimitsRow()
 
 
 def set_limits(tx: Transaction, row: LimitsRow) -> None:

@@ -69,7 +69,7 @@ class ProblemRow:
 
 def last_scrub(tx: Transaction, *, ended: bool = False) -> ScrubRow | None:
     """Return the newest pass, or the newest that has ended."""
-    query = sa.select(scrubs).order_by(scrubs.c.id.desc())
+    query = sa.select(scrubs).order_by(scrubs.c.id.desc()).limit(1)
     if ended:
         query = query.where(scrubs.c.ended_ms.is_not(None))
     return tx.row(ScrubRow, query)

@@ -114,7 +114,6 @@ class DistanceRow:
     unreachable_since_ms: int | None
 
 
-# What each tick asks for each agent is put together once: that costs more than to run it.
 _UNITS: Final[sa.BindParameter[Any]] = sa.bindparam("units", expanding=True)
 _SUMS_OF_AGENT: Final = sa.select(host_sums).where(
     host_sums.c.agent_id == sa.bindparam("agent"), host_sums.c.unit_id.in_(_UNITS)

@@ -112,7 +112,8 @@ def last_standing(tx: Transaction) -> PlanHead | None:
         PlanHead,
         sa.select(*_HEAD)
         .where(plans.c.applied_ms.is_not(None), plans.c.undoes.is_(None), plans.c.id.not_in(undone))
-        .order_by(plans.c.applied_ms.desc(), plans.c.id.desc()),
+        .order_by(plans.c.applied_ms.desc(), plans.c.id.desc())
+        .limit(1),
     )
 
 

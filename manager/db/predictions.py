@@ -51,7 +51,7 @@ _NEWEST_REPORT: Final = sa.select(sa.func.coalesce(sa.func.max(reports.c.id), 0)
 
 def model_age(tx: Transaction) -> ModelAge | None:
     """Return how old the newest model is."""
-    return tx.one(ModelAge, _MODEL_AGE)
+    return tx.row(ModelAge, _MODEL_AGE)
 
 
 def stored_model(tx: Transaction) -> ModelRow | None:

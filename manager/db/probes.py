@@ -77,7 +77,6 @@ class OrderRow:
     reason: str
 
 
-# What every sync or tick asks is put together once: that costs more than to run it.
 _WITH_UNLOGGED: Final = (
     sa.select(probe_orders.c.agent_id)
     .where(

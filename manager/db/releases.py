@@ -100,7 +100,7 @@ def by_version(tx: Transaction, version: str) -> ReleaseRow | None:
 def by_sha256(tx: Transaction, sha256: str) -> ReleaseRow | None:
     """Return a release that is served, by the digest of its file."""
     query = sa.select(releases).where(releases.c.sha256 == sha256, releases.c.revoked_ms.is_(None))
-    return tx.row(ReleaseRow, query)
+    return tx.row(ReleaseRow, query.limit(1))
 
 
 def change(tx: Transaction, version: str, **values: Any) -> None:

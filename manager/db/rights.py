@@ -50,7 +50,6 @@ __all__ = [
 Condition = sa.ColumnElement[bool]
 """On the columns of `manager.db.tables.rights`; only this package makes them."""
 
-# What every sync or tick asks is put together once: that costs more than to run it.
 _WITH_WITHDRAWN: Final = (
     sa.select(rights.c.agent_id)
     .where(

@@ -53,7 +53,7 @@ _LAST_NUMBER: Final = sa.select(sa.func.coalesce(sa.func.max(rounds.c.number), 0
 
 def open_round(tx: Transaction) -> RoundRow | None:
     """Return the round that goes on, or None."""
-    return tx.one(RoundRow, _OPEN)
+    return tx.row(RoundRow, _OPEN)
 
 
 def by_number(tx: Transaction, number: int) -> RoundRow | None:

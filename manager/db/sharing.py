@@ -67,7 +67,6 @@ class RestRow:
     reason: str
 
 
-# What each tick asks is put together once: that costs more than to run it.
 _STARVED: Final = (
     sa.select(
         hosts.c.id.label("host_id"),

@@ -112,7 +112,7 @@ def accepted_name(tx: Transaction, agent_id: int, filename: str) -> TransferRow 
         transfers.c.filename == filename,
         transfers.c.state == "accepted",
     )
-    return tx.row(TransferRow, query)
+    return tx.row(TransferRow, query.limit(1))
 
 
 def same_file(tx: Transaction, agent_id: int, filename: str, sha256: str) -> TransferRow | None:
@@ -127,7 +127,7 @@ def same_file(tx: Transaction, agent_id: int, filename: str, sha256: str) -> Tra
         )
         .order_by(transfers.c.id.desc())
     )
-    return tx.row(TransferRow, query)
+    return tx.row(TransferRow, query.limit(1))
 
 
 def open_of(tx: Transaction, agent_id: int) -> int:

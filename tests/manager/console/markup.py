@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
-import re
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
 
 __all__ = ["Element", "Form", "Markup", "read"]
 
@@ -22,15 +21,6 @@ BOOLEAN = frozenset(
         "selected",
     )
 )
-
-ATTRIBUTE = re.compile(r"""\s+([^\s"'<>/=]+)(?:="([^"]*)"|='([^']*)')?""")
-TOKEN = re.compile(
-    r"""<([a-zA-Z][\w-]*)((?:\s+[^\s"'<>/=]+(?:="[^"]*"|='[^']*')?)*)\s*(/?)>"""
-    r"|</([a-zA-Z][\w-]*)>|(?i:<!doctype html>)|<!--.*?-->|([^<]+)",
-    re.DOTALL,
-)
-RAW_END = {tag: re.compile(f"</{tag}>") for tag in ("script", "style")}
-"""Where text ends that is read as it stands."""
 
 
 @dataclass
@@ -82,55 +72,31 @@ class Markup:
         return any(form.action == action and form.method == "post" for form in self.forms)
 
 
-class _Reader:
+class _Reader(HTMLParser):
     def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
         self.page = Markup()
-        self.text: list[str] = []
         self.open: list[Element] = []
         self.form: Form | None = None
         self.select = ""
         self.area = ""
 
-    def read(self, text: str) -> None:
-        """Read a page as our templates write it: lower case, each value in quotes."""
-        at = 0
-        while at < len(text):
-            token = TOKEN.match(text, at)
-            assert token is not None, f"no markup: {text[at : at + 80]!r}"
-            at = token.end()
-            tag, attributes, is_empty, end, data = token.groups()
-            if data is not None:
-                self._take_text(html.unescape(data))
-            elif end is not None:
-                self._end(end.lower())
-            elif tag is not None:
-                self._start(tag.lower(), attributes, is_empty=bool(is_empty))
-                if tag in RAW_END:
-                    raw = RAW_END[tag].search(text, at)
-                    assert raw is not None, f"<{tag}> is never closed"
-                    self._take_text(text[at : raw.start()])
-                    at = raw.start()
-
-    def _start(self, tag: str, written: str, *, is_empty: bool) -> None:
-        found = ATTRIBUTE.findall(written)
-        attributes = {name.lower(): html.unescape(value or other) for name, value, other in found}
-        assert len(found) == len(attributes), f"<{tag}> repeats an attribute: {written}"
-        element = Element(tag, attributes)
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), f"<{tag}> repeats an attribute: {names}"
+        empty = [name for name, value in attrs if value is None and name not in BOOLEAN]
+        assert all(name.startswith("data-") for name in empty), f"<{tag}> has bare {empty}"
+        element = Element(tag, {name: value or "" for name, value in attrs})
         self.page.elements.append(element)
-        if is_empty:
-            assert any(each.tag == "svg" for each in self.open), f"<{tag}/> outside SVG"
-            return
-        bare = [
-            name
-            for name, value, other in found
-            if not value + other and name not in BOOLEAN and f"{name}=" not in written
-        ]
-        assert all(name.startswith("data-") for name in bare), f"<{tag}> has bare {bare}"
         if tag not in VOID:
             self.open.append(element)
-        self._forms(tag, attributes)
+        self._forms(tag, element.attributes)
 
-    def _end(self, tag: str) -> None:
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert any(each.tag == "svg" for each in self.open), f"<{tag}/> outside SVG"
+        self.page.elements.append(Element(tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
         assert self.open, f"</{tag}> closes nothing"
         assert self.open[-1].tag == tag, f"</{tag}> closes <{self.open[-1].tag}>"
         closed = self.open.pop()
@@ -142,8 +108,8 @@ class _Reader:
             # A line's end right behind the tag is not part of the value.
             self.form.fields[self.area] = closed.text.removeprefix("\n")
 
-    def _take_text(self, data: str) -> None:
-        self.text.append(data)
+    def handle_data(self, data: str) -> None:
+        self.page.text += data
         if self.open:
             self.open[-1].text += data
 
@@ -171,7 +137,7 @@ class _Reader:
 def read(text: str) -> Markup:
     """Return a page; raises AssertionError where it is not well-formed."""
     reader = _Reader()
-    reader.read(text)
-    reader.page.text = "".join(reader.text)
+    reader.feed(text)
+    reader.close()
     assert not reader.open, f"never closed: {[each.tag for each in reader.open]}"
     return reader.page
