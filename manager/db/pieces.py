@@ -2,32 +2,61 @@
 
 A host is split while it has a directory that is a unit. A unit that was merged keeps its row and
 history, as an excluded one with a time. A piece rests (`quiet_ms`) when its agent said that nothing
-of it is left; it is not finished before all pieces of its host rest.
+of it is left; it is not finished before all pieces of its host rest. A plain agent cannot read what
+others have of a host, so it has nothing of an address where a directory is a unit.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from typing import Final
 
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.sharing import news
-from manager.db.tables import rounds, unit_rounds, units
+from manager.db.tables import agents, assignments, hosts, rounds, unit_rounds, units
 from shared.frozen import frozen
 
 __all__ = [
     "QuietRow",
     "add_units",
+    "beside_pieces",
+    "for_sync_agents",
     "hosts_of_units",
     "merge_units",
     "note_quiet",
+    "of_plain_agents",
     "of_tops",
     "rested",
     "unit_ids",
     "wake",
 ]
+
+
+def beside_pieces() -> sa.ColumnElement[bool]:
+    """Return the condition that a directory at the same address is a unit (over `hosts`).
+
+    A host that is shared is alone at its address, so it holds for its pieces and for nothing else.
+    """
+    piece, place = units.alias("piece"), hosts.alias("place")
+    return hosts.c.group_id.in_(
+        sa.select(place.c.group_id)
+        .join(piece, piece.c.host_id == place.c.id)
+        # Written out, as the index has it: no plan of a query knows what a parameter will be.
+        .where(piece.c.path != sa.literal_column("'/'"), piece.c.state != "excluded")
+    )
+
+
+_OF_PLAIN_AGENTS: Final = (
+    sa.select(assignments.c.agent_id, units.c.id)
+    .join(assignments, assignments.c.unit_id == units.c.id)
+    .join(agents, agents.c.id == assignments.c.agent_id)
+    .join(hosts, hosts.c.id == units.c.host_id)
+    .where(assignments.c.until_ms.is_(None), agents.c.kind == "plain", beside_pieces())
+    .order_by(units.c.id)
+)
 
 
 @frozen
@@ -66,6 +95,23 @@ def hosts_of_units(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int]
         )
         rows = tx.execute(sa.select(units.c.id, units.c.host_id).where(units.c.id.in_(part), piece))
         found.update({row.id: row.host_id for row in rows})
+    return found
+
+
+def of_plain_agents(tx: Transaction) -> dict[int, list[int]]:
+    """Return what plain agents own and cannot have (`beside_pieces`), by agent."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for row in tx.execute(_OF_PLAIN_AGENTS):
+        found[row.agent_id].append(row.id)
+    return dict(found)
+
+
+def for_sync_agents(tx: Transaction, unit_ids: Collection[int]) -> set[int]:
+    """Return those of some units that no plain agent can have (`beside_pieces`)."""
+    found: set[int] = set()
+    for part in chunks(unit_ids):
+        query = sa.select(units.c.id).join(hosts, hosts.c.id == units.c.host_id)
+        found.update(tx.values(query.where(units.c.id.in_(part), beside_pieces())))
     return found
 
 

@@ -36,6 +36,11 @@ class PlanUnit:
     owner: int | None
     is_piece: bool
 
+    @property
+    def is_directory(self) -> bool:
+        """Tell whether it is only a part of its host: no plain agent can have that."""
+        return self.is_piece or self.path != "/"
+
 
 def distances_among(
     tx: Transaction, agent_ids: Collection[int], states: Collection[str]

@@ -8,6 +8,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, any_of, chunks
+from manager.db.pieces import beside_pieces
 from manager.db.pins import not_banned
 from manager.db.rights import may_crawl
 from manager.db.tables import agents, assignments, hosts, unit_rounds, units
@@ -127,10 +128,12 @@ def agents_waiting(tx: Transaction, number: int) -> list[int]:
     return tx.values(sa.select(agents.c.id).where(mine))
 
 
-def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list[WaitingUnit]:
+def waiting_for(
+    tx: Transaction, agent_id: int, number: int, limit: int, *, is_plain: bool = False
+) -> list[WaitingUnit]:
     """Return units that wait for a right of their owner, and may be given one.
 
-    Those of hosts that the agent never gets are left out.
+    Those of hosts that the agent never gets are left out, and what no plain agent can have.
     """
     return tx.rows(
         WaitingUnit,
@@ -143,6 +146,7 @@ def waiting_for(tx: Transaction, agent_id: int, number: int, limit: int) -> list
             unit_rounds.c.round == number,
             may_crawl(agent_id, unit_rounds.c.unit_id),
             not_banned(agent_id, hosts.c.id),
+            sa.not_(beside_pieces()) if is_plain else sa.true(),
         )
         .order_by(unit_rounds.c.unit_id)
         .limit(limit),

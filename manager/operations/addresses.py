@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from manager.assignment import AddressGroups
-from manager.db import addresses, agents, assignments, pins, rights, round_units, rounds
+from manager.db import addresses, agents, assignments, pieces, pins, rights, round_units, rounds
 from manager.db.addresses import MANAGER
 from manager.db.engine import Database, Transaction
 from manager.operations.pin_rules import judge
@@ -151,6 +151,7 @@ def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None
 
     A group that is pinned goes to whom it is pinned to, if anybody owns it. Else the agent that
     owns most units keeps it; where nobody does, who has most rights in it; of those who may.
+    A group with a directory goes to no plain agent, which gets whole hosts only.
     """
     if not group_ids:
         return
@@ -162,6 +163,10 @@ def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None
     for group, unit, agent in assignments.owners_of_groups(tx, group_ids):
         owned[group][agent] += 1
         units[group][unit] = agent
+    plain = {row.id for row in agents.named(tx) if row.is_plain}
+    in_pieces: set[int] = set()
+    if plain:
+        in_pieces = pieces.for_sync_agents(tx, [unit for mine in units.values() for unit in mine])
     held: dict[int, Counter[int]] = defaultdict(Counter)
     standing = rights.units_in_groups(tx, group_ids)
     for right in standing:
@@ -172,7 +177,10 @@ def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None
         if owned[group] and group in decided.of_atom:
             candidates = Counter({decided.of_atom[group]: 1})
         banned = decided.banned.get(group, ())
-        candidates = Counter({a: n for a, n in candidates.items() if a not in banned}) or candidates
+        not_here = {*banned, *plain} if in_pieces.intersection(units[group]) else banned
+        candidates = (
+            Counter({a: n for a, n in candidates.items() if a not in not_here}) or candidates
+        )
         if candidates:
             most = max((count, held[group][agent]) for agent, count in candidates.items())
             keeper[group] = min(

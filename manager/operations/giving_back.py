@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from manager.db import agents, assignments, hosts, pins, round_units, rounds
+from manager.db import agents, assignments, hosts, pieces, pins, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.operations.actor import CLOCK, note
@@ -68,14 +68,17 @@ def _untouched(tx: Transaction, row: AgentRow) -> list[int]:
         owned[atom].add(unit_id)
     everything = [unit_id for unit_ids in owned.values() for unit_id in unit_ids]
     current = rounds.open_round(tx)
-    begun = round_units.begun(tx, current.number, everything) if current is not None else set()
+    kept = round_units.begun(tx, current.number, everything) if current is not None else set()
     groups = hosts.groups_of_units(tx, everything)
     decided = load_standing(tx, everything)
+    if row.is_plain:
+        # It synced when it was lost.
+        kept |= pieces.for_sync_agents(tx, everything)
     return [
         unit_id
         for atom, unit_ids in ours.items()
         if owned[atom] == unit_ids
-        and not unit_ids & begun
+        and not unit_ids & kept
         and decided.of_atom.get(atom, row.id) == row.id
         for unit_id in unit_ids
         if row.id not in decided.banned.get(groups[unit_id] or 0, ())

@@ -84,7 +84,9 @@ def _grant_probes(tx: Transaction, agent: AgentRow, room: int, now_ms: int, poli
 def _grant_crawls(
     tx: Transaction, agent: AgentRow, current: RoundRow, now_ms: int, policy: Policy
 ) -> int:
-    waiting = round_units.waiting_for(tx, agent.id, current.number, policy.batch)
+    waiting = round_units.waiting_for(
+        tx, agent.id, current.number, policy.batch, is_plain=agent.is_plain
+    )
     rights.grant(
         tx,
         agent.id,

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from manager.db import agents, assignments, hosts, plan_standing, plans
+from manager.db import agents, assignments, hosts, pieces, plan_standing, plans
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.plan_standing import COUNTED_MOST
@@ -137,6 +137,9 @@ def _changed_units(
     groups = hosts.groups_of_units(tx, units)
     atoms = hosts.atoms_of_units(tx, units)
     excluded = set(hosts.excluded_among(tx, units))
+    plain = {agent.id for agent in taking.values() if agent.is_plain}
+    whole = [unit for unit, _, taker in moves if taker in plain]
+    in_pieces = pieces.for_sync_agents(tx, whole)
     decided = load_standing(tx, units)
     wrong: dict[int, tuple[ChangeKind, str]] = {}
     for unit, giver, taker in moves:
@@ -152,6 +155,8 @@ def _changed_units(
             wrong[unit] = "units-pinned", f"was pinned to {names[decided.of_atom[atom]]}"
         elif atom not in decided.of_atom and taker in decided.banned.get(group, ()):
             wrong[unit] = "units-barred", f"never goes to {names[taker]} any more"
+        elif taker in plain and unit in in_pieces:
+            wrong[unit] = "units-barred", f"was split, and {names[taker]} gets whole hosts only"
     keys = {row.id: row.key for row in hosts.units_by_id(tx, units)} if wrong or excluded else {}
     found: dict[ChangeKind, list[str]] = {}
     for unit, (kind, why) in wrong.items():

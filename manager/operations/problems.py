@@ -10,7 +10,7 @@ Costs are transfer costs, dearer for agents of less capacity (`capacity`). Solvi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -125,8 +125,9 @@ def _load(
     on_predictions: bool = False,
 ) -> Loaded | None:
     row_of = {agent.id: row for row, agent in enumerate(agents)}
+    plain = {agent.id for agent in agents if agent.is_plain}
     pinned = {unit: agent for unit, agent in standing.owner.items() if agent in row_of}
-    units, remarks = _allowed(units, row_of.keys(), pinned, standing)
+    units, remarks = _allowed(units, row_of.keys(), plain, standing)
     if not units:
         return None
     column_of = {unit.unit_id: column for column, unit in enumerate(units)}
@@ -222,15 +223,20 @@ def _work(
 def _allowed(
     units: Sequence[PlanUnit],
     agent_ids: Collection[int],
-    pinned: Mapping[int, int],
+    plain: Collection[int],
     standing: Standing,
 ) -> tuple[Sequence[PlanUnit], tuple[str, ...]]:
     """Return the units that some agent may have, and what there is to say of pins and bans.
 
-    What is banned from all agents that are here stays where it is.
+    plain: the plain ones of the agents: what holds a directory is none of theirs. What no agent
+    here may have stays where it is.
     """
     here = set(agent_ids)
-    blocked = {group for group, banned in standing.banned.items() if here <= banned}
+    denied = {group: set(banned) for group, banned in standing.banned.items()}
+    for unit in units if plain else ():
+        if unit.is_directory:
+            denied.setdefault(unit.group_id, set()).update(plain)
+    blocked = {group for group, of_group in denied.items() if here <= of_group}
     left = [unit for unit in units if unit.group_id not in blocked] if blocked else units
     if len(left) == len(units):
         return units, standing.sentences
@@ -251,7 +257,7 @@ def _forbidden(
 ) -> npt.NDArray[np.bool_] | None:
     """Return (agents, units): what bans say, and that a plain agent, which cannot read `#Except`,
     gets whole hosts only."""
-    directory = np.array([unit.is_piece or unit.path != "/" for unit in units], dtype=np.bool_)
+    directory = np.array([unit.is_directory for unit in units], dtype=np.bool_)
     if not directory.any() and not standing.banned:
         return None
     plain = np.array([agent.is_plain for agent in agents], dtype=np.bool_)

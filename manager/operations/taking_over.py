@@ -1,4 +1,5 @@
-"""Take-over: units of agents that are lost, left or retired go to the others.
+"""Take-over: units of agents that are lost, left or retired go to the others; pieces of split hosts
+whose agent joined again as a plain one go to agents that sync.
 
 Invariants: an agent is lost only when its promised contact plus grace has passed *and* its permit
 is over (`manager.assignment.liveness`). Units go in whole groups, to the agents where they cost
@@ -12,12 +13,13 @@ from __future__ import annotations
 from typing import Final
 
 from manager.assignment import AgentFacts, Liveness, LivenessState, liveness
-from manager.db import agents, assignments, probes, rights, round_units, rounds
+from manager.db import agents, assignments, pieces, probes, rights, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.glances import GlanceRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.cheapest import cheapest_owners
+from manager.operations.giving import give_units
 from manager.operations.granting import may_receive
 from manager.operations.policy import Policy
 from shared.frozen import frozen
@@ -27,6 +29,7 @@ __all__ = ["IDLE", "LEFT", "LOST", "AgentWork", "liveness_of", "take_over"]
 RETIRED: Final = "its agent was retired"
 LEFT: Final = "its agent left"
 LOST: Final = "its agent is lost"
+PLAIN: Final = "its agent is a plain one by now, which gets whole hosts only"
 
 
 @frozen
@@ -72,7 +75,10 @@ def liveness_of(
 
 
 def take_over(db: Database, now_ms: int, policy: Policy) -> int:
-    """Give the units of agents that take no part any more to others; return how many moved."""
+    """Give units of agents that take no part any more, or cannot have them, to others.
+
+    Returns how many moved.
+    """
     with db.read() as tx:
         leaving = [
             row.id
@@ -93,6 +99,33 @@ def take_over(db: Database, now_ms: int, policy: Policy) -> int:
             moved += count
             if not count:
                 break
+    return moved + _hand_over_pieces(db, now_ms, policy)
+
+
+def _hand_over_pieces(db: Database, now_ms: int, policy: Policy) -> int:
+    """Give what plain agents own and cannot have to agents that sync; return how many moved.
+
+    Where none is there it stays and is not fetched: who cannot read what others have of a host
+    would fetch that too, and at the whole rate.
+    """
+    with db.read() as tx:
+        if not pieces.of_plain_agents(tx):
+            return 0
+    moved = 0
+    with db.write() as tx:
+        found = pieces.of_plain_agents(tx)
+        everybody = agents.all_agents(tx)
+        taking = [row for row in everybody if not row.is_plain and may_receive(row, now_ms)]
+        for row in everybody:
+            if row.id not in found:
+                continue
+            owners, added = cheapest_owners(tx, taking, found[row.id], policy)
+            if not owners:
+                continue
+            count = give_units(tx, owners, now_ms, PLAIN)
+            agents.add_load(tx, added)
+            note(tx, now_ms, CLOCK, "agent.taken-over", row.name, units=count, reason=PLAIN)
+            moved += count
     return moved
 
 
