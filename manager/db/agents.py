@@ -15,6 +15,7 @@ from shared.frozen import frozen
 
 __all__ = [
     "SAID_NOTHING",
+    "TAKES_PART",
     "AgentName",
     "AgentRow",
     "active",
@@ -26,6 +27,7 @@ __all__ = [
     "by_ids",
     "by_key",
     "by_name",
+    "doubted",
     "named",
     "names",
     "out_of_permit",
@@ -166,14 +168,17 @@ _BY_KEYS: Final = sa.select(agents).where(
 )
 
 
-_TAKES_PART: Final = (
+TAKES_PART: Final = (
     agents.c.subscribed,
     agents.c.retired_ms.is_(None),
     agents.c.lost_ms.is_(None),
 )
-_ACTIVE: Final = sa.select(sa.func.count()).select_from(agents).where(*_TAKES_PART)
-_TAKING_PART: Final = sa.select(agents.c.id).where(*_TAKES_PART)
+"""Conditions of an agent that may own units."""
+_ACTIVE: Final = sa.select(sa.func.count()).select_from(agents).where(*TAKES_PART)
+_TAKING_PART: Final = sa.select(agents.c.id).where(*TAKES_PART)
 _ALL: Final = sa.select(agents).order_by(agents.c.id)
+# Written out, as the index has it.
+_DOUBTED: Final = _ALL.where(agents.c.doubts != sa.literal_column("''"))
 _RETURNED: Final = _ALL.where(agents.c.returned)
 _OUT_OF_PERMIT: Final = _ALL.where(
     agents.c.permit_until_ms > 0, agents.c.permit_until_ms <= sa.bindparam("now_ms")
@@ -236,6 +241,11 @@ def by_keys(tx: Transaction, key_hashes: Collection[str]) -> Iterator[AgentRow]:
 def all_agents(tx: Transaction) -> list[AgentRow]:
     """Return all agents by number, retired ones too."""
     return tx.rows(AgentRow, _ALL)
+
+
+def doubted(tx: Transaction) -> list[AgentRow]:
+    """Return the agents some claims of which are doubted, or were, by number."""
+    return tx.rows(AgentRow, _DOUBTED)
 
 
 def out_of_permit(tx: Transaction, now_ms: int) -> list[AgentRow]:

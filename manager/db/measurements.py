@@ -8,8 +8,10 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from manager.db.agents import TAKES_PART
 from manager.db.engine import Transaction, chunks, values_of
 from manager.db.tables import (
+    agents,
     distances,
     host_sums,
     probe_orders,
@@ -23,6 +25,7 @@ __all__ = [
     "DistanceRow",
     "SumRow",
     "agent_totals",
+    "agents_in",
     "crawled_of_host",
     "crawled_sums",
     "crawls_of_units",
@@ -402,6 +405,18 @@ def set_volumes(tx: Transaction, sums: Sequence[SumRow], volume_kb: Mapping[int,
         )
         .values(bytes=sa.bindparam("size"), ms=sa.bindparam("took")),
         given,
+    )
+
+
+def agents_in(tx: Transaction, number: int, kinds: Collection[str], limit: int) -> list[int]:
+    """Return agents that take part and measured in a round, by number; at most so many."""
+    measured = sa.exists().where(
+        host_sums.c.round == number,
+        host_sums.c.kind.in_(kinds),
+        host_sums.c.agent_id == agents.c.id,
+    )
+    return tx.values(
+        sa.select(agents.c.id).where(*TAKES_PART, measured).order_by(agents.c.id).limit(limit)
     )
 
 

@@ -24,7 +24,14 @@ from manager.distance import (
     change_of_times,
     usual_changes,
 )
-from manager.operations.claims import Period, age_of, claim_of, other_claims, periods_of
+from manager.operations.claims import (
+    Period,
+    age_of,
+    all_periods,
+    claim_of,
+    other_claims,
+    periods_of,
+)
 from shared.frozen import frozen
 
 __all__ = [
@@ -50,6 +57,8 @@ DRIFT_ROUNDS: Final = 10
 CRAWLS_BACK: Final = 10
 OTHERS_MOST: Final = 12
 """Other agents whose changes are compared; more would change no median."""
+OTHERS_LOOKED_AT: Final = 200
+"""Agents that are asked for a change, of which many know of none."""
 
 
 @frozen
@@ -111,9 +120,7 @@ def changes_of_others(
 ) -> tuple[float, float]:
     """Return how the times of the other agents have changed in a round, as natural logarithms."""
     changes = []
-    for other in agents.all_agents(tx):
-        if other.id == row.id or not other.takes_part:
-            continue
+    for other in _others_in(tx, row.id, number, ("probe", "crawl")):
         sample = newest_sample(tx, other.id, late_ms)
         if sample is None or sample.age // 2 != number:
             continue
@@ -152,9 +159,7 @@ def line_changes_of_others(
 ) -> tuple[float, float]:
     """Return how the lines of the other agents' crawls have changed, as natural logarithms."""
     changes = []
-    for other in agents.all_agents(tx):
-        if other.id == agent_id or not other.takes_part:
-            continue
+    for other in _others_in(tx, agent_id, number, ("crawl",)):
         sample = newest_sample(tx, other.id, late_ms)
         if sample is None or not sample.whole or sample.age != age_of(number, "crawl"):
             continue
@@ -168,6 +173,15 @@ def line_changes_of_others(
         if len(changes) == OTHERS_MOST:
             break
     return usual_changes(changes)
+
+
+def _others_in(
+    tx: Transaction, agent_id: int, number: int, kinds: Collection[str]
+) -> list[AgentRow]:
+    """Return agents beside one that probed or crawled in a round; of very many, some."""
+    found = measurements.agents_in(tx, number, kinds, OTHERS_LOOKED_AT + 1)
+    rows = agents.by_ids(tx, found)
+    return [rows[other] for other in found if other != agent_id]
 
 
 def newest_sample(tx: Transaction, agent_id: int, late_ms: int) -> Sample | None:
@@ -195,7 +209,7 @@ def newest_sample(tx: Transaction, agent_id: int, late_ms: int) -> Sample | None
 
 def crawled_before(tx: Transaction, unit_ids: Collection[int], number: int) -> dict[int, Claim]:
     """Return the newest claims of units that were crawled in rounds before, whoever did it."""
-    periods = {row.id: periods_of(row) for row in agents.all_agents(tx)}
+    periods = all_periods(tx)
     rows = measurements.crawls_of_units(tx, unit_ids, number - CRAWLS_BACK, number - 1)
     return {
         one.unit_id: claim

@@ -40,6 +40,7 @@ __all__ = [
     "Fault",
     "Period",
     "age_of",
+    "all_periods",
     "claim_of",
     "counted_ms",
     "doubts_of",
@@ -152,6 +153,11 @@ def periods_of(row: AgentRow) -> list[Period]:
     ]
 
 
+def all_periods(tx: Transaction) -> dict[int, list[Period]]:
+    """Return when claims are doubted, by agent; those that never were are left out."""
+    return {row.id: periods_of(row) for row in agents.doubted(tx)}
+
+
 def written(periods: Sequence[Period]) -> str:
     """Return periods as the column keeps them."""
     if not periods:
@@ -232,7 +238,7 @@ def other_claims(
 
     kind: only what they say of whole units that they probed, or crawled.
     """
-    doubted = {row.id for row in agents.all_agents(tx) if open_period(row) is not None}
+    doubted = {row.id for row in agents.doubted(tx) if open_period(row) is not None}
     rows = [
         row
         for row in measurements.distances_of_units(tx, unit_ids)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from manager.db import agents
+from manager.db import agents, measurements
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.right_times import (
@@ -45,8 +45,11 @@ from manager.operations.claims import (
 __all__ = ["ManagerClock"]
 
 SPELLS: Final = 600
+KINDS: Final = ("probe", "crawl")
 AGENTS: Final = 12
 """So many believed agents say enough of how the clock follows from claims."""
+AGENTS_LOOKED_AT: Final = 200
+"""Of those that measured in a round, to find so many: the clock knows nothing of some."""
 NEVER_RESTS: Final = 0.9
 WRONG_SHARE: Final = 0.15
 """Of the windows: where more are too short, what they lack is held against the others' times."""
@@ -62,12 +65,12 @@ class ManagerClock:
         self._spells: dict[tuple[int, int, str], list[Spell]] = {}
         self._paces: dict[tuple[int, tuple[int, ...]], Pace | None] = {}
         self._verdicts: dict[tuple[int, int, str], Timed | None] = {}
-        self._believed: list[int] | None = None
+        self._believed: dict[int, list[int]] = {}
         self._line_factors: dict[int, float] = {}
 
     def forget(self) -> None:
         """Forget who is believed: verdicts have changed."""
-        self._believed = None
+        self._believed.clear()
         self._verdicts.clear()
 
     def settle(self, row: AgentRow, age: int, doubts: Sequence[Doubt]) -> tuple[list[Doubt], bool]:
@@ -184,21 +187,20 @@ class ManagerClock:
 
         Of most agents the same ones say so.
         """
-        if self._believed is None:
-            self._believed = [
-                row.id
-                for row in agents.all_agents(self._tx)
-                if row.takes_part and not row.is_plain and open_period(row) is None
-            ]
+        if round_number not in self._believed:
+            ids = measurements.agents_in(self._tx, round_number, KINDS, AGENTS_LOOKED_AT)
+            rows = agents.by_ids(self._tx, ids).values()
+            self._believed[round_number] = sorted(
+                row.id for row in rows if not row.is_plain and open_period(row) is None
+            )
         found: dict[int, Sequence[Spell]] = {}
-        for other in self._believed:
+        for other in self._believed[round_number]:
             if len(found) == AGENTS:
                 break
             if other == agent_id:
                 continue
             spells = [
-                *self._of(other, round_number, "probe"),
-                *self._of(other, round_number, "crawl"),
+                *(spell for kind in KINDS for spell in self._of(other, round_number, kind)),
             ]
             if spells:
                 found[other] = spells

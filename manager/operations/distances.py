@@ -17,7 +17,7 @@ from manager.db.engine import Transaction
 from manager.db.measurements import DistanceRow
 from manager.db.probes import cut_short
 from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
-from manager.operations.claims import Period, age_of, periods_of, reason_of
+from manager.operations.claims import Period, age_of, all_periods, reason_of
 from manager.operations.policy import Policy
 from manager.operations.predicting import load_model
 from shared.frozen import frozen
@@ -85,7 +85,7 @@ def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> 
     """Return all distances to some units, by unit and agent, and then the nearest predicted."""
     said = measurements.reasons_said(tx, unit_ids)
     cut = cut_short(tx, unit_ids)
-    periods = {row.id: periods_of(row) for row in agents.all_agents(tx) if row.doubts}
+    periods = all_periods(tx)
     found = [
         _found(
             row,

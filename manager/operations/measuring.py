@@ -27,6 +27,7 @@ from manager.operations.claims import (
     BYTE_FAULTS,
     Period,
     age_of,
+    all_periods,
     claim_of,
     counted_ms,
     periods_of,
@@ -185,7 +186,7 @@ def refresh_volumes(tx: Transaction, round_number: int, unit_ids: Collection[int
     volumes = {row.unit_id: row.response_bytes / 1000 for row in whole if row.odd_lines}
     measurements.set_volumes(tx, rows, volumes | _volumes(tx, whole))
     crawled = [row.unit_id for row in rows]
-    for agent in agents.all_agents(tx) if crawled else ():
+    for agent in agents.doubted(tx) if crawled else ():
         if any(period.has(*BYTE_FAULTS) for period in periods_of(agent)):
             refresh_distances(tx, agent.id, measurements.sums_of_agent(tx, agent.id, crawled))
 
@@ -230,7 +231,7 @@ def _put_right(
 
 def _crawled_before(tx: Transaction, before: Mapping[int, int]) -> dict[int, SumRow]:
     """Return of units the newest crawl before a round that nobody doubts."""
-    periods = {row.id: periods_of(row) for row in agents.all_agents(tx)}
+    periods = all_periods(tx)
     found: dict[int, SumRow] = {}
     for row in measurements.sums_of_units(tx, before):
         if (
@@ -269,7 +270,7 @@ def _bounded(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> dict[int
 
 def counted_totals(tx: Transaction, round_number: int) -> list[tuple[int, int, int]]:
     """Return (agent, ms, response bytes) that count of the crawl of a round."""
-    rows = {row.id: row for row in agents.all_agents(tx)}
+    rows = {row.id: row for row in agents.doubted(tx)}
     age = age_of(round_number, "crawl")
     return [
         (agent, counted_ms(rows, agent, age, ms), size)

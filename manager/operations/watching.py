@@ -64,11 +64,12 @@ def watch_agents(db: Database, now_ms: int, policy: Policy, *, everybody: bool =
 def _review(
     tx: Transaction, senders: set[int], policy: Policy, now_ms: int, *, everybody: bool
 ) -> None:
-    rows = [
-        row
-        for row in agents.all_agents(tx)
-        if row.takes_part and (everybody or row.id in senders or open_period(row) is not None)
-    ]
+    if everybody:
+        found = agents.all_agents(tx)
+    else:
+        doubted = [row for row in agents.doubted(tx) if open_period(row) is not None]
+        found = [*agents.by_ids(tx, senders - {row.id for row in doubted}).values(), *doubted]
+    rows = sorted((row for row in found if row.takes_part), key=lambda row: row.id)
     if review_agents(tx, rows, policy, now_ms):
         # What is doubted now has no say any more about the others.
         again = [row.id for row in rows]

@@ -114,6 +114,12 @@ agents: Final = sa.Table(
     count("discovered_day"),
     count("discovered"),
     one_of("kind", "sync", "plain"),
+    sa.Index(
+        "ix_agents_doubts",
+        "id",
+        sqlite_where=sa.text("doubts <> ''"),
+        postgresql_where=sa.text("doubts <> ''"),
+    ),
 )
 
 clock: Final = sa.Table(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from manager.db import agents, measurements, predictions
-from manager.db.engine import Database
+from manager.db.engine import Database, Transaction
 from manager.db.measurements import SumRow
 from manager.distance import Doubt, Evidence, Fault
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.agents import agent_detail
 from manager.operations.audit import audit_page
 from manager.operations.checks import check
-from manager.operations.claim_review import believe_agent
+from manager.operations.claim_review import believe_agent, review_agents
 from manager.operations.claims import Period, doubts_of, periods_of, with_fast_lines, written
 from manager.operations.host_views import host_detail
 from manager.operations.log_summary import UnitSum
@@ -279,6 +280,33 @@ def test_the_model_is_not_learned_from_what_is_doubted(database: Database) -> No
         learned = predictions.probes_to_learn_from(tx, ids, 1000)
     liar = world.agents[LIAR].identity.id
     assert min(length for _, agent, length in learned if agent == liar) >= 1
+
+
+@pytest.mark.parametrize("lie", [times(10), sizes(10), lines(10)], ids=["times", "bytes", "lines"])
+def test_a_review_reads_no_agents_that_say_nothing_of_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch, lie: Lie
+) -> None:
+    """The work for one sender's log does not grow with the fleet: all others wait for it."""
+    world = prepared(database)
+    world.lie = lie
+    one_round(world)
+    with database.write() as tx:
+        agents.update(tx, world.agents[LIAR].identity.id, doubts="")
+        for number in range(300):
+            agents.add(tx, f"idle{number}", "sync", f"{number:064d}", world.now_ms)
+        row = agents.by_name(tx, LIAR)
+        assert row is not None
+        read = [0]
+        rows = Transaction.rows
+
+        def counted(self: Transaction, kind: type[Any], *asked: Any) -> list[Any]:
+            found = rows(self, kind, *asked)
+            read[0] += len(found) if kind is agents.AgentRow else 0
+            return found
+
+        monkeypatch.setattr(Transaction, "rows", counted)
+        assert review_agents(tx, [row], world.policy, world.now_ms) == [row.id]
+    assert 0 < read[0] < 300
 
 
 def test_doubts_are_kept_as_they_are() -> None:
