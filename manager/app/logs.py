@@ -68,6 +68,8 @@ def log_to_stderr(*, as_json: bool) -> None:
     logging.getLogger("apscheduler.executors").setLevel(logging.CRITICAL)
     # What a pool meets while the database is gone; `leadership` says it once.
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
+    # A driver's line on what was under way when a statement failed; who asked it tells the failure.
+    logging.getLogger("psycopg").setLevel(logging.ERROR)
     # One line for each step of the schema; `migrate` tells the schema.
     logging.getLogger("alembic").setLevel(logging.WARNING)
     # Two servers run in this process, and each would tell the same; `serving` tells it.

@@ -7,8 +7,13 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from manager.clock import Clock, Limit
 from tests.manager.running import running
+from tests.postgres import PostgresServer, postgres_server
+
+__all__ = ["postgres_server"]
 
 LONG_S = 60
 SLOW_JOB = """
@@ -36,10 +41,31 @@ uvicorn.error("Cancel %s running task(s), timeout graceful shutdown exceeded", 1
 uvicorn.warning("Invalid HTTP request received.")
 """
 
+REFUSED_ROWS = """
+import sys
+import sqlalchemy as sa
+from manager.app.logs import log_to_stderr
 
-def log_of(program: str) -> list[str]:
+log_to_stderr(as_json=False)
+engine = sa.create_engine(sys.argv[1].replace("postgresql:", "postgresql+psycopg:"))
+with engine.begin() as connection:
+    connection.execute(sa.text("CREATE TABLE refused (n integer CHECK (n < 2))"))
+try:
+    with engine.begin() as connection:
+        rows = [{"n": number} for number in range(50_000)]
+        connection.execute(sa.text("INSERT INTO refused VALUES (:n)"), rows)
+except sa.exc.IntegrityError:
+    print("refused")
+"""
+
+
+def log_of(program: str, *words: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", program, *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     return done.stderr.splitlines()
 
@@ -53,6 +79,15 @@ def test_two_servers_in_one_process_do_not_tell_their_ends_twice() -> None:
     """What only they know is told, as a request that is none."""
     (line,) = log_of(STOPPED)
     assert line.endswith("WARNING uvicorn.error: Invalid HTTP request received.")
+
+
+@pytest.mark.postgres
+def test_a_change_that_postgresql_refuses_is_told_by_who_asked_it(
+    postgres_server: PostgresServer,
+) -> None:
+    """A full disk, too, is one line, not the driver's and ours."""
+    with postgres_server.new_database() as url:
+        assert log_of(REFUSED_ROWS, url) == []
 
 
 def test_an_alert_names_a_late_job_and_its_effect(tmp_path: Path) -> None:
