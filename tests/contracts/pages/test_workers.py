@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import os
 import signal
 from collections.abc import Callable
@@ -63,9 +64,20 @@ def test_a_page_that_kills_its_worker_is_archived_unread(
     done = run(workers, pages, remarks=remarks)
     bad = done.pop(pages[20].url)
     assert (bad.processed.note, bad.links.urls) == (note, ())
-    assert bad == archive(pages[20], note)
+    assert unpacked(bad) == unpacked(archive(pages[20], note))
     assert {one.links.urls for one in done.values()} == {READ}
     assert (f"pages not read: {note}", pages[20].url) in remarks.said
+
+
+def unpacked(work: PageWork) -> PageWork:
+    """Return work with plain records: one process does not pack bytes as another one does."""
+    encoded = work.processed.encoded
+    plain = replace(
+        encoded,
+        data=gzip.decompress(encoded.data),
+        entry=replace(encoded.entry, offset=0, length=0),
+    )
+    return replace(work, processed=replace(work.processed, encoded=plain))
 
 
 def test_a_worker_that_hangs_is_killed(workers: MakeWorkers) -> None:
