@@ -15,8 +15,8 @@ from manager.db.engine import Database, Transaction
 from manager.db.plans import PlanHead, PlanRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.addresses import keep_whole
 from manager.operations.giving import give_units, members
+from manager.operations.group_owners import keep_whole
 from manager.operations.plan_changes import require_fresh
 from manager.operations.undoing import moves_back
 
