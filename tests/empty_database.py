@@ -13,7 +13,7 @@ from pathlib import Path
 
 from manager.db.engine import Database
 from manager.db.migrate import migrate
-from manager.operations.installation import installation_id
+from manager.operations.identity.installation import installation_id
 
 __all__ = ["empty_database", "new_database"]
 

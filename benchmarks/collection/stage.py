@@ -20,8 +20,8 @@ from manager.db.hosts import units_of_hosts
 from manager.db.migrate import migrate
 from manager.db.tables import holdings
 from manager.operations.actor import Actor
-from manager.operations.enrolment import enrol, issue_join_token
-from manager.operations.hosts import import_hosts
+from manager.operations.hosts.hosts import import_hosts
+from manager.operations.identity.enrolment import enrol, issue_join_token
 from manager.settings import read_settings
 from shared.archive.capture import Capture
 from shared.archive.encode import SegmentInfo, encode_capture

@@ -22,10 +22,10 @@ from benchmarks.console.filling import HOST, Filled, fill
 from benchmarks.console.serving import KINDS, SERVER
 from manager.app.alerts import alert_desk
 from manager.db import Database
-from manager.operations.host_views import HostFilter, list_hosts
+from manager.operations.health.system_figures import how_it_stands
+from manager.operations.hosts.host_views import HostFilter, list_hosts
 from manager.operations.policy import DEFAULT_POLICY
 from manager.operations.search import Search
-from manager.operations.standing import how_it_stands
 from manager.settings import read_settings
 from manager.store import Layout
 from tests.postgres import running_server

@@ -25,10 +25,10 @@ from benchmarks.lying.lies import HONEST, Lie, Seen
 from manager.db import hosts, planning, plans
 from manager.db.engine import Database
 from manager.intake.logs import LogIntake
-from manager.operations.agents import agent_detail, list_agents
-from manager.operations.audit import audit_page
-from manager.operations.contact import unsubscribe
-from manager.operations.rounds import current_round, make_plan, start_round
+from manager.operations.fleet.agents import agent_detail, list_agents
+from manager.operations.fleet.contact import unsubscribe
+from manager.operations.people.audit_log import audit_page
+from manager.operations.rounds.rounds import current_round, make_plan, start_round
 from manager.settings import read_settings
 from manager.store import Layout, Rejected, Spool
 from shared.frozen import frozen

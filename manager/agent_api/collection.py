@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends
 from pydantic import Base64Bytes, BaseModel, Field
 
 from manager.agent_api.door import Agent, AgentDoor, door_of
-from manager.operations.collection_orders import report_order
-from manager.operations.uploads import NewUpload
+from manager.operations.segments.collection_orders import report_order
+from manager.operations.segments.uploads import NewUpload
 from shared.wire.sync import EpochMs, OrderReport
 from shared.wire.sync_bounds import COUNT_END
 

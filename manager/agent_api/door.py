@@ -28,11 +28,11 @@ from manager.intake.logs import LogIntake
 from manager.intake.messages import MessageDesk
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
-from manager.operations.enrolment import AgentIdentity, knows_agents
-from manager.operations.login_failures import source_of
-from manager.operations.login_gate import RefusalHold
+from manager.operations.identity.enrolment import AgentIdentity, knows_agents
+from manager.operations.people.login_failures import source_of
+from manager.operations.people.login_gate import RefusalHold
 from manager.operations.policy import Policy
-from manager.operations.senders import work_for
+from manager.operations.request_senders import work_for
 from manager.operations.transport import require_private
 from manager.settings import LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool

@@ -16,8 +16,8 @@ from manager.agent_api.door import (
     require_private_line,
 )
 from manager.errors import ForbiddenError, UnknownKeyError
-from manager.operations.enrolment import enrol, replace_key
-from manager.operations.passwords import told
+from manager.operations.identity.enrolment import enrol, replace_key
+from manager.operations.people.passwords import told
 from shared.wire.positions import read_position
 from shared.wire.sync import AgentName
 

@@ -12,8 +12,8 @@ import asyncio
 from typing import Final
 
 from manager.db import Database
-from manager.operations.enrolment import AgentIdentity, authenticate
-from manager.operations.senders import own_work
+from manager.operations.identity.enrolment import AgentIdentity, authenticate
+from manager.operations.request_senders import own_work
 
 __all__ = ["Keys"]
 

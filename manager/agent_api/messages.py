@@ -17,10 +17,10 @@ from manager.agent_api.sending import OpenFile
 from manager.errors import LimitError, SlowDownError
 from manager.intake.connected import while_connected
 from manager.intake.receiving import receive
-from manager.operations import contact
-from manager.operations.discovered import Recorded
-from manager.operations.enrolment import AgentIdentity
-from manager.operations.lists import current_list
+from manager.operations.fleet import contact
+from manager.operations.fleet.server_lists import current_list
+from manager.operations.hosts.discoveries import Recorded
+from manager.operations.identity.enrolment import AgentIdentity
 from shared.errors import FormatError
 from shared.plurals import agreeing
 

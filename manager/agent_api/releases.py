@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.agent_api.sending import OpenFile
 from manager.errors import NotFoundError
-from manager.operations import release_views, rollouts, update_reports
-from manager.operations.rollouts import Offer
+from manager.operations.releases import release_views, rollouts, update_reports
+from manager.operations.releases.rollouts import Offer
 from shared.wire.sync import EpochMs
 
 __all__ = ["router"]

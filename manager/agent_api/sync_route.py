@@ -22,7 +22,7 @@ from manager.agent_api.door import KEY, AgentDoor, door_of, refusal, shown_key_h
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
 from manager.intake.json_checking import shown_mistakes
 from manager.intake.message_reading import MessageJob, check_sync
-from manager.operations.enrolment import AgentIdentity
+from manager.operations.identity.enrolment import AgentIdentity
 from shared.wire.sync import SyncAnswer, SyncRequest
 
 __all__ = ["SyncLane", "router"]

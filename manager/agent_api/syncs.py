@@ -18,10 +18,10 @@ from typing import Final
 
 from manager.db import Database
 from manager.errors import BusyError, PrsmError
-from manager.operations.enrolment import AgentIdentity
+from manager.operations.fleet.sync import Asked, fleet_size, sync_all
+from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.policy import Policy
-from manager.operations.senders import own_work
-from manager.operations.syncing import Asked, fleet_size, sync_all
+from manager.operations.request_senders import own_work
 from shared.frozen import frozen
 from shared.wire.sync import SyncAnswer, SyncRequest
 
@@ -62,7 +62,7 @@ class Syncs:
         self._next_s = 0.0  # when the next batch may begin, of time.monotonic
 
     async def answer(self, agent: AgentIdentity, key_hash: str, request: SyncRequest) -> SyncAnswer:
-        """Do `manager.operations.syncing.sync`; raises what it raises.
+        """Do `manager.operations.fleet.sync.sync`; raises what it raises.
 
         agent: whose key it was a moment ago. Raises UnknownKeyError where it is his no more.
         """

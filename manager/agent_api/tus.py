@@ -20,8 +20,8 @@ from starlette.responses import JSONResponse, Response
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.errors import PrsmError
 from manager.intake.upload_errors import ChecksumError, OffsetError, TakenOverError
-from manager.operations.enrolment import AgentIdentity
-from manager.operations.uploads import NewUpload, TransferRow, offset, status_of
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.segments.uploads import NewUpload, TransferRow, offset, status_of
 from manager.store import PartBusyError, StoreFullError
 from shared.errors import FormatError
 from shared.wire.uploads import CHECKSUMS, TUS, UploadStatus, read_metadata

@@ -11,20 +11,21 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from manager.api.door import Admin, Door, Operator, Viewer
 from manager.assignment import LivenessState
-from manager.operations import agents, capture_checks
-from manager.operations.agents import (
+from manager.operations.fleet import agents
+from manager.operations.fleet.agents import (
     AgentView,
     CommandName,
     RenamedSetting,
     renamed_settings_of,
 )
-from manager.operations.capture_checks import CaptureCheck
-from manager.operations.claim_review import believe_agent
-from manager.operations.claims import Evidence, Fault, doubts_of
-from manager.operations.enrolment import JoinToken, issue_join_token, revoke_join_token
-from manager.operations.positions import set_position
-from manager.operations.refetch_results import Refetches, refetches_of
-from manager.operations.sending_limits import sending_of, spoken_limits
+from manager.operations.identity.agent_positions import set_position
+from manager.operations.identity.enrolment import JoinToken, issue_join_token, revoke_join_token
+from manager.operations.logs import capture_checks
+from manager.operations.logs.capture_checks import CaptureCheck
+from manager.operations.measurement.claim_review import believe_agent
+from manager.operations.measurement.claims import Evidence, Fault, doubts_of
+from manager.operations.measurement.refetch_results import Refetches, refetches_of
+from manager.operations.segments.sending_limits import sending_of, spoken_limits
 from shared.wire.positions import read_position
 from shared.wire.sync import SendingLimits
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.operations import silences
-from manager.operations.alert_views import Alerts, SentTest, current_alerts, send_test
+from manager.operations.health import silences
+from manager.operations.health.alert_views import Alerts, SentTest, current_alerts, send_test
 from shared.wire.sync import EpochMs
 
 __all__ = ["router"]

@@ -10,20 +10,20 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict
 
 from manager.api.door import Admin, Door, Viewer
-from manager.operations.adoption import Adopted, IdOf
-from manager.operations.archive_figures import (
+from manager.operations.archive.archive_figures import (
     ArchiveFigures,
     WithdrawnRow,
     archive_size,
     list_withdrawn,
 )
-from manager.operations.archive_jobs import OwnedJob, list_jobs, remove_job
-from manager.operations.archive_mirrors import Mirror
-from manager.operations.captures import CAPTURES_MOST, CapturesOfPage, captures_of_page
-from manager.operations.downloads import DownloadRow, list_downloads
-from manager.operations.file_problems import ProblemRow, list_problems
-from manager.operations.scrubbing import ScrubProgress, scrub_now, scrub_progress
-from manager.operations.strays import TrashDay
+from manager.operations.archive.archive_mirrors import Mirror
+from manager.operations.archive.captures import CAPTURES_MOST, CapturesOfPage, captures_of_page
+from manager.operations.archive.downloads import DownloadRow, list_downloads
+from manager.operations.archive.selection_jobs import OwnedJob, list_jobs, remove_job
+from manager.operations.segments.adoption import Adopted, IdOf
+from manager.operations.segments.file_problems import ProblemRow, list_problems
+from manager.operations.segments.scrub import ScrubProgress, scrub_now, scrub_progress
+from manager.operations.segments.strays import TrashDay
 
 __all__ = ["router"]
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door, Viewer
-from manager.operations import clients
-from manager.operations.clients import SCOPES, ClientDetail, IssuedToken
+from manager.operations.people import clients
+from manager.operations.people.clients import SCOPES, ClientDetail, IssuedToken
 
 __all__ = ["router"]
 

@@ -11,17 +11,17 @@ from pydantic import BaseModel, Field
 from manager.api.door import Door, Operator, Viewer
 from manager.api.schedules import add_schedule_routes
 from manager.db.schedules import CollectionSchedule
-from manager.operations import (
+from manager.operations.segments import (
     collection_orders,
     collection_schedules,
     sending_limits,
     upload_ends,
     uploads,
 )
-from manager.operations.collection_orders import AskedAll, ListedOrder, NewCollection
-from manager.operations.sending_limits import ALL_DAY, read_limits
+from manager.operations.segments.collection_orders import AskedAll, ListedOrder, NewCollection
+from manager.operations.segments.sending_limits import ALL_DAY, read_limits
+from manager.operations.segments.uploads import ListedTransfer
 from manager.operations.timetables import Scheduled
-from manager.operations.uploads import ListedTransfer
 from shared.wire.sync import CollectionCondition, EpochMs
 
 __all__ = ["router"]

@@ -21,23 +21,23 @@ from manager.errors import ForbiddenError, UnknownKeyError
 from manager.intake.messages import sender_number
 from manager.intake.readers import Reader
 from manager.operations.actor import Actor
-from manager.operations.adoption import Adopted, IdOf
-from manager.operations.alert_views import AlertDesk
-from manager.operations.api_tokens import Holder, holder_of
-from manager.operations.archive_mirrors import Mirror
-from manager.operations.file_checks import FilePlaces
-from manager.operations.log_lines import LogLines
-from manager.operations.login_failures import source_of
-from manager.operations.login_gate import LoginGate, RefusalHold
-from manager.operations.planners import Planner
+from manager.operations.archive.archive_mirrors import Mirror
+from manager.operations.health.alert_views import AlertDesk
+from manager.operations.logs.log_lines import LogLines
+from manager.operations.logs.log_scratch import Scratch
+from manager.operations.people.api_tokens import Holder, holder_of
+from manager.operations.people.login_failures import source_of
+from manager.operations.people.login_gate import LoginGate, RefusalHold
+from manager.operations.people.users import ROLES, Role, session_of
+from manager.operations.planning.planners import Planner
 from manager.operations.policy import Policy
-from manager.operations.scratch import Scratch
-from manager.operations.scrubbing import Pace
+from manager.operations.request_senders import work_for
 from manager.operations.search import Search
-from manager.operations.senders import work_for
-from manager.operations.strays import TrashDay
+from manager.operations.segments.adoption import Adopted, IdOf
+from manager.operations.segments.file_checks import FilePlaces
+from manager.operations.segments.scrub import Pace
+from manager.operations.segments.strays import TrashDay
 from manager.operations.transport import browser_of, require_private
-from manager.operations.users import ROLES, Role, session_of
 from manager.settings import Settings
 from manager.signing import Signing
 from manager.store import Bundles, Layout, Spool, UploadParts

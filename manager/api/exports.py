@@ -18,9 +18,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from manager.api.door import AdminDoor, Door, Operator
-from manager.operations import exporting
 from manager.operations.actor import Actor
-from manager.operations.exporting import ExportFile
+from manager.operations.logs import source_files
+from manager.operations.logs.source_files import ExportFile
 
 __all__ = ["router"]
 
@@ -93,5 +93,5 @@ async def export(door: Door, actor: Operator, kind: str) -> Response:
 
 def _made(door: AdminDoor, kind: str, actor: Actor) -> Response:
     with door.scratch.turn() as place:
-        files = exporting.export(door.db, kind, place, actor, door.now_ms())
+        files = source_files.export(door.db, kind, place, actor, door.now_ms())
         return TarAnswer(files, place.folder, door.now_ms() // 1000)

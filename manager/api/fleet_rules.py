@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from manager.api.door import Door, Operator, Viewer
 from manager.intake.large_messages import NewLines
-from manager.operations import fleet_rules
-from manager.operations.fleet_rules import FleetRules, LimitsRow, Tried
+from manager.operations.fleet import fleet_rules
+from manager.operations.fleet.fleet_rules import FleetRules, LimitsRow, Tried
 
 __all__ = ["router"]
 

@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
 from manager.api.text_body import TEXT_BODY, text_body
-from manager.operations import host_views, hosts, merging, name_lookups, splitting
-from manager.operations.host_views import HostDetail, HostFilter, HostPage
-from manager.operations.hosts import Imported
-from manager.operations.name_lookups import Resolutions, ResolveAsked
-from manager.operations.splitting import Split
+from manager.operations.hosts import host_merge, host_split, host_views, hosts, name_lookups
+from manager.operations.hosts.host_split import Split
+from manager.operations.hosts.host_views import HostDetail, HostFilter, HostPage
+from manager.operations.hosts.hosts import Imported
+from manager.operations.hosts.name_lookups import Resolutions, ResolveAsked
 
 __all__ = ["router"]
 
@@ -161,7 +161,7 @@ async def include(door: Door, actor: Operator, asked: Include) -> None:
 async def split(door: Door, actor: Operator, asked: SplitHost) -> Split:
     """Cut a host into directories for several agents, by what its newest crawl held."""
     return await asyncio.to_thread(
-        splitting.split_host,
+        host_split.split_host,
         door.db,
         asked.host,
         actor,
@@ -176,5 +176,7 @@ async def split(door: Door, actor: Operator, asked: SplitHost) -> Split:
 @router.post("/merge")
 async def merge(door: Door, actor: Operator, asked: MergeHost) -> Merged:
     """Make the directories of a split host one unit again."""
-    units = await asyncio.to_thread(merging.merge_host, door.db, asked.host, actor, door.now_ms())
+    units = await asyncio.to_thread(
+        host_merge.merge_host, door.db, asked.host, actor, door.now_ms()
+    )
     return Merged(units=units)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 
 from manager.api.door import Door, Operator
 from manager.api.text_body import TEXT_BODY, text_body
-from manager.operations.list_import import ImportedLists, import_lists
+from manager.operations.hosts.list_import import ImportedLists, import_lists
 
 __all__ = ["router"]
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from manager.api.door import Door, Viewer
-from manager.operations.log_filters import Wanted, read_moment
-from manager.operations.log_lines import LINES_MOST, FoundLine, FoundLines, Mark
+from manager.operations.logs.log_filters import Wanted, read_moment
+from manager.operations.logs.log_lines import LINES_MOST, FoundLine, FoundLines, Mark
 
 __all__ = ["router"]
 

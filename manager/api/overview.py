@@ -10,17 +10,17 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import AdminDoor, Door, Viewer
-from manager.operations.activity import Rate, rates
-from manager.operations.addresses import names_waiting
-from manager.operations.alerting import few_hosts
-from manager.operations.audit import AuditRow, audit_page
-from manager.operations.few_hosts import trouble_of
-from manager.operations.glances import agent_glances
-from manager.operations.host_views import count_hosts
-from manager.operations.managers import list_managers
-from manager.operations.name_lookups import Resolutions, resolutions
-from manager.operations.release_views import MetadataAge, running_out
-from manager.operations.rounds import RoundDetail, list_rounds, round_detail
+from manager.operations.fleet.agent_summaries import agent_glances
+from manager.operations.health.alerts import few_hosts
+from manager.operations.health.few_hosts import trouble_of
+from manager.operations.hosts.addresses import names_waiting
+from manager.operations.hosts.host_views import count_hosts
+from manager.operations.hosts.name_lookups import Resolutions, resolutions
+from manager.operations.identity.managers import list_managers
+from manager.operations.logs.activity import Rate, rates
+from manager.operations.people.audit_log import AuditRow, audit_page
+from manager.operations.releases.release_views import MetadataAge, running_out
+from manager.operations.rounds.rounds import RoundDetail, list_rounds, round_detail
 
 __all__ = ["router"]
 

@@ -9,9 +9,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from manager.api.door import Admin, Door
-from manager.operations import sessions, users
-from manager.operations.sessions import OpenSession
-from manager.operations.users import PasswordSet, Role, User
+from manager.operations.people import sessions, users
+from manager.operations.people.sessions import OpenSession
+from manager.operations.people.users import PasswordSet, Role, User
 
 __all__ = ["router"]
 

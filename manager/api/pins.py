@@ -10,9 +10,10 @@ from pydantic import BaseModel
 
 from manager.api.door import Door, Operator, Viewer
 from manager.intake.large_messages import AgentName, NewPins, Reason, Unpin, Url
-from manager.operations import bans, moving, pins
-from manager.operations.bans import Ban
-from manager.operations.pins import Pinned, PinPage
+from manager.operations.hosts import bans
+from manager.operations.hosts.bans import Ban
+from manager.operations.ownership import pins, unit_moves
+from manager.operations.ownership.pins import Pinned, PinPage
 
 __all__ = ["router"]
 
@@ -83,7 +84,7 @@ async def list_pins(
 async def move(door: Door, actor: Operator, asked: NewMove) -> Moved:
     """Give a unit and what shares its address to an agent now; the next plan may move it again."""
     moved = await asyncio.to_thread(
-        moving.move_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
+        unit_moves.move_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
     )
     return Moved(moved=moved)
 

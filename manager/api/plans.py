@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
 from manager.api.rounds import Limit, Method, Moves, Offset, Seed, Sort
-from manager.operations import applying, plan_changes, plan_list, plan_tree, plans
-from manager.operations.plan_changes import Change
-from manager.operations.plan_list import PlanFilter, PlanPage
-from manager.operations.plan_tree import PlanTree
-from manager.operations.plans import PlanDetail
+from manager.operations.planning import plan_application, plan_changes, plan_list, plan_tree, plans
+from manager.operations.planning.plan_changes import Change
+from manager.operations.planning.plan_list import PlanFilter, PlanPage
+from manager.operations.planning.plan_tree import PlanTree
+from manager.operations.planning.plans import PlanDetail
 
 __all__ = ["router"]
 
@@ -123,7 +123,7 @@ async def apply_plan(
 ) -> Applied:
     """Carry a plan out, where nothing that it needs has changed since it was made."""
     moved = await asyncio.to_thread(
-        applying.apply_plan,
+        plan_application.apply_plan,
         door.db,
         number,
         actor,
@@ -139,7 +139,7 @@ async def undo_plan(door: Door, actor: Operator, decided: Decided | None = None)
 
     def undo() -> PlanDetail:
         standing = decided.standing if decided is not None else None
-        number = applying.undo_plan(door.db, actor, door.now_ms(), standing=standing)
+        number = plan_application.undo_plan(door.db, actor, door.now_ms(), standing=standing)
         return plans.plan_detail(door.db, number)
 
     return await asyncio.to_thread(undo)

@@ -9,12 +9,13 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.operations import asked_probes, distance_pairs, probe_matrix, probe_views
-from manager.operations.asked_probes import Ordered
-from manager.operations.distance_pairs import PairFilter, PairRow
-from manager.operations.host_views import HostFilter
-from manager.operations.probe_matrix import Matrix
-from manager.operations.probe_views import Coverage
+from manager.operations.hosts import probe_matrix
+from manager.operations.hosts.host_views import HostFilter
+from manager.operations.hosts.probe_matrix import Matrix
+from manager.operations.planning import distance_pairs, probe_coverage, requested_probes
+from manager.operations.planning.distance_pairs import PairFilter, PairRow
+from manager.operations.planning.probe_coverage import Coverage
+from manager.operations.planning.requested_probes import Ordered
 
 __all__ = ["router"]
 
@@ -81,14 +82,14 @@ async def matrix(
 @router.get("/coverage")
 async def coverage(door: Door, _: Viewer) -> Coverage:
     """Say what share of all pairs is measured freshly, by agent, and how old distances are."""
-    return await asyncio.to_thread(probe_views.coverage, door.db, door.now_ms(), door.policy)
+    return await asyncio.to_thread(probe_coverage.coverage, door.db, door.now_ms(), door.policy)
 
 
 @router.post("", status_code=201)
 async def order(door: Door, actor: Operator, asked: NewProbes) -> Ordered:
     """Order probes of a host, by an agent, or of what was measured long ago."""
     return await asyncio.to_thread(
-        asked_probes.order_probes,
+        requested_probes.order_probes,
         door.db,
         actor,
         door.now_ms(),

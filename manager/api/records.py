@@ -9,8 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
-from manager.operations.audit import AuditRow, audit_page
-from manager.operations.checks import (
+from manager.operations.health.consistency_checks import (
     FilesPage,
     Finding,
     check,
@@ -19,7 +18,8 @@ from manager.operations.checks import (
     check_strays,
     verify_page,
 )
-from manager.operations.reports import ReportRow, list_reports
+from manager.operations.logs.reports import ReportRow, list_reports
+from manager.operations.people.audit_log import AuditRow, audit_page
 
 __all__ = ["router"]
 

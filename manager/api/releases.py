@@ -12,9 +12,9 @@ from manager.api.door import Admin, Door, Viewer
 from manager.db.update_reports import UpdateReportRow
 from manager.intake.large_messages import FirstMetadata, NextSigned, NextTargets
 from manager.intake.receiving import Receiving, receive
-from manager.operations import release_views, releases, rollouts, update_reports
-from manager.operations.release_views import Releases
-from manager.operations.shown_offers import ShownOffer
+from manager.operations.releases import release_views, releases, rollouts, update_reports
+from manager.operations.releases.offer_snapshots import ShownOffer
+from manager.operations.releases.release_views import Releases
 from shared.errors import Fault, FormatError
 
 __all__ = ["router"]

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from manager.api.door import Door, Operator, Viewer
 from manager.api.schedules import add_schedule_routes
 from manager.db.schedules import RoundSchedule
-from manager.operations import (
+from manager.operations.rounds import (
     round_history,
     round_holders,
     round_list,
@@ -19,11 +19,11 @@ from manager.operations import (
     round_schedules,
     rounds,
 )
-from manager.operations.round_history import PastRound
-from manager.operations.round_holders import RoundHolders
-from manager.operations.round_list import RoundFilter, RoundPage
-from manager.operations.round_report import RoundReport
-from manager.operations.rounds import RoundDetail
+from manager.operations.rounds.round_history import PastRound
+from manager.operations.rounds.round_holders import RoundHolders
+from manager.operations.rounds.round_list import RoundFilter, RoundPage
+from manager.operations.rounds.round_report import RoundReport
+from manager.operations.rounds.rounds import RoundDetail
 from manager.operations.timetables import Scheduled
 
 __all__ = ["Limit", "Method", "Offset", "Seed", "Sort", "router"]

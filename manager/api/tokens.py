@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Person, actor_at
-from manager.operations import api_tokens
-from manager.operations.api_tokens import MOST_DAYS, NewToken, TokenRow
-from manager.operations.users import Role
+from manager.operations.people import api_tokens
+from manager.operations.people.api_tokens import MOST_DAYS, NewToken, TokenRow
+from manager.operations.people.users import Role
 
 __all__ = ["router"]
 

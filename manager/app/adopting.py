@@ -22,9 +22,9 @@ from manager.db.migrate import check_current, migrate, schema_version
 from manager.db.opening import sqlite_file
 from manager.intake.workers import Workers
 from manager.operations.actor import Actor
-from manager.operations.adoption import Adopted, IdOf, Progress, adopt
-from manager.operations.file_lease import FileLease
-from manager.operations.installation import MarkedFiles
+from manager.operations.identity.file_lease import FileLease
+from manager.operations.identity.installation import MarkedFiles
+from manager.operations.segments.adoption import Adopted, IdOf, Progress, adopt
 from manager.settings import Settings
 from manager.store import Spool
 from manager.store.segment_reading import examine_segment

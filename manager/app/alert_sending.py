@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from manager.operations.alert_views import Way
-from manager.operations.alerting import Message
+from manager.operations.health.alert_views import Way
+from manager.operations.health.alerts import Message
 from manager.settings import AlertSettings
 from shared.errors import PrsmError
 

@@ -18,9 +18,9 @@ from manager.assignment.words import spoken_duration
 from manager.clock import Clock
 from manager.db import Database
 from manager.errors import PrsmError
-from manager.operations.alert_views import WAY, AlertDesk, Way, why_not_sent
-from manager.operations.alerting import Expiry, Limits, Message, messages
-from manager.operations.standing import Standing
+from manager.operations.health.alert_views import WAY, AlertDesk, Way, why_not_sent
+from manager.operations.health.alerts import Expiry, Limits, Message, messages
+from manager.operations.health.system_figures import Standing
 from manager.operations.trouble import Trouble
 from manager.settings import AlertSettings, Settings
 

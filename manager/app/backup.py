@@ -20,9 +20,9 @@ from manager.db import Database
 from manager.db.dumping import dump, table_names
 from manager.db.migrate import check_current, schema_version
 from manager.operations.actor import Actor, note_alone
-from manager.operations.installation import installation_id
+from manager.operations.health.restore_safety import files_in_use, longest_permit_ms
+from manager.operations.identity.installation import installation_id
 from manager.operations.policy import Policy
-from manager.operations.restoring import files_in_use, longest_permit_ms
 from manager.settings import SETTINGS_FILE, Settings
 from manager.store.backup_files import (
     FORMAT,

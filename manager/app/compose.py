@@ -35,21 +35,21 @@ from manager.intake.pulling import Pulling
 from manager.intake.readers import Reader
 from manager.intake.segments import SegmentIntake
 from manager.naming import Names
-from manager.operations.alert_views import AlertDesk
-from manager.operations.bucket_gate import BucketGate
-from manager.operations.file_lease import FileLease
-from manager.operations.file_problems import problem_troubles
-from manager.operations.installation import (
+from manager.operations.health.alert_views import AlertDesk
+from manager.operations.health.system_figures import Standing, how_it_stands
+from manager.operations.identity.bucket_gate import BucketGate
+from manager.operations.identity.file_lease import FileLease
+from manager.operations.identity.installation import (
     MarkedFiles,
     mark_files,
     refuse_new_database,
     take_id_again,
 )
-from manager.operations.learning import Learner, Learning
-from manager.operations.planners import Planner
+from manager.operations.measurement.distance_model import Learner, Learning
+from manager.operations.planning.planners import Planner
 from manager.operations.policy import Policy
-from manager.operations.scrubbing import scrub_troubles
-from manager.operations.standing import Standing, how_it_stands
+from manager.operations.segments.file_problems import problem_troubles
+from manager.operations.segments.scrub import scrub_troubles
 from manager.settings import Settings
 from manager.signing import SigningClient
 from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, StoreError, UploadParts

@@ -28,8 +28,8 @@ from manager.app.request_heads import check_parameters, plain_cookies
 from manager.app.statuses import answer
 from manager.intake.body_errors import body_too_large
 from manager.intake.receiving import SlowSenderError, check_rate
-from manager.operations.login_failures import source_of
-from manager.operations.senders import work_for
+from manager.operations.people.login_failures import source_of
+from manager.operations.request_senders import work_for
 from manager.operations.transport import (
     Line,
     LineKind,

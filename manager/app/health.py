@@ -14,7 +14,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, PlainTextResponse
 
-from manager.operations.conditions import Condition
+from manager.operations.machine_conditions import Condition
 from shared.frozen import frozen
 
 __all__ = ["Health", "router"]

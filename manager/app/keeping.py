@@ -13,21 +13,22 @@ from manager.clock import Clock
 from manager.db import Database
 from manager.distribution import Downloads, Usage, read_query
 from manager.intake.segments import SegmentIntake
-from manager.operations import archive_results, archive_upkeep, strays
 from manager.operations.actor import CLOCK, Actor
-from manager.operations.adoption import Adopted, Adoption, IdOf, adopt
-from manager.operations.archive_accepting import Examine, Reading
-from manager.operations.archive_making import Making
-from manager.operations.archive_mirrors import Mirror, mirrors
-from manager.operations.archive_repair import rebuild_index
-from manager.operations.archive_upkeep import Rewrite
-from manager.operations.downloads import forget_downloads
-from manager.operations.file_checks import FileFinding, FilePlaces
-from manager.operations.installation import MarkedFiles
-from manager.operations.scrubbing import Pace, Scrubber
-from manager.operations.segment_adoption import Rebuild
-from manager.operations.strays import Swept, TrashDay, TrashFile
-from manager.operations.trash_purging import purge_trash
+from manager.operations.archive import selection_results
+from manager.operations.archive.archive_mirrors import Mirror, mirrors
+from manager.operations.archive.downloads import forget_downloads
+from manager.operations.archive.selection_files import Making
+from manager.operations.identity.installation import MarkedFiles
+from manager.operations.segments import archive_upkeep, strays
+from manager.operations.segments.adoption import Adopted, Adoption, IdOf, adopt
+from manager.operations.segments.archive_upkeep import Rewrite
+from manager.operations.segments.file_checks import FileFinding, FilePlaces
+from manager.operations.segments.scrub import Pace, Scrubber
+from manager.operations.segments.segment_adoption import Rebuild
+from manager.operations.segments.segment_intake import Examine, Reading
+from manager.operations.segments.segment_repair import rebuild_index
+from manager.operations.segments.strays import Swept, TrashDay, TrashFile
+from manager.operations.segments.trash_purge import purge_trash
 from manager.settings import ArchiveSettings
 from manager.store import Layout, Spool
 from manager.store.object_store import ObjectStore
@@ -78,7 +79,7 @@ class Archive:
     def compact(self, actor: Actor = CLOCK) -> tuple[int, int]:
         """Rewrite what was withdrawn, in the trash too; return how many were rewritten, deleted."""
         making, reading, rewrite = self.making, self.reading, self.rewrite
-        archive_results.remove_old_results(making, self.settings.keep_results_s)
+        selection_results.remove_old_results(making, self.settings.keep_results_s)
         done = archive_upkeep.compact(making.db, reading, rewrite, actor, making.now_ms())
         strays.sweep_trash(making.db, reading, time.time(), actor)
         purge_trash(making.db, reading, rewrite, actor, making.now_ms())
@@ -133,7 +134,7 @@ class Archive:
     def run_jobs(self) -> int:
         """Make the results that third parties wait for; return how many."""
         made = 0
-        while archive_results.run_next_job(self.making, read_query):
+        while selection_results.run_next_job(self.making, read_query):
             made += 1
         return made
 
@@ -145,7 +146,7 @@ class Archive:
     def tidy(self) -> None:
         """Remove old results, changes and downloads; move files that nobody names to the trash."""
         making, settings = self.making, self.settings
-        archive_results.remove_old_results(making, settings.keep_results_s)
+        selection_results.remove_old_results(making, settings.keep_results_s)
         archive_upkeep.remove_strays(making.db, self.reading)
         archive_upkeep.forget_changes(making.db, settings.keep_changes_s, making.now_ms())
         forget_downloads(making.db, making.now_ms())
@@ -164,7 +165,7 @@ class Archive:
         """
         ours, only = self.of(led), leadership.only
         clock.every(USAGE_S, "usage", self.write_down)
-        again = partial(archive_results.begin_again, led)
+        again = partial(selection_results.begin_again, led)
         clock.every(JOBS_S, "archive jobs", only(ours.run_jobs, first=again))
         layout = self.making.layout
         if layout.fronted:

@@ -24,7 +24,7 @@ from typing import Final
 
 from manager.db import Database, Transaction
 from manager.errors import BusyError, NotLeadingError
-from manager.operations.managers import LeaderRow, check_leading, leave, live, take_lead
+from manager.operations.identity.managers import LeaderRow, check_leading, leave, live, take_lead
 from shared.frozen import frozen
 
 __all__ = ["Identity", "Leadership", "boot_s"]

@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.errors import BusyError
-from manager.operations.standing import Standing
+from manager.operations.health.system_figures import Standing
 from manager.settings import ServerSettings
 from shared.errors import SettingError
 

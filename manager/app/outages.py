@@ -14,8 +14,8 @@ from typing import Final
 from manager.app.alerts import Alerts
 from manager.assignment.words import spoken_duration
 from manager.db import Database
-from manager.operations.alerting import Message, note_message
-from manager.operations.silences import SilenceRow, open_silences
+from manager.operations.health.alerts import Message, note_message
+from manager.operations.health.silences import SilenceRow, open_silences
 from shared.frozen import frozen
 
 __all__ = ["Outages", "Signs"]

@@ -18,7 +18,7 @@ from typing import Final
 
 from manager.balancing import Options, Plan, Problem, make_plan
 from manager.intake.workers import Workers
-from manager.operations.planners import Compared, HerePlanner, compare_in_turn, too_late
+from manager.operations.planning.planners import Compared, HerePlanner, compare_in_turn, too_late
 
 __all__ = ["ChildPlanner"]
 

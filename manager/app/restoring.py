@@ -3,7 +3,7 @@
 Invariant: nothing that is there is changed: the data directory, the shared folder and the database
 must be empty. What was restored has the schema of this version, is whole (digests, then `check`),
 has the installation id of the backup (an object store bears it already), and is safe to go on with
-(`manager.operations.restoring`).
+(`manager.operations.health.restore_safety`).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from manager.db import Database, Transaction
 from manager.db.dumping import is_empty, load
 from manager.db.migrate import check_known, migrate_to
 from manager.operations.actor import Actor
-from manager.operations.checks import check
-from manager.operations.installation import (
+from manager.operations.health.consistency_checks import check
+from manager.operations.health.restore_safety import make_safe
+from manager.operations.identity.installation import (
     MarkedFiles,
     installation_id,
     mark_emptied,
     set_marks,
 )
-from manager.operations.restoring import make_safe
 from manager.settings import SETTINGS_FILE, Settings, read_settings
 from manager.store import Layout
 from manager.store.backup_files import BackupReader, Manifest

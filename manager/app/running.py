@@ -36,15 +36,15 @@ from manager.intake.body_workers import BodyWorkers, Pool
 from manager.intake.workers import Workers
 from manager.naming import resolve_due
 from manager.operations.actor import CLOCK
-from manager.operations.daily_files import keep_daily_files
-from manager.operations.file_lease import BEAT_S
-from manager.operations.log_forgetting import forget_logs
-from manager.operations.login_failures import purge_failures
-from manager.operations.releases import prune_bundles, renew_timestamp
-from manager.operations.round_progress import begin_crawl
-from manager.operations.scrubbing import Scrubber
-from manager.operations.tick import tick
-from manager.operations.upload_ends import expire_uploads
+from manager.operations.archive.daily_files import keep_daily_files
+from manager.operations.identity.file_lease import BEAT_S
+from manager.operations.logs.log_retention import forget_logs
+from manager.operations.people.login_failures import purge_failures
+from manager.operations.releases.releases import prune_bundles, renew_timestamp
+from manager.operations.rounds.round_progress import begin_crawl
+from manager.operations.rounds.tick import tick
+from manager.operations.segments.scrub import Scrubber
+from manager.operations.segments.upload_ends import expire_uploads
 from manager.settings import Settings
 from manager.store.segment_reading import examine_segment
 from manager.store.segment_rebuilding import rebuild_segment

@@ -22,10 +22,10 @@ from manager.distribution import DistributionDoor, Selections, known_client
 from manager.intake.messages import FEW_FIELDS_BYTES, MessageDesk
 from manager.intake.receiving import Receiving
 from manager.intake.uploads import UploadDesk
-from manager.operations.installation import installation_id
-from manager.operations.log_lines import LogLines
-from manager.operations.login_gate import GateSize, LoginGate, RefusalHold
-from manager.operations.scratch import Scratch
+from manager.operations.identity.installation import installation_id
+from manager.operations.logs.log_lines import LogLines
+from manager.operations.logs.log_scratch import Scratch
+from manager.operations.people.login_gate import GateSize, LoginGate, RefusalHold
 from manager.operations.search import Search
 from manager.operations.transport import networks
 from shared.wire import PROTOCOL

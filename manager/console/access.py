@@ -30,9 +30,9 @@ from manager.db.kept import StillCountingError, looked_at
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
 from manager.intake.form_reading import FormJob, form_fields, read_form
 from manager.intake.messages import DIRECT_BYTES, sender_number
-from manager.operations.login_failures import LoginWait, login_wait
+from manager.operations.people.login_failures import LoginWait, login_wait
+from manager.operations.people.users import Role, SessionUser, session_of
 from manager.operations.transport import require_private
-from manager.operations.users import Role, SessionUser, session_of
 from shared.errors import FormatError, PrsmError
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key

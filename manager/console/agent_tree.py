@@ -16,7 +16,7 @@ from typing import Final
 from manager.console import figures
 from manager.console.drawing import Drawing, text_width
 from manager.console.language import _, ngettext
-from manager.operations.plan_tree import PlanTree, TreeAgent, TreeEdge
+from manager.operations.planning.plan_tree import PlanTree, TreeAgent, TreeEdge
 from shared.frozen import frozen
 
 __all__ = ["MANY", "draw_tree"]

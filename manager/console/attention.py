@@ -19,13 +19,13 @@ from manager.console.language import _, ngettext
 from manager.console.phrases import actor, spoken
 from manager.console.visit import link
 from manager.console.words import step, word
-from manager.operations.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
-from manager.operations.agents import AgentView
-from manager.operations.audit import AuditRow
-from manager.operations.few_hosts import FewCode, FewHosts, key_of
-from manager.operations.managers import Managers
-from manager.operations.release_views import MetadataAge
-from manager.operations.unheld import Unheld
+from manager.operations.fleet.agents import AgentView
+from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
+from manager.operations.health.few_hosts import FewCode, FewHosts, key_of
+from manager.operations.identity.managers import Managers
+from manager.operations.ownership.ineffective_rules import Unheld
+from manager.operations.people.audit_log import AuditRow
+from manager.operations.releases.release_views import MetadataAge
 from shared.frozen import frozen
 
 __all__ = [

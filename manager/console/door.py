@@ -12,16 +12,16 @@ from manager.console.streams import Streams
 from manager.db import Database
 from manager.intake.messages import MessageDesk
 from manager.operations.actor import Actor
-from manager.operations.adoption import Adopted, IdOf
-from manager.operations.alert_views import AlertDesk
-from manager.operations.archive_figures import ArchiveFigures
-from manager.operations.log_lines import LogLines
-from manager.operations.login_gate import LoginGate, RefusalHold
-from manager.operations.planners import Planner
+from manager.operations.archive.archive_figures import ArchiveFigures
+from manager.operations.health.alert_views import AlertDesk
+from manager.operations.logs.log_lines import LogLines
+from manager.operations.logs.log_scratch import Scratch
+from manager.operations.people.login_gate import LoginGate, RefusalHold
+from manager.operations.planning.planners import Planner
 from manager.operations.policy import Policy
-from manager.operations.scratch import Scratch
 from manager.operations.search import Search
-from manager.operations.strays import Swept, TrashDay, TrashFile
+from manager.operations.segments.adoption import Adopted, IdOf
+from manager.operations.segments.strays import Swept, TrashDay, TrashFile
 from manager.settings import Settings
 from manager.signing import Signing
 from manager.store import Layout, UploadParts

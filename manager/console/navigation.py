@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from manager.console.language import Words, in_all_languages, lazy
+from manager.operations.people.users import ROLES, Role
 from manager.operations.search import ConsolePage
-from manager.operations.users import ROLES, Role
 from shared.frozen import frozen
 
 __all__ = ["GROUPS", "Entry", "Group", "console_pages", "shown_to"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from manager.operations.senders import work_for
+from manager.operations.request_senders import work_for
 from shared.wire.names import hash_of_key
 
 __all__ = ["SessionSenders"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from manager.console.language import Words, lazy
-from manager.operations.preconditions import Unready
+from manager.operations.hosts.preconditions import Unready
 from shared.frozen import frozen
 
 __all__ = ["Unable", "unable_of"]

@@ -22,9 +22,9 @@ from manager.console.rendering import render
 from manager.db import Database, kept
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor
+from manager.operations.people.users import ROLES, Role, SessionUser
 from manager.operations.policy import Policy
 from manager.operations.transport import browser_of
-from manager.operations.users import ROLES, Role, SessionUser
 from shared.errors import FormatError
 from shared.frozen import frozen
 

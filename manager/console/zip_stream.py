@@ -16,7 +16,7 @@ from typing import Final
 from starlette.responses import StreamingResponse
 
 from manager.console.streamed import in_threads
-from manager.operations.exporting import ExportFile
+from manager.operations.logs.source_files import ExportFile
 
 __all__ = ["zip_pieces", "zip_response"]
 

@@ -1,6 +1,7 @@
 """Questions to the whole database that every state of it must answer with nothing.
 
-Each returns a few examples, as texts. What they mean together is left to `operations.checks`.
+Each returns a few examples, as texts. What they mean together is left to
+`operations.health.consistency_checks`.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class PlanHead:
 
 @frozen
 class PlanRow(PlanHead):
-    """A plan. detail: JSON, as `operations.plans` makes it; with many agents it is long."""
+    """A plan. detail: JSON of `operations.planning.plans`; with many agents it is long."""
 
     detail: str
 

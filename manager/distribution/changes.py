@@ -14,9 +14,9 @@ from manager.distribution.door import Caller, DistributionDoor, Door, caller_wit
 from manager.distribution.segments import AfterFile, segment_path
 from manager.distribution.sending import FileToSend, SentFile
 from manager.distribution.times import time_ms
-from manager.operations import archive_changes
-from manager.operations.archive_changes import Change
-from manager.operations.archive_files import (
+from manager.operations.archive import archive_changes
+from manager.operations.archive.archive_changes import Change
+from manager.operations.archive.archive_files import (
     FileFilter,
     SegmentRow,
     is_public,

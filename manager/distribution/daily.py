@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
 from manager.distribution.door import Caller, Door, caller_with
-from manager.operations.daily_files import daily_file, daily_files
+from manager.operations.archive.daily_files import daily_file, daily_files
 
 __all__ = ["router"]
 

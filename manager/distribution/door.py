@@ -22,10 +22,10 @@ from manager.distribution.usage import Usage
 from manager.errors import ForbiddenError, UnknownKeyError
 from manager.intake.messages import sender_number
 from manager.operations.actor import Actor
-from manager.operations.clients import Client, Scope, authenticate_client, still_valid
-from manager.operations.login_failures import source_of
-from manager.operations.login_gate import RefusalHold
-from manager.operations.senders import work_for
+from manager.operations.people.clients import Client, Scope, authenticate_client, still_valid
+from manager.operations.people.login_failures import source_of
+from manager.operations.people.login_gate import RefusalHold
+from manager.operations.request_senders import work_for
 from manager.operations.transport import require_private
 from manager.settings import Settings
 from manager.store import Layout

@@ -16,8 +16,8 @@ from typing import Final, Self
 from manager.db import Database
 from manager.distribution.usage import Usage
 from manager.errors import SlowDownError
-from manager.operations.clients import Client
-from manager.operations.downloads import Taken, take_down
+from manager.operations.archive.downloads import Taken, take_down
+from manager.operations.people.clients import Client
 
 __all__ = ["Download", "Downloads"]
 

@@ -18,8 +18,8 @@ from starlette.responses import Response
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.sending import SentStream, stream_headers
 from manager.distribution.times import When, time_ms
-from manager.operations import archive_making
-from manager.operations.archive_selecting import (
+from manager.operations.archive import selection_files
+from manager.operations.archive.selections import (
     HeldPage,
     Selection,
     checked_selection,
@@ -126,14 +126,14 @@ async def pages_size(door: Door, _: Pages, asked: Asked) -> Size:
 async def _sent(
     request: Request, door: DistributionDoor, caller: Caller, form: str, asked: Selection
 ) -> Response:
-    ending = archive_making.FORMS[form]
+    ending = selection_files.FORMS[form]
     name = f"pages.{ending.suffix}"
     if request.method == "HEAD":
         return Response(media_type=ending.media_type, headers=stream_headers(name))
     turn = door.selections.take(caller.client)
     try:
         await asyncio.to_thread(
-            archive_making.note_selection, door.db, asked, form, caller.actor, door.now_ms()
+            selection_files.note_selection, door.db, asked, form, caller.actor, door.now_ms()
         )
     except BaseException:
         turn.end()
@@ -141,12 +141,12 @@ async def _sent(
     settings = door.settings.archive
     share = max(LEAST_BYTES, settings.memory_bytes // settings.selections_at_once)
     making = replace(making_of(door), memory_bytes=share)
-    pieces: Iterator[bytes] = archive_making.make(making, asked, form)
+    pieces: Iterator[bytes] = selection_files.make(making, asked, form)
     said = asked.host or asked.conditions.url
     return SentStream(name, ending.media_type, pieces, caller, said, turn)
 
 
-def making_of(door: DistributionDoor) -> archive_making.Making:
+def making_of(door: DistributionDoor) -> selection_files.Making:
     """Return what selections are made with."""
     memory_bytes = door.settings.archive.memory_bytes
-    return archive_making.Making(door.db, door.layout, door.store, memory_bytes, door.now_ms)
+    return selection_files.Making(door.db, door.layout, door.store, memory_bytes, door.now_ms)

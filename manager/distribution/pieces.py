@@ -18,7 +18,7 @@ from fastapi import APIRouter, Depends, Header, Response
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.ranges import asked_bytes
 from manager.errors import ForbiddenError
-from manager.operations import archive_files, archive_jobs
+from manager.operations.archive import archive_files, selection_jobs
 
 __all__ = ["router"]
 
@@ -53,7 +53,7 @@ def _given(door: DistributionDoor, caller: Caller, asked: re.Match[str]) -> tupl
     """Return the name and size of a file that is given to a caller, None: it is not."""
     if asked["job"]:
         caller.client.require("pages")
-        job = archive_jobs.complete_job(door.db, int(asked["job"]), caller.client.id)
+        job = selection_jobs.complete_job(door.db, int(asked["job"]), caller.client.id)
         return None if job is None else (job.name, job.size_bytes)
     caller.client.require("index" if asked["kind"] == "index" else "segments")
     row = archive_files.public_by_key(door.db, f"{asked['key']}.warc.gz")

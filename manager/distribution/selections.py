@@ -11,7 +11,7 @@ from collections import Counter
 from typing import Final
 
 from manager.errors import BusyError, SlowDownError
-from manager.operations.clients import Client
+from manager.operations.people.clients import Client
 
 __all__ = ["Selections", "Turn"]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from manager.db import Database
 from manager.errors import SlowDownError
-from manager.operations.clients import DAY_MS, Client, UsageRow, take_usage
+from manager.operations.people.clients import DAY_MS, Client, UsageRow, take_usage
 
 __all__ = ["Usage"]
 

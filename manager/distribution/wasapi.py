@@ -20,7 +20,7 @@ from manager.distribution.addresses import at_address
 from manager.distribution.door import Caller, Door, caller_with
 from manager.distribution.segments import AfterFile, segment_path
 from manager.distribution.times import When, time_ms
-from manager.operations.archive_files import FileFilter, FilePage, SegmentRow, list_files
+from manager.operations.archive.archive_files import FileFilter, FilePage, SegmentRow, list_files
 from shared.archive.record import warc_date
 
 __all__ = ["router"]

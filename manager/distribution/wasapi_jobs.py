@@ -18,10 +18,10 @@ from manager.distribution.door import Caller, DistributionDoor, Door, caller_wit
 from manager.distribution.pages import making_of, selection_of
 from manager.distribution.sending import FileToSend, SentFile
 from manager.errors import UnknownFieldError
-from manager.operations import archive_jobs
-from manager.operations.archive_jobs import JobRow
-from manager.operations.archive_making import FORMS
-from manager.operations.archive_selecting import Selection
+from manager.operations.archive import selection_jobs
+from manager.operations.archive.selection_files import FORMS
+from manager.operations.archive.selection_jobs import JobRow
+from manager.operations.archive.selections import Selection
 from shared.archive.record import warc_date
 from shared.errors import Fault, FormatError
 
@@ -74,7 +74,7 @@ async def submit(request: Request, door: Door, caller: Pages, asked: NewJob) -> 
     """Queue a job: `extract-zip` or `extract-warc`."""
     read_query(asked.query)
     row = await asyncio.to_thread(
-        archive_jobs.submit_job,
+        selection_jobs.submit_job,
         door.db,
         caller.client,
         asked.function,
@@ -95,7 +95,7 @@ async def jobs(
 ) -> JSONResponse:
     """List the jobs of this client, newest first."""
     found = await asyncio.to_thread(
-        archive_jobs.jobs_of, door.db, caller.client, page_size, (page - 1) * page_size
+        selection_jobs.jobs_of, door.db, caller.client, page_size, (page - 1) * page_size
     )
     path = "/wasapi/v1/jobs"
     more = page * page_size < found.count
@@ -121,10 +121,10 @@ async def job(door: Door, caller: Pages, token: str) -> JSONResponse:
 async def result(request: Request, door: Door, caller: Pages, token: str) -> JSONResponse:
     """List the file of a complete job."""
     row = await _row(door, caller, token)
-    archive_jobs.result_path(making_of(door), row)
+    selection_jobs.result_path(making_of(door), row)
     file = {
         "filename": row.name,
-        "filetype": FORMS[archive_jobs.FUNCTIONS[row.function]].suffix.removesuffix(".gz"),
+        "filetype": FORMS[selection_jobs.FUNCTIONS[row.function]].suffix.removesuffix(".gz"),
         "checksums": {"md5": row.md5, "sha1": row.sha1, "sha256": row.sha256},
         "size": row.size_bytes,
         "locations": [at_address(request, door, f"/api/v1/results/{row.token}")],
@@ -146,17 +146,17 @@ async def result(request: Request, door: Door, caller: Pages, token: str) -> JSO
 async def file_of(door: Door, caller: Pages, token: str) -> Response:
     """Send the result of a job; ranges and If-Range are answered."""
     row = await _row(door, caller, token)
-    path = archive_jobs.result_path(making_of(door), row)
+    path = selection_jobs.result_path(making_of(door), row)
     front = door.settings.archive.front
     return SentFile(
         FileToSend(
             name=row.name,
-            media_type=FORMS[archive_jobs.FUNCTIONS[row.function]].media_type,
+            media_type=FORMS[selection_jobs.FUNCTIONS[row.function]].media_type,
             size_bytes=row.size_bytes,
             sha256=row.sha256,
             changed_ms=row.finished_ms or 0,
             open=lambda: path.open("rb"),
-            is_given=lambda: archive_jobs.is_complete(door.db, row.id, row.client_id),
+            is_given=lambda: selection_jobs.is_complete(door.db, row.id, row.client_id),
             front=f"{front.rstrip('/')}/results/{path.name}" if front else None,
         ),
         caller,
@@ -164,7 +164,7 @@ async def file_of(door: Door, caller: Pages, token: str) -> Response:
 
 
 async def _row(door: DistributionDoor, caller: Caller, token: str) -> JobRow:
-    return await asyncio.to_thread(archive_jobs.job_of, door.db, caller.client, token)
+    return await asyncio.to_thread(selection_jobs.job_of, door.db, caller.client, token)
 
 
 def _job(row: JobRow) -> dict[str, Any]:

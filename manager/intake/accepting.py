@@ -15,10 +15,10 @@ from typing import Final
 from manager.db import Database
 from manager.errors import BusyError
 from manager.intake.segments import SegmentIntake
-from manager.operations.archive_accepting import Accepted, Arrived, Quarantined
-from manager.operations.enrolment import identity_by_id
-from manager.operations.upload_ends import put_off, received_uploads, settle
-from manager.operations.uploads import TransferRow
+from manager.operations.identity.enrolment import identity_by_id
+from manager.operations.segments.segment_intake import Accepted, Arrived, Quarantined
+from manager.operations.segments.upload_ends import put_off, received_uploads, settle
+from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadParts
 from shared.errors import PrsmError
 from shared.week_log import TransferLine, WeekLog

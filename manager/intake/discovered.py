@@ -17,10 +17,10 @@ from manager.intake.body_decoding import DecodingLimits
 from manager.intake.discovered_reading import DiscoveredJob, FoundBody, read_discovered
 from manager.intake.log_job import RefusedBody
 from manager.intake.readers import Reader
-from manager.operations.discovered import Recorded, record_found
-from manager.operations.enrolment import AgentIdentity
-from manager.operations.found_urls import FoundUrl
-from manager.operations.host_lines import Tally
+from manager.operations.hosts.discoveries import Recorded, record_found
+from manager.operations.hosts.found_urls import FoundUrl
+from manager.operations.hosts.host_lines import Tally
+from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.policy import Policy
 from manager.settings import IntakeSettings, LimitSettings
 from manager.store import Spool, Spooled

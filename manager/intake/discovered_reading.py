@@ -12,8 +12,8 @@ from typing import Final
 
 from manager.intake.body_decoding import DecodingLimits, decode_body, too_many_lines
 from manager.intake.log_job import RefusedBody
-from manager.operations.found_urls import parse_found
-from manager.operations.refused_lines import (
+from manager.operations.hosts.found_urls import parse_found
+from manager.operations.hosts.refused_lines import (
     REFUSALS_KEPT,
     RefusedLine,
     line_and_reason,

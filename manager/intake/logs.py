@@ -32,18 +32,18 @@ from manager.intake.readers import Reader
 from manager.intake.receiving import Receiving, receive
 from manager.intake.section_check import check_closed
 from manager.intake.sections import LogKind, Section
-from manager.operations.contact import note_message
-from manager.operations.enrolment import AgentIdentity
-from manager.operations.log_accepting import Accepted, accept_log, known_report
-from manager.operations.log_summary import (
+from manager.operations.fleet.contact import note_message
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.logs.log_entry import Accepted, accept_log, known_report
+from manager.operations.logs.log_summary import (
     DirectorySum,
     DrawnUrl,
     FinishedUnit,
     LogSummary,
     UnitSum,
 )
+from manager.operations.logs.reports import held_during
 from manager.operations.policy import Policy
-from manager.operations.reports import held_during
 from manager.settings import IntakeSettings, LimitSettings
 from manager.store import (
     Layout,

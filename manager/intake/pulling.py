@@ -21,10 +21,10 @@ from urllib.parse import urlsplit
 
 from manager.db import Database
 from manager.intake.upload_judging import judge_part
-from manager.operations import uploads
-from manager.operations.pulls import due_pulls, pull_failed
-from manager.operations.upload_bytes import note_bytes
-from manager.operations.uploads import TransferRow
+from manager.operations.segments import uploads
+from manager.operations.segments.pulls import due_pulls, pull_failed
+from manager.operations.segments.upload_bytes import note_bytes
+from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadPart, UploadParts
 from shared.errors import PrsmError
 from shared.naming import AddressRules

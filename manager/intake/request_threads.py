@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
 from manager.intake.turn_queue import TurnQueue
-from manager.operations.senders import OWN, sender
+from manager.operations.request_senders import OWN, sender
 
 __all__ = ["OF_A_SENDER", "THREADS", "RequestThreads"]
 

@@ -1,4 +1,4 @@
-"""Segments that came whole, one of an agent at a time: `manager.operations.archive_accepting`."""
+"""Whole segments, entered one of an agent at a time by `operations.segments.segment_intake`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from manager.db import Database
-from manager.operations.archive_accepting import (
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.segments.segment_intake import (
     Arrived,
     Outcome,
     Reading,
     accept_segment,
     known_segment,
 )
-from manager.operations.archive_repair import accept_again, damaged_segments
-from manager.operations.enrolment import AgentIdentity
+from manager.operations.segments.segment_repair import accept_again, damaged_segments
 
 __all__ = ["SegmentIntake"]
 

@@ -17,8 +17,8 @@ from manager.db import Database
 from manager.errors import LimitError
 from manager.intake.receiving import GATHERED_BYTES, RATE_GRACE_S, Receiving, SlowSenderError
 from manager.intake.upload_errors import ChecksumError, TakenOverError
-from manager.operations.upload_bytes import note_bytes
-from manager.operations.uploads import TransferRow
+from manager.operations.segments.upload_bytes import note_bytes
+from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadPart
 
 __all__ = ["UploadBodies"]

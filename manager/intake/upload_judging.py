@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from manager.db import Database
 from manager.intake.upload_errors import ChecksumError
-from manager.operations.upload_bytes import note_arrived, note_whole
-from manager.operations.uploads import TransferRow, offset
+from manager.operations.segments.upload_bytes import note_arrived, note_whole
+from manager.operations.segments.uploads import TransferRow, offset
 from manager.store import UploadPart, UploadParts
 
 __all__ = ["judge_part"]

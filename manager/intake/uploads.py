@@ -21,13 +21,13 @@ from manager.intake.upload_bodies import UploadBodies
 from manager.intake.upload_errors import OffsetError
 from manager.intake.upload_judging import judge_part
 from manager.intake.upload_turns import UploadTurns
-from manager.operations import uploads
-from manager.operations.enrolment import AgentIdentity
-from manager.operations.pulls import offer_upload
-from manager.operations.upload_bytes import note_arrived
-from manager.operations.upload_ends import drop_upload
-from manager.operations.upload_gaps import read_gaps
-from manager.operations.uploads import NewUpload, TransferRow
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.segments import uploads
+from manager.operations.segments.pulls import offer_upload
+from manager.operations.segments.upload_bytes import note_arrived
+from manager.operations.segments.upload_ends import drop_upload
+from manager.operations.segments.upload_gaps import read_gaps
+from manager.operations.segments.uploads import NewUpload, TransferRow
 from manager.settings import CollectionSettings
 from manager.store import UploadParts
 from shared.errors import Fault

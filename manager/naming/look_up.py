@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from manager.db import Database
-from manager.operations.addresses import hosts_to_resolve, record_resolutions
+from manager.operations.hosts.addresses import hosts_to_resolve, record_resolutions
 from manager.operations.policy import Policy
 from manager.settings import NamingSettings
 from shared.naming import AddressRules, HostAnswer, HostFailure, NameServers, Question, look_up

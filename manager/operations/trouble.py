@@ -1,4 +1,4 @@
-"""What is wrong, as rules find it and `alerting` tells it."""
+"""What is wrong, as rules find it and `alerts` tells it."""
 
 from __future__ import annotations
 

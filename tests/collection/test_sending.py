@@ -16,7 +16,7 @@ from agent.collection.retention import drop_kept
 from agent.collection.sending import Patience, StopSendingError
 from agent.link.backoff import Backoff
 from manager.db import archive
-from manager.operations.uploads import list_transfers
+from manager.operations.segments.uploads import list_transfers
 from shared.archive.errors import DiskFullError
 from tests.collection.line import BadLine, Fault
 from tests.collection.site import CHUNK, Site

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.collection.orders import Order
-from manager.operations.uploads import list_transfers
+from manager.operations.segments.uploads import list_transfers
 from tests.collection.site import Site
 from tests.manager.running import START_MS
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from manager.db.engine import Database
-from manager.operations.audit import audit_page
+from manager.operations.people.audit_log import audit_page
 
 pytestmark = pytest.mark.e2e
 

@@ -12,7 +12,7 @@ from argon2 import PasswordHasher
 from manager.console import access
 from manager.db import engine
 from manager.db.kept import KeptFigures
-from manager.operations import passwords
+from manager.operations.people import passwords
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from manager.app.compose import open_manager
-from manager.operations.planners import HerePlanner
+from manager.operations.planning.planners import HerePlanner
 from manager.settings import read_settings
 from tests.manager.archived import collected, hold, page
 from tests.manager.running import RESERVES, START_MS, Running, read_here

@@ -19,10 +19,10 @@ from manager.intake.body_workers import BodyJob
 from manager.intake.readers import Reader
 from manager.intake.uploads import UploadDesk
 from manager.operations.actor import Actor
-from manager.operations.addresses import Resolution, hosts_to_resolve, record_resolutions
-from manager.operations.enrolment import AgentIdentity, AgentKind, enrol, issue_join_token
-from manager.operations.hosts import import_hosts
-from manager.operations.planners import HerePlanner
+from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
+from manager.operations.hosts.hosts import import_hosts
+from manager.operations.identity.enrolment import AgentIdentity, AgentKind, enrol, issue_join_token
+from manager.operations.planning.planners import HerePlanner
 from manager.settings import read_settings
 from shared.wire.crawl_log import Comment, LogLine, encode
 from shared.wire.names import hash_of_key, new_key

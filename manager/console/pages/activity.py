@@ -17,7 +17,7 @@ from manager.console.pages.drawings import drawing_file
 from manager.console.series import Line, draw_series
 from manager.console.visit import Visit
 from manager.errors import NotFoundError
-from manager.operations.activity import Rate, rates
+from manager.operations.logs.activity import Rate, rates
 from shared.frozen import frozen
 
 __all__ = ["PAGES", "RANGES", "Activity", "activity_of"]

@@ -13,8 +13,8 @@ from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.phrases import spoken
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link, whole_number
-from manager.operations.agent_rounds import rounds_of_agent
-from manager.operations.agents import (
+from manager.operations.fleet.agent_rounds import rounds_of_agent
+from manager.operations.fleet.agents import (
     AgentView,
     agent_detail,
     order_command,
@@ -22,16 +22,16 @@ from manager.operations.agents import (
     retire,
     set_next_list_limit,
 )
-from manager.operations.alerting import few_hosts
-from manager.operations.audit import audit_page
-from manager.operations.claim_review import believe_agent
-from manager.operations.claims import doubts_of
-from manager.operations.host_views import HostFilter, list_hosts
-from manager.operations.positions import position_as_shown, set_position
-from manager.operations.refetch_results import refetches_of
-from manager.operations.reports import list_reports
-from manager.operations.rounds import RoundRow
-from manager.operations.sending_limits import (
+from manager.operations.health.alerts import few_hosts
+from manager.operations.hosts.host_views import HostFilter, list_hosts
+from manager.operations.identity.agent_positions import position_as_shown, set_position
+from manager.operations.logs.reports import list_reports
+from manager.operations.measurement.claim_review import believe_agent
+from manager.operations.measurement.claims import doubts_of
+from manager.operations.measurement.refetch_results import refetches_of
+from manager.operations.people.audit_log import audit_page
+from manager.operations.rounds.rounds import RoundRow
+from manager.operations.segments.sending_limits import (
     ALL_DAY,
     limit_sending,
     read_limits,

@@ -14,8 +14,8 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.pages.progress import UNIT_STATES
 from manager.console.visit import Visit
-from manager.operations.agent_rounds import AgentRound, every_round_of_agent
-from manager.operations.refetch_results import RefetchedPage, refetches_of
+from manager.operations.fleet.agent_rounds import AgentRound, every_round_of_agent
+from manager.operations.measurement.refetch_results import RefetchedPage, refetches_of
 
 __all__ = ["PAGES"]
 

@@ -18,9 +18,9 @@ from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.visit import Visit
 from manager.db.glances import GlanceRow
-from manager.operations.agents import AgentView, agent_views, list_join_tokens
-from manager.operations.glances import AgentGlance, agent_column, agent_glances
-from manager.operations.rounds import list_rounds, round_detail
+from manager.operations.fleet.agent_summaries import AgentGlance, agent_column, agent_glances
+from manager.operations.fleet.agents import AgentView, agent_views, list_join_tokens
+from manager.operations.rounds.rounds import list_rounds, round_detail
 from shared.frozen import frozen
 
 __all__ = ["FILTERS", "PAGES", "matching"]

@@ -22,7 +22,7 @@ from manager.console.map_view import HEIGHT, WIDTH, WORLD, View, view_of
 from manager.console.pages.agents import FILTERS, matching
 from manager.console.visit import Visit, link
 from manager.console.words import word
-from manager.operations.glances import AgentGlance, agent_glances
+from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
 from shared.frozen import frozen
 
 __all__ = ["PAGES", "Spot", "spots"]

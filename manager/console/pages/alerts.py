@@ -16,15 +16,15 @@ from manager.console.language import _, lazy
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.unready import Unable
 from manager.console.visit import Visit
-from manager.operations.alert_views import Alerts, Going, current_alerts, send_test
-from manager.operations.audit import audit_page
-from manager.operations.silences import (
+from manager.operations.health.alert_views import Alerts, Going, current_alerts, send_test
+from manager.operations.health.silences import (
     SilenceRow,
     add_window,
     end_quiet,
     end_silence,
     silence,
 )
+from manager.operations.people.audit_log import audit_page
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]

@@ -16,7 +16,7 @@ from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.phrases import actor_meant
 from manager.console.visit import Visit
-from manager.operations.audit import AuditRow, audit_page
+from manager.operations.people.audit_log import AuditRow, audit_page
 
 __all__ = ["PAGES"]
 

@@ -23,12 +23,12 @@ from manager.console.pages.tree import shown_tree
 from manager.console.series import Line, draw_series
 from manager.console.unready import unable_of
 from manager.console.visit import Visit
-from manager.operations.applying import undoable
-from manager.operations.plans import PlanDetail, list_plans, plan_detail
-from manager.operations.preconditions import plan_unready
-from manager.operations.round_history import PastRound, past_rounds
-from manager.operations.rounds import current_round
-from manager.operations.undoing import undo_preview
+from manager.operations.hosts.preconditions import plan_unready
+from manager.operations.planning.plan_application import undoable
+from manager.operations.planning.plan_undo import undo_preview
+from manager.operations.planning.plans import PlanDetail, list_plans, plan_detail
+from manager.operations.rounds.round_history import PastRound, past_rounds
+from manager.operations.rounds.rounds import current_round
 
 __all__ = ["PAGES", "draw_rounds"]
 

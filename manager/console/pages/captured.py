@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.visit import Visit, link
-from manager.operations.captures import CAPTURES_MOST, CapturesOfPage, captures_of_page
+from manager.operations.archive.captures import CAPTURES_MOST, CapturesOfPage, captures_of_page
 from shared.urls import split_host
 
 __all__ = ["PAGES"]

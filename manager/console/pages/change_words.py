@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from manager.console.language import _, ngettext
-from manager.operations.plan_changes import Change
+from manager.operations.planning.plan_changes import Change
 
 __all__ = ["change_words"]
 

@@ -14,8 +14,9 @@ from manager.console.pages.data import party_of
 from manager.console.visit import Question, Visit, link
 from manager.db.clients import TokenRow
 from manager.errors import NotFoundError
-from manager.operations.archive_jobs import list_jobs
-from manager.operations.clients import (
+from manager.operations.archive.downloads import list_downloads
+from manager.operations.archive.selection_jobs import list_jobs
+from manager.operations.people.clients import (
     DAY_MS,
     SCOPES,
     SHOWN_DAYS,
@@ -25,7 +26,6 @@ from manager.operations.clients import (
     revoke_token,
     set_client_disabled,
 )
-from manager.operations.downloads import list_downloads
 from shared.errors import FormatError, about_field
 from shared.frozen import frozen
 

@@ -24,16 +24,16 @@ from manager.console.pages.reports import before_of
 from manager.console.pages.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.unready import Unable
 from manager.console.visit import Question, Visit
-from manager.operations.collection_orders import list_orders, open_orders
-from manager.operations.collection_schedules import (
+from manager.operations.segments.collection_orders import list_orders, open_orders
+from manager.operations.segments.collection_schedules import (
     TIMETABLE,
     add_collection_schedule,
     change_collection_schedule,
     run_collection_schedule,
 )
-from manager.operations.upload_ends import cancel_transfer
-from manager.operations.upload_gaps import missing_bytes, read_gaps
-from manager.operations.uploads import ListedTransfer, list_transfers
+from manager.operations.segments.upload_ends import cancel_transfer
+from manager.operations.segments.upload_gaps import missing_bytes, read_gaps
+from manager.operations.segments.uploads import ListedTransfer, list_transfers
 from shared.frozen import frozen
 
 __all__ = ["PAGES"]

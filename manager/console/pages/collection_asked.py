@@ -7,8 +7,8 @@ from typing import Final
 
 from manager.console.language import lazy, ngettext
 from manager.console.visit import Visit
-from manager.operations.agents import named_agents
-from manager.operations.collection_orders import CONDITIONS, NewCollection
+from manager.operations.fleet.agents import named_agents
+from manager.operations.segments.collection_orders import CONDITIONS, NewCollection
 from shared.errors import FormatError
 
 __all__ = ["CONDITION_WORDS", "HERE", "asked_of", "asked_words", "day_of", "names_that_hear"]

@@ -24,8 +24,8 @@ from manager.console.pages.reports import before_of
 from manager.console.pages.schedules import number_of
 from manager.console.visit import Question, Visit, link
 from manager.console.words import word
-from manager.operations.agents import named_agents
-from manager.operations.collection_orders import (
+from manager.operations.fleet.agents import named_agents
+from manager.operations.segments.collection_orders import (
     STATES,
     ListedOrder,
     cancel_order,

@@ -10,7 +10,7 @@ from manager.console.access import Page
 from manager.console.csv_export import csv_response, moment_cell
 from manager.console.pages.schedules import SCHEDULE_HEADER, schedule_cells
 from manager.console.visit import Visit
-from manager.operations.collection_schedules import TIMETABLE
+from manager.operations.segments.collection_schedules import TIMETABLE
 
 __all__ = ["PAGES", "SENDS"]
 

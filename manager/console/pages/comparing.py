@@ -13,7 +13,7 @@ from starlette.responses import Response
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.visit import Visit
-from manager.operations.capture_checks import (
+from manager.operations.logs.capture_checks import (
     EXAMPLES,
     CaptureCheck,
     Contradiction,

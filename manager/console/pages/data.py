@@ -13,12 +13,12 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit, link
-from manager.operations.archive_figures import archive_size
-from manager.operations.archive_jobs import list_jobs
-from manager.operations.clients import DAY_MS, ClientDetail, list_clients, register_client
-from manager.operations.downloads import list_downloads
-from manager.operations.file_problems import ANSWERS, list_problems
-from manager.operations.scrubbing import Pace, scrub_now, scrub_progress
+from manager.operations.archive.archive_figures import archive_size
+from manager.operations.archive.downloads import list_downloads
+from manager.operations.archive.selection_jobs import list_jobs
+from manager.operations.people.clients import DAY_MS, ClientDetail, list_clients, register_client
+from manager.operations.segments.file_problems import ANSWERS, list_problems
+from manager.operations.segments.scrub import Pace, scrub_now, scrub_progress
 from shared.frozen import frozen
 
 __all__ = ["PAGES"]

@@ -14,10 +14,10 @@ from manager.console.language import _
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.visit import Question, Visit
-from manager.operations import archive_jobs
-from manager.operations.archive_jobs import OwnedJob, list_jobs, remove_job
-from manager.operations.clients import list_clients
-from manager.operations.downloads import STATES, DownloadRow, list_downloads
+from manager.operations.archive import selection_jobs
+from manager.operations.archive.downloads import STATES, DownloadRow, list_downloads
+from manager.operations.archive.selection_jobs import OwnedJob, list_jobs, remove_job
+from manager.operations.people.clients import list_clients
 
 __all__ = ["PAGES"]
 
@@ -125,7 +125,7 @@ def show_jobs(visit: Visit) -> Response:
         rows=rows[: listing.size],
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,
         clients=_names(visit),
-        states=archive_jobs.STATES,
+        states=selection_jobs.STATES,
     )
 
 

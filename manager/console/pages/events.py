@@ -10,8 +10,8 @@ from manager.console import cookies
 from manager.console.access import Page
 from manager.console.streams import told
 from manager.console.visit import Visit
-from manager.operations.changes import marks
-from manager.operations.users import session_of
+from manager.operations.change_marks import marks
+from manager.operations.people.users import session_of
 from shared.wire.names import hash_of_key
 
 __all__ = ["PAGES"]

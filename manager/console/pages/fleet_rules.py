@@ -14,7 +14,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import BACK, Question, Visit
-from manager.operations.fleet_rules import (
+from manager.operations.fleet.fleet_rules import (
     BlockedRow,
     FleetRules,
     LimitsRow,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from manager.console.language import Lazy, lazy
-from manager.operations.round_holders import HolderReason
+from manager.operations.rounds.round_holders import HolderReason
 
 __all__ = ["HOLDING_WORDS"]
 

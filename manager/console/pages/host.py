@@ -21,16 +21,16 @@ from manager.console.phrases import spoken
 from manager.console.unready import Unable, unable_of
 from manager.console.visit import Question, Visit, link
 from manager.db.hosts import HostRow
-from manager.operations.agents import named_agents
-from manager.operations.archive_figures import segments_with_host
-from manager.operations.bans import ban_host, lift_ban
-from manager.operations.host_views import DIRECTORIES_MOST, HostDetail, host_detail
-from manager.operations.hosts import exclude_host, include_host
-from manager.operations.moving import move_unit
-from manager.operations.name_lookups import look_up_again
-from manager.operations.pins import pin_unit, unpin_units
-from manager.operations.preconditions import why_not_merged, why_not_split
-from manager.operations.rounds import current_round
+from manager.operations.archive.archive_figures import segments_with_host
+from manager.operations.fleet.agents import named_agents
+from manager.operations.hosts.bans import ban_host, lift_ban
+from manager.operations.hosts.host_views import DIRECTORIES_MOST, HostDetail, host_detail
+from manager.operations.hosts.hosts import exclude_host, include_host
+from manager.operations.hosts.name_lookups import look_up_again
+from manager.operations.hosts.preconditions import why_not_merged, why_not_split
+from manager.operations.ownership.pins import pin_unit, unpin_units
+from manager.operations.ownership.unit_moves import move_unit
+from manager.operations.rounds.rounds import current_round
 from shared.urls import split_host
 
 __all__ = ["PAGES"]

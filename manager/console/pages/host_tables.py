@@ -13,8 +13,8 @@ from manager.console.visit import Visit
 from manager.db.assignments import AssignmentRow
 from manager.db.measurements import SumRow
 from manager.db.probes import OrderRow
-from manager.operations.agents import named_agents
-from manager.operations.host_views import (
+from manager.operations.fleet.agents import named_agents
+from manager.operations.hosts.host_views import (
     HostDetail,
     directories_of_host,
     host_detail,

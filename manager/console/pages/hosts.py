@@ -12,16 +12,16 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext, number
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit, link
-from manager.operations.agents import named_agents
-from manager.operations.host_views import (
+from manager.operations.fleet.agents import named_agents
+from manager.operations.hosts.host_views import (
     COUNTED_MOST,
     HostFilter,
     HostLine,
     every_host,
     list_hosts,
 )
-from manager.operations.hosts import import_hosts
-from manager.operations.name_lookups import look_up_again, resolutions
+from manager.operations.hosts.hosts import import_hosts
+from manager.operations.hosts.name_lookups import look_up_again, resolutions
 from shared.frozen import frozen
 from shared.idn import folded
 

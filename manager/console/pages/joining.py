@@ -14,8 +14,8 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit
-from manager.operations.enrolment import JoinToken, issue_join_token, revoke_join_token
-from manager.operations.joining import joining_of
+from manager.operations.identity.enrolment import JoinToken, issue_join_token, revoke_join_token
+from manager.operations.identity.join_tokens import joining_of
 from shared.wire.names import hash_of_key
 
 __all__ = ["PAGES"]

@@ -12,10 +12,10 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit
-from manager.operations.agents import named_agents
-from manager.operations.log_filters import KINDS, Wanted, read_moment
-from manager.operations.log_lines import FoundLine, FoundLines, Mark
-from manager.operations.reports import list_reports
+from manager.operations.fleet.agents import named_agents
+from manager.operations.logs.log_filters import KINDS, Wanted, read_moment
+from manager.operations.logs.log_lines import FoundLine, FoundLines, Mark
+from manager.operations.logs.reports import list_reports
 from shared.errors import FormatError
 from shared.frozen import frozen
 

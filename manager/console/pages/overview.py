@@ -25,18 +25,18 @@ from manager.console.pages.activity import activity_of
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.svg import Part, stacked
 from manager.console.visit import Visit
-from manager.operations.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
-from manager.operations.agents import AgentView, agent_views
-from manager.operations.alerting import few_hosts
-from manager.operations.audit import audit_page
-from manager.operations.glances import AgentGlance, agent_glances, agents_with_trouble
-from manager.operations.host_views import count_hosts
-from manager.operations.managers import list_managers
-from manager.operations.plans import last_applied
-from manager.operations.release_views import list_releases, running_out
-from manager.operations.rounds import list_rounds, round_detail
-from manager.operations.silences import list_silences
-from manager.operations.unheld import what_cannot_hold
+from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_trouble
+from manager.operations.fleet.agents import AgentView, agent_views
+from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
+from manager.operations.health.alerts import few_hosts
+from manager.operations.health.silences import list_silences
+from manager.operations.hosts.host_views import count_hosts
+from manager.operations.identity.managers import list_managers
+from manager.operations.ownership.ineffective_rules import what_cannot_hold
+from manager.operations.people.audit_log import audit_page
+from manager.operations.planning.plans import last_applied
+from manager.operations.releases.release_views import list_releases, running_out
+from manager.operations.rounds.rounds import list_rounds, round_detail
 from shared.frozen import frozen
 
 __all__ = ["PAGES"]

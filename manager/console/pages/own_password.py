@@ -11,8 +11,8 @@ from manager.console.language import _
 from manager.console.pages.sessions import keep_device
 from manager.console.visit import Visit
 from manager.errors import ForbiddenError
-from manager.operations.api_tokens import Holder
-from manager.operations.own_password import change_own_password
+from manager.operations.people.api_tokens import Holder
+from manager.operations.people.own_password import change_own_password
 from shared.errors import FormatError
 from shared.wire.names import hash_of_key
 

@@ -11,8 +11,8 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.pages.bars import costliest_first
 from manager.console.visit import Visit
-from manager.operations.plan_tree import plan_tree
-from manager.operations.plans import plan_detail
+from manager.operations.planning.plan_tree import plan_tree
+from manager.operations.planning.plans import plan_detail
 
 __all__ = ["PAGES"]
 

@@ -14,9 +14,9 @@ from manager.console.pages.methods import METHOD_WORDS
 from manager.console.visit import Visit, whole_number
 from manager.db.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
-from manager.operations.applying import undo_plan
-from manager.operations.plan_changes import Change
-from manager.operations.undoing import MOVES_SHOWN, undo_preview
+from manager.operations.planning.plan_application import undo_plan
+from manager.operations.planning.plan_changes import Change
+from manager.operations.planning.plan_undo import MOVES_SHOWN, undo_preview
 
 __all__ = ["PAGES", "stale_page"]
 

@@ -23,13 +23,13 @@ from manager.console.phrases import actor
 from manager.console.visit import Question, Visit, share, whole_number
 from manager.db.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
-from manager.operations.applying import apply_plan, undoable
-from manager.operations.audit import audit_page
-from manager.operations.plan_changes import Change, changes_since
-from manager.operations.plan_list import SORTS, PlanFilter, every_plan, plan_page
-from manager.operations.plan_moves import Move, every_move
-from manager.operations.plans import make_plan, plan_detail
-from manager.operations.undoing import UndoPreview, undo_preview
+from manager.operations.people.audit_log import audit_page
+from manager.operations.planning.plan_application import apply_plan, undoable
+from manager.operations.planning.plan_changes import Change, changes_since
+from manager.operations.planning.plan_list import SORTS, PlanFilter, every_plan, plan_page
+from manager.operations.planning.plan_moves import Move, every_move
+from manager.operations.planning.plan_undo import UndoPreview, undo_preview
+from manager.operations.planning.plans import make_plan, plan_detail
 
 __all__ = ["PAGES"]
 

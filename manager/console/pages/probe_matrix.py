@@ -11,9 +11,9 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit
-from manager.operations.agents import names_taking_part
-from manager.operations.host_views import HostFilter
-from manager.operations.probe_matrix import MatrixRow, every_matrix_row, matrix
+from manager.operations.fleet.agents import names_taking_part
+from manager.operations.hosts.host_views import HostFilter
+from manager.operations.hosts.probe_matrix import MatrixRow, every_matrix_row, matrix
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]

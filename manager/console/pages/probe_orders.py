@@ -11,7 +11,7 @@ from manager.console.language import _, ngettext, number
 from manager.console.pages.probe_pairs import days_of
 from manager.console.pages.probes import COVERAGE
 from manager.console.visit import Question, Visit, link
-from manager.operations.asked_probes import ORDERS_MOST, Ordered, order_probes
+from manager.operations.planning.requested_probes import ORDERS_MOST, Ordered, order_probes
 
 __all__ = ["PAGES"]
 

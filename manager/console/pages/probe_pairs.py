@@ -11,8 +11,14 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit
-from manager.operations.agents import names_taking_part
-from manager.operations.distance_pairs import REACHED, PairFilter, PairRow, every_pair, pairs
+from manager.operations.fleet.agents import names_taking_part
+from manager.operations.planning.distance_pairs import (
+    REACHED,
+    PairFilter,
+    PairRow,
+    every_pair,
+    pairs,
+)
 from shared.errors import FormatError
 
 __all__ = ["PAGES", "days_of"]

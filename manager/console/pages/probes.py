@@ -15,7 +15,7 @@ from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.svg import Part, stacked
 from manager.console.unready import unable_of
 from manager.console.visit import Visit
-from manager.operations.probe_views import AGE_DAYS, AgentCoverage, Coverage, coverage
+from manager.operations.planning.probe_coverage import AGE_DAYS, AgentCoverage, Coverage, coverage
 from shared.errors import FormatError
 
 __all__ = ["COVERAGE", "PAGES", "coverage_now"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from manager.console.svg import Part, stacked
-from manager.operations.rounds import RoundDetail
+from manager.operations.rounds.rounds import RoundDetail
 from shared.frozen import frozen
 
 __all__ = ["OVER", "UNIT_STATES", "Progress", "busiest_first", "progress_of"]

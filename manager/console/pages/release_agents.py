@@ -13,9 +13,9 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit
-from manager.operations.release_views import list_releases
-from manager.operations.rollouts import AgentOffer, offers, pin_version, set_canary
-from manager.operations.update_reports import OUTCOMES
+from manager.operations.releases.release_views import list_releases
+from manager.operations.releases.rollouts import AgentOffer, offers, pin_version, set_canary
+from manager.operations.releases.update_reports import OUTCOMES
 from shared.versions import is_version, version_key
 
 __all__ = ["PAGES"]

@@ -13,8 +13,8 @@ from starlette.responses import Response
 from manager.console.access import Page
 from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit, link
-from manager.operations.releases import begin_releases, revoke, take_next
-from manager.operations.rollouts import offers
+from manager.operations.releases.releases import begin_releases, revoke, take_next
+from manager.operations.releases.rollouts import offers
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]

@@ -10,7 +10,7 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.visit import Visit
-from manager.operations.release_views import WARN_MS, MetadataAge, list_releases
+from manager.operations.releases.release_views import WARN_MS, MetadataAge, list_releases
 from shared.frozen import frozen
 
 __all__ = ["PAGES", "KeyLine", "key_line"]

@@ -21,9 +21,10 @@ from manager.console.phrases import actor
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
 from manager.db.releases import ReleaseRow
-from manager.operations.audit import audit_page
-from manager.operations.release_views import list_releases
-from manager.operations.rollouts import (
+from manager.operations.people.audit_log import audit_page
+from manager.operations.releases.offer_snapshots import check_shown, offer_of, read_offer
+from manager.operations.releases.release_views import list_releases
+from manager.operations.releases.rollouts import (
     RINGS,
     AgentOffer,
     halt,
@@ -32,7 +33,6 @@ from manager.operations.rollouts import (
     set_minimum_version,
     too_old,
 )
-from manager.operations.shown_offers import check_shown, offer_of, read_offer
 from shared.errors import about_field
 from shared.frozen import frozen
 from shared.versions import is_version, version_key

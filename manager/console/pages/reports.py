@@ -14,9 +14,9 @@ from manager.console.language import lazy
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Visit, link
 from manager.console.zip_stream import zip_response
-from manager.operations import exporting
-from manager.operations.agents import named_agents
-from manager.operations.reports import ReportRow, list_reports
+from manager.operations.fleet.agents import named_agents
+from manager.operations.logs import source_files
+from manager.operations.logs.reports import ReportRow, list_reports
 from shared.errors import FormatError
 
 __all__ = ["PAGES", "before_of"]
@@ -129,7 +129,7 @@ def take(visit: Visit) -> Response:
     """Send the files of the source of one kind, as `prsm export` writes them, in one archive."""
     kind = visit.form.get("kind", "")
     with visit.door.scratch.turn() as place:
-        files = exporting.export(visit.db, kind, place, visit.actor, visit.now_ms)
+        files = source_files.export(visit.db, kind, place, visit.actor, visit.now_ms)
         return zip_response(kind, files, place.folder)
 
 

@@ -20,7 +20,8 @@ from manager.console.language import _, ngettext
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import BACK, Question, Visit
 from manager.errors import ConflictError
-from manager.operations.agents import (
+from manager.operations.fleet.agent_summaries import agent_column
+from manager.operations.fleet.agents import (
     AgentName,
     AgentView,
     agent_views,
@@ -30,7 +31,6 @@ from manager.operations.agents import (
     order_command,
     set_next_list_limit,
 )
-from manager.operations.glances import agent_column
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]

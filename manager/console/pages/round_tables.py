@@ -12,9 +12,9 @@ from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.pages.progress import UNIT_STATES, busiest_first
 from manager.console.pages.schedules import SCHEDULE_HEADER, schedule_cells
 from manager.console.visit import Visit
-from manager.operations.round_holders import HOLDERS_MOST, RoundHolder, holders_of
-from manager.operations.round_schedules import TIMETABLE
-from manager.operations.rounds import round_detail
+from manager.operations.rounds.round_holders import HOLDERS_MOST, RoundHolder, holders_of
+from manager.operations.rounds.round_schedules import TIMETABLE
+from manager.operations.rounds.rounds import round_detail
 
 __all__ = ["PAGES"]
 

@@ -23,14 +23,14 @@ from manager.console.pages.progress import Progress, progress_of
 from manager.console.pages.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.unready import unable_of
 from manager.console.visit import Question, Visit, link, share, whole_number
-from manager.operations.plans import plan_detail
-from manager.operations.preconditions import round_unready
-from manager.operations.round_history import past_rounds
-from manager.operations.round_holders import holders_of
-from manager.operations.round_list import SORTS, STATES, RoundFilter, every_round, round_page
-from manager.operations.round_report import AgentReport, RoundReport, report_of, round_report
-from manager.operations.round_schedules import TIMETABLE, add_schedule, change_schedule
-from manager.operations.rounds import (
+from manager.operations.hosts.preconditions import round_unready
+from manager.operations.planning.plans import plan_detail
+from manager.operations.rounds.round_history import past_rounds
+from manager.operations.rounds.round_holders import holders_of
+from manager.operations.rounds.round_list import SORTS, STATES, RoundFilter, every_round, round_page
+from manager.operations.rounds.round_report import AgentReport, RoundReport, report_of, round_report
+from manager.operations.rounds.round_schedules import TIMETABLE, add_schedule, change_schedule
+from manager.operations.rounds.rounds import (
     RoundRow,
     cancel_round,
     current_round,

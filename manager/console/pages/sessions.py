@@ -17,8 +17,8 @@ from manager.console.language import _
 from manager.console.phrases import spoken
 from manager.console.visit import Visit
 from manager.errors import ForbiddenError, SlowDownError, UnknownKeyError
-from manager.operations import users
-from manager.operations.devices import DEVICE_S
+from manager.operations.people import users
+from manager.operations.people.known_devices import DEVICE_S
 from shared.wire.names import hash_of_key
 
 __all__ = ["PAGES", "keep_device"]

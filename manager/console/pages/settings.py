@@ -14,7 +14,7 @@ from manager.console.language import _
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.setting_values import shown_setting
 from manager.console.visit import Question, Visit
-from manager.operations.managers import forget_manager, list_managers
+from manager.operations.identity.managers import forget_manager, list_managers
 from manager.settings import SETTINGS_FILE, SettingLine, setting_lines
 
 __all__ = ["PAGES"]

@@ -11,9 +11,9 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit, link
-from manager.operations.host_views import HostDetail, host_detail
-from manager.operations.merging import merge_host
-from manager.operations.splitting import Piece, Split, split_host
+from manager.operations.hosts.host_merge import merge_host
+from manager.operations.hosts.host_split import Piece, Split, split_host
+from manager.operations.hosts.host_views import HostDetail, host_detail
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]

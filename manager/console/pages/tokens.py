@@ -14,7 +14,7 @@ from manager.console.language import _
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.visit import Question, Visit, link
 from manager.errors import NotFoundError
-from manager.operations.api_tokens import (
+from manager.operations.people.api_tokens import (
     MOST_DAYS,
     Holder,
     NewToken,
@@ -23,7 +23,7 @@ from manager.operations.api_tokens import (
     make_token,
     revoke_token,
 )
-from manager.operations.users import ROLES
+from manager.operations.people.users import ROLES
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]

@@ -12,7 +12,7 @@ from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, ngettext
 from manager.console.visit import Question, Visit
-from manager.operations.adoption import Adopted, IdOf
+from manager.operations.segments.adoption import Adopted, IdOf
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]

@@ -14,7 +14,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.drawings import drawing_file
 from manager.console.visit import Visit
-from manager.operations.plan_tree import Flow, PlanTree, TreeEdge, plan_tree
+from manager.operations.planning.plan_tree import Flow, PlanTree, TreeEdge, plan_tree
 from shared.frozen import frozen
 
 __all__ = ["PAGES", "ShownTree", "shown_tree"]

@@ -16,9 +16,9 @@ from manager.console.unready import Unable
 from manager.console.visit import Question, Visit, link
 from manager.console.words import word
 from manager.errors import NotFoundError
-from manager.operations.preconditions import is_last_admin
-from manager.operations.sessions import end_sessions, list_sessions
-from manager.operations.users import (
+from manager.operations.hosts.preconditions import is_last_admin
+from manager.operations.people.sessions import end_sessions, list_sessions
+from manager.operations.people.users import (
     ROLES,
     User,
     add_user,

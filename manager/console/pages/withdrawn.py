@@ -14,8 +14,8 @@ from manager.console.language import _
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.reports import before_of
 from manager.console.visit import BACK, Question, Visit
-from manager.operations.archive_figures import archive_size, list_withdrawn
-from manager.operations.hosts import exclude_host
+from manager.operations.archive.archive_figures import archive_size, list_withdrawn
+from manager.operations.hosts.hosts import exclude_host
 from shared.errors import FormatError
 
 __all__ = ["PAGES"]

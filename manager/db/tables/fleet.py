@@ -82,10 +82,12 @@ agents: Final = sa.Table(
     count("permit_until_ms"),
     # What it is estimated to cost it to fetch what it owns, ms; exact after each plan.
     sa.Column("load_ms", sa.Float(), nullable=False, default=0.0, server_default="0"),
-    # Sick, or a liar: since when and why; see `operations.watching`.
+    # Sick, or a liar: since when and why; see `operations.measurement.agent_verdicts`.
     moment("suspect_since_ms"),
     text("suspect_reason"),
-    text("doubts"),  # JSON: when its claims are not believed, and why; see `operations.claims`
+    text(
+        "doubts"
+    ),  # JSON: when its claims are not believed, and why; see `operations.measurement.claims`
     count("believed_age"),  # up to here a person believes its claims ...
     count("history_age"),  # ... and what it claimed before this is no measure of them
     # Where it may be fetched from, if it serves its segments (`prs serve`).

@@ -82,7 +82,7 @@ directory_sums: Final = sa.Table(
     sa.Index(None, "host_id"),
 )
 
-# What all logs together say of each hour, for how long see `manager.operations.activity`.
+# What all logs together say of each hour, for how long see `manager.operations.logs.activity`.
 activity: Final = sa.Table(
     "activity",
     metadata,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from manager.db.engine import Database
-from manager.operations.captures import captures_of_page
+from manager.operations.archive.captures import captures_of_page
 from manager.operations.search.hits import Hit
 from manager.operations.search.query import Query
 from manager.store import Layout

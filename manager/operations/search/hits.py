@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
-from manager.operations.users import Role
+from manager.operations.people.users import Role
 from shared.frozen import frozen
 
 __all__ = ["HITS_MOST", "KINDS", "ConsolePage", "Hit", "HitGroup", "Kind", "Match", "SearchResult"]

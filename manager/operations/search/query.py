@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from manager.operations.hosts.typed_hosts import TypedHost, storable, typed_host
 from manager.operations.search.hits import Kind, Match
-from manager.operations.typed_hosts import TypedHost, storable, typed_host
 from shared.frozen import frozen
 from shared.idn import folded
 

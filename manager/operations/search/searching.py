@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from manager.db.engine import Database, Transaction
-from manager.operations.alert_views import AlertDesk, current_alerts
+from manager.operations.health.alert_views import AlertDesk, current_alerts
+from manager.operations.people.users import ROLES
 from manager.operations.search import subjects
 from manager.operations.search.archive_pages import find_pages
 from manager.operations.search.hits import (
@@ -21,7 +22,6 @@ from manager.operations.search.hits import (
     SearchResult,
 )
 from manager.operations.search.query import Query, read_query
-from manager.operations.users import ROLES
 from manager.settings import Settings, setting_lines
 from manager.store import Layout
 from shared.errors import Fault, FormatError

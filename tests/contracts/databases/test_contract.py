@@ -21,12 +21,12 @@ from manager.db.engine import Database
 from manager.db.tables import assignments, hosts
 from manager.errors import BusyError, ConflictError, PrsmError
 from manager.operations.actor import Actor
-from manager.operations.audit import audit_page
-from manager.operations.checks import check
-from manager.operations.enrolment import enrol, issue_join_token
-from manager.operations.hosts import import_hosts
-from manager.operations.rounds import list_rounds, start_round
-from manager.operations.tick import tick
+from manager.operations.health.consistency_checks import check
+from manager.operations.hosts.hosts import import_hosts
+from manager.operations.identity.enrolment import enrol, issue_join_token
+from manager.operations.people.audit_log import audit_page
+from manager.operations.rounds.rounds import list_rounds, start_round
+from manager.operations.rounds.tick import tick
 from shared.wire.names import hash_of_key
 from tests.manager.operations.world import World
 from tests.postgres import PostgresServer
@@ -37,7 +37,7 @@ WRITER = """
 import sys
 from manager.db.engine import Database
 from manager.operations.actor import Actor
-from manager.operations.hosts import import_hosts
+from manager.operations.hosts.hosts import import_hosts
 db = Database(sys.argv[1])
 for number in range(int(sys.argv[3])):
     lines = [(1, f"{sys.argv[2]}{number}.jp"), (2, f"same{number}.jp")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.operations.installation import installation_id
+from manager.operations.identity.installation import installation_id
 from shared.wire.installation import HEADER, read_installation
 from shared.wire.names import hash_of_key, new_key
 from tests.manager.running import Running, log_body, running

@@ -11,7 +11,7 @@ import pytest
 from manager.agent_api import Keys, keys
 from manager.db.engine import Database
 from manager.errors import BusyError
-from manager.operations.enrolment import AgentIdentity, authenticate, replace_key
+from manager.operations.identity.enrolment import AgentIdentity, authenticate, replace_key
 from shared.wire.names import hash_of_key, new_key
 from tests.manager.operations.world import World
 from tests.postgres import database, database_url, postgres_server, sqlite_template

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from manager.operations.addresses import hosts_to_resolve
-from manager.operations.reports import list_reports
-from manager.operations.rollouts import set_minimum_version
-from manager.operations.rounds import start_round
-from manager.operations.tick import tick
+from manager.operations.hosts.addresses import hosts_to_resolve
+from manager.operations.logs.reports import list_reports
+from manager.operations.releases.rollouts import set_minimum_version
+from manager.operations.rounds.rounds import start_round
+from manager.operations.rounds.tick import tick
 from shared.wire.crawl_log import Comment, LogLine
 from shared.wire.server_list import decode, encode_line
 from tests.manager.running import LOCAL, Agent, Running, fill, log_body, running, zipped

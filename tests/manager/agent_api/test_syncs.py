@@ -10,9 +10,9 @@ import pytest
 from manager.agent_api import Syncs, syncs
 from manager.db.engine import Database
 from manager.errors import BusyError, ConflictError, UnknownKeyError
-from manager.operations import syncing
-from manager.operations.enrolment import replace_key
-from manager.operations.syncing import Asked
+from manager.operations.fleet import sync
+from manager.operations.fleet.sync import Asked
+from manager.operations.identity.enrolment import replace_key
 from shared.wire.names import hash_of_key, new_key
 from shared.wire.sync import SyncAnswer
 from tests.manager.operations.world import World
@@ -43,7 +43,7 @@ def test_who_waits_is_answered_in_one_transaction(
     world = World(database)
     world.join(*NAMES)
     sizes: list[list[str]] = []
-    whole = syncing.sync_all
+    whole = sync.sync_all
 
     def noted(db: Database, some: list[Asked], *rest: Any) -> Any:
         sizes.append([one.agent.name for one in some])
@@ -83,7 +83,7 @@ def test_what_spoils_a_batch_spoils_one(
     """A fault with one agent's sync is its own; a database that is busy is told to all."""
     world = World(database)
     world.join(*NAMES)
-    whole = syncing.sync_all
+    whole = sync.sync_all
     fault: list[Exception] = [ValueError("a fault of ours")]
 
     def faulty(db: Database, some: list[Asked], *rest: Any) -> Any:
@@ -132,7 +132,7 @@ def test_a_batch_behind_another_waits_until_enough_have_come(
     world = World(database)
     world.join(*NAMES)
     sizes: list[int] = []
-    whole = syncing.sync_all
+    whole = sync.sync_all
 
     def noted(db: Database, some: list[Asked], *rest: Any) -> Any:
         sizes.append(len(some))

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from manager.operations.upload_ends import expire_uploads, put_off, received_uploads
-from manager.operations.uploads import list_transfers
+from manager.operations.segments.upload_ends import expire_uploads, put_off, received_uploads
+from manager.operations.segments.uploads import list_transfers
 from shared.wire.uploads import (
     BLOCK_BYTES,
     digest_file,

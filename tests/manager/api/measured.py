@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from typing import Final
 
-from manager.operations.tick import tick
+from manager.operations.rounds.tick import tick
 from shared.wire.crawl_log import Comment, LogLine
 from tests.manager.running import Agent, Running, fill, log_body
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from manager.api.door import csrf_of
-from manager.operations.users import add_user
+from manager.operations.people.users import add_user
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, Running
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import pytest
 
-from manager.operations.agents import retire
-from manager.operations.exporting import ExportFile, export
+from manager.operations.fleet.agents import retire
+from manager.operations.logs.source_files import ExportFile, export
 from tests.manager.api.measured import A, B, crawled
 from tests.manager.running import LOCAL, Running, running
 
@@ -181,6 +181,6 @@ def test_one_export_at_a_time(prsm: Running, monkeypatch: pytest.MonkeyPatch) ->
         inner.append(prsm.local.post("/api/v1/export/lists").status_code)
         return export(*arguments)
 
-    monkeypatch.setattr("manager.operations.exporting.export", asks_again)
+    monkeypatch.setattr("manager.operations.logs.source_files.export", asks_again)
     assert prsm.local.post("/api/v1/export/lists").status_code == 200
     assert inner == [503]

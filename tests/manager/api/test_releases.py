@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from manager.db import releases
-from manager.operations.rollouts import halt, roll_out
+from manager.operations.releases.rollouts import halt, roll_out
 from tests.manager.running import LOCAL, Running
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manager.operations.users import add_user
+from manager.operations.people.users import add_user
 from tests.manager.archived import collected, hold, page, revisit_of
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, START_MS, Running

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from manager.operations.audit import audit_page
-from manager.operations.users import add_user, set_role, set_user_disabled
+from manager.operations.people.audit_log import audit_page
+from manager.operations.people.users import add_user, set_role, set_user_disabled
 from tests.manager.api.test_door import PASSWORD, Session, login
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, Running

@@ -23,10 +23,10 @@ from manager.app.alert_sending import SendingError, mail_sender, signature, ways
 from manager.app.alerts import Alerts
 from manager.clock import Clock
 from manager.db import Database
-from manager.operations.alert_views import Way, send_test
-from manager.operations.alerting import Message
-from manager.operations.audit import audit_page
-from manager.operations.standing import Standing
+from manager.operations.health.alert_views import Way, send_test
+from manager.operations.health.alerts import Message
+from manager.operations.health.system_figures import Standing
+from manager.operations.people.audit_log import audit_page
 from manager.settings import AlertSettings, read_settings
 from shared.errors import SettingError
 from tests.manager.certificates import write_certificate, write_key

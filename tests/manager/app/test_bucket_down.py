@@ -16,8 +16,8 @@ from obstore.exceptions import PermissionDeniedError
 from manager.app.compose import layout_of
 from manager.app.keeping import store_of
 from manager.errors import BusyError
-from manager.operations.bucket_gate import BucketGate, BucketState
-from manager.operations.installation import (
+from manager.operations.identity.bucket_gate import BucketGate, BucketState
+from manager.operations.identity.installation import (
     InstallationError,
     MarkedFiles,
     installation_id,

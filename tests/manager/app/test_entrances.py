@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from manager.operations.clients import issue_token, register_client
-from manager.operations.users import add_user
+from manager.operations.people.clients import issue_token, register_client
+from manager.operations.people.users import add_user
 from tests.manager.asgi import Caller
 from tests.manager.console.browser import Browser
 from tests.manager.console.filled import PASSWORD

@@ -18,7 +18,7 @@ from manager.cli import main
 from manager.cli.options import Place
 from manager.db.engine import Database
 from manager.db.migrate import schema_version
-from manager.operations.installation import InstallationError, Mismatch, installation_id
+from manager.operations.identity.installation import InstallationError, Mismatch, installation_id
 from manager.settings import read_settings
 from manager.store import StoreError, marks
 from manager.store.marks import LEASE, MARK, Mark, places_of
@@ -346,7 +346,9 @@ def test_a_copy_that_nothing_tells_apart_is_refused_while_the_first_lives(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a snapshot of the machine, or of PostgreSQL's files: it lacks the stamps written since."""
-    monkeypatch.setattr("manager.operations.file_lease.database_identity", lambda _: "the same")
+    monkeypatch.setattr(
+        "manager.operations.identity.file_lease.database_identity", lambda _: "the same"
+    )
     copy = tmp_path / "copy"
     copy.mkdir()
     with pytest.MonkeyPatch.context() as patched, running(data) as first:
@@ -363,7 +365,9 @@ def test_two_copies_that_began_together_both_delete_nothing(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each finds the other's stamp after its next sign of life, and says so."""
-    monkeypatch.setattr("manager.operations.file_lease.database_identity", lambda _: "the same")
+    monkeypatch.setattr(
+        "manager.operations.identity.file_lease.database_identity", lambda _: "the same"
+    )
     copy = tmp_path / "copy"
     copy.mkdir()
     with running(data) as first:

@@ -25,8 +25,8 @@ from manager.app.web import ROUTES, STRANGERS
 from manager.console.routes import PAGES
 from manager.intake.large_messages import LargeMessage
 from manager.intake.messages import DIRECT_BYTES, FEW_FIELDS_BYTES
-from manager.operations.clients import issue_token, register_client
-from manager.operations.users import add_user
+from manager.operations.people.clients import issue_token, register_client
+from manager.operations.people.users import add_user
 from tests.manager.console.browser import FORM, Browser
 from tests.manager.console.filled import PASSWORD
 from tests.manager.running import LOCAL, Running, running

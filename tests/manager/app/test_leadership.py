@@ -13,9 +13,9 @@ from manager.db import Database
 from manager.db.tables import hosts
 from manager.errors import NotLeadingError
 from manager.operations.actor import Actor
-from manager.operations.audit import audit_page
-from manager.operations.hosts import import_hosts
-from manager.operations.managers import LeaderRow, list_managers, live
+from manager.operations.hosts.hosts import import_hosts
+from manager.operations.identity.managers import LeaderRow, list_managers, live
+from manager.operations.people.audit_log import audit_page
 from tests.postgres import PostgresServer, database, database_url, postgres_server, sqlite_template
 
 __all__ = ["database", "database_url", "postgres_server", "sqlite_template"]

@@ -20,9 +20,9 @@ from manager.db.engine import Database
 from manager.distance import Lesson, Probes, Taught, learn
 from manager.errors import BusyError
 from manager.intake.workers import Limits
-from manager.operations.learning import Learning
-from tests.manager.operations.test_learning import probed
-from tests.manager.operations.test_rounds import probing
+from manager.operations.measurement.distance_model import Learning
+from tests.manager.operations.measurement.test_distance_model import probed
+from tests.manager.operations.rounds.test_rounds import probing
 from tests.postgres import database, database_url, postgres_server, sqlite_template
 
 __all__ = ["database", "database_url", "postgres_server", "sqlite_template"]

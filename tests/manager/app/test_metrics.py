@@ -14,7 +14,7 @@ from prometheus_client import generate_latest
 from manager.app.metrics import Metrics
 from manager.clock import Clock
 from manager.errors import BusyError
-from manager.operations.standing import Standing
+from manager.operations.health.system_figures import Standing
 from manager.settings import ServerSettings
 from shared.errors import SettingError
 from tests.manager.running import fill, running

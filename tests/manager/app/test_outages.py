@@ -18,11 +18,11 @@ from manager.app.outages import Outages, Signs
 from manager.db import Database
 from manager.db.migrate import migrate
 from manager.intake.body_workers import BodyWorkers, Pool
-from manager.operations.alert_views import Way
-from manager.operations.alerting import Message
-from manager.operations.audit import audit_page
-from manager.operations.planners import HerePlanner
-from manager.operations.silences import add_window, end_quiet, silence
+from manager.operations.health.alert_views import Way
+from manager.operations.health.alerts import Message
+from manager.operations.health.silences import add_window, end_quiet, silence
+from manager.operations.people.audit_log import audit_page
+from manager.operations.planning.planners import HerePlanner
 from manager.settings import read_settings
 from tests.manager.running import LOCAL, Running, read_here, running
 from tests.postgres import NOT_INSTALLED, PostgresServer, running_server, server_binaries

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from manager.app.request_heads import PARAMETERS_MOST, check_parameters, plain_cookies
-from manager.operations.users import add_user
+from manager.operations.people.users import add_user
 from shared.errors import LimitError
 from tests.manager.console.browser import Browser
 from tests.manager.console.filled import PASSWORD

@@ -12,8 +12,8 @@ from manager.app import running as app_running
 from manager.app.leadership import Leadership
 from manager.clock import Clock, Job
 from manager.intake.body_workers import BodyWorkers, Pool
-from manager.operations.release_views import metadata_file
-from manager.operations.releases import begin_releases
+from manager.operations.releases.release_views import metadata_file
+from manager.operations.releases.releases import begin_releases
 from manager.releases import version_of
 from manager.signing import SigningClient
 from tests.ceremony import Ceremony

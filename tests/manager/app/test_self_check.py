@@ -14,8 +14,8 @@ from manager.app.compose import layout_of
 from manager.app.self_check import SelfCheck, check_folders
 from manager.db.tables import audit
 from manager.errors import DamagedDatabaseError
-from manager.operations.alert_views import current_alerts
-from manager.operations.conditions import conditions_of
+from manager.operations.health.alert_views import current_alerts
+from manager.operations.machine_conditions import conditions_of
 from manager.settings import read_settings
 from manager.store import StoreError
 from manager.store.file_system import FileSystem

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from manager.operations.actor import Actor
-from manager.operations.rounds import cancel_round
+from manager.operations.rounds.rounds import cancel_round
 from shared.wire.crawl_log import LogLine
 from tests.manager.api.measured import A, B
 from tests.manager.api.test_capture_checks import probed

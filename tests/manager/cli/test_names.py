@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.operations.addresses import Resolution, hosts_to_resolve, record_resolutions
+from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
 from shared.host_failures import HostFailure
 from tests.manager.cli.conftest import Prsm
 from tests.manager.running import Running, look_up

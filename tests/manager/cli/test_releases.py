@@ -15,7 +15,7 @@ from manager.app.web import build_app, wrapped
 from manager.cli import main
 from manager.cli.options import Place
 from manager.console.attention import signature_notices
-from manager.operations.release_views import running_out
+from manager.operations.releases.release_views import running_out
 from tests.manager.cli.conftest import InProcess
 from tests.manager.running import Running, running
 

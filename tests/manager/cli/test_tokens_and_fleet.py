@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from manager.operations.users import add_user, list_users
+from manager.operations.people.users import add_user, list_users
 from tests.manager.asgi import Caller
 from tests.manager.cli.conftest import Prsm
 from tests.manager.running import LOCAL, Running

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.operations.users import add_user
+from manager.operations.people.users import add_user
 from tests.manager.console.browser import Browser
 from tests.manager.console.filled import PASSWORD, fill_world
 from tests.manager.operations.world import ADMIN

@@ -8,19 +8,19 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from manager.operations.agents import order_command, retire, set_next_list_limit
-from manager.operations.archive_jobs import submit_job
-from manager.operations.clients import authenticate_client, issue_token, register_client
-from manager.operations.contact import sync
-from manager.operations.discovered import record_discovered
-from manager.operations.downloads import Taken, take_down
-from manager.operations.enrolment import enrol, issue_join_token
-from manager.operations.hosts import exclude_host
+from manager.operations.archive.downloads import Taken, take_down
+from manager.operations.archive.selection_jobs import submit_job
+from manager.operations.fleet.agents import order_command, retire, set_next_list_limit
+from manager.operations.fleet.contact import sync
+from manager.operations.hosts.discoveries import record_discovered
+from manager.operations.hosts.hosts import exclude_host
+from manager.operations.identity.enrolment import enrol, issue_join_token
+from manager.operations.people.clients import authenticate_client, issue_token, register_client
+from manager.operations.people.users import ROLES, add_user, login
 from manager.operations.policy import Policy
-from manager.operations.rounds import make_plan, start_round
-from manager.operations.upload_ends import settle
-from manager.operations.uploads import NewUpload, begin_upload
-from manager.operations.users import ROLES, add_user, login
+from manager.operations.rounds.rounds import make_plan, start_round
+from manager.operations.segments.upload_ends import settle
+from manager.operations.segments.uploads import NewUpload, begin_upload
 from shared.wire.names import hash_of_key
 from shared.wire.sync import Counters, KindOfLinks, StoppedUrls
 from tests.manager.operations.logged import HOUR_MS, add_log

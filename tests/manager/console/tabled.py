@@ -17,13 +17,13 @@ from manager.db.tables import (
     refetch_pages,
 )
 from manager.operations.actor import note_alone
-from manager.operations.collection_orders import NewCollection, collect_now
-from manager.operations.collection_schedules import add_collection_schedule
-from manager.operations.host_views import host_detail
-from manager.operations.hosts import import_hosts
-from manager.operations.plans import make_plan
-from manager.operations.round_schedules import add_schedule
-from manager.operations.silences import add_window
+from manager.operations.health.silences import add_window
+from manager.operations.hosts.host_views import host_detail
+from manager.operations.hosts.hosts import import_hosts
+from manager.operations.planning.plans import make_plan
+from manager.operations.rounds.round_schedules import add_schedule
+from manager.operations.segments.collection_orders import NewCollection, collect_now
+from manager.operations.segments.collection_schedules import add_collection_schedule
 from tests.manager.console.filled import AGENTS, HOSTS, SCRIPT
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import START_MS, Running

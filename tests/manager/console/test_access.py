@@ -8,8 +8,8 @@ import pytest
 
 from manager.console.access import Page, safe_target
 from manager.console.routes import PAGES
-from manager.operations.audit import audit_page
-from manager.operations.users import ROLES
+from manager.operations.people.audit_log import audit_page
+from manager.operations.people.users import ROLES
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import PASSWORD

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from manager.db.tables import rights, unit_rounds
-from manager.operations.agents import agent_detail, list_agents, set_next_list_limit
-from manager.operations.audit import audit_page
-from manager.operations.collection_orders import list_orders
-from manager.operations.fleet_rules import LimitsRow, fleet_rules_of
-from manager.operations.host_views import host_detail, list_hosts
-from manager.operations.plans import list_plans, plan_detail
-from manager.operations.positions import set_position
-from manager.operations.rounds import current_round
-from manager.operations.sending_limits import sending_of
-from manager.operations.users import list_users, set_role
+from manager.operations.fleet.agents import agent_detail, list_agents, set_next_list_limit
+from manager.operations.fleet.fleet_rules import LimitsRow, fleet_rules_of
+from manager.operations.hosts.host_views import host_detail, list_hosts
+from manager.operations.identity.agent_positions import set_position
+from manager.operations.people.audit_log import audit_page
+from manager.operations.people.users import list_users, set_role
+from manager.operations.planning.plans import list_plans, plan_detail
+from manager.operations.rounds.rounds import current_round
+from manager.operations.segments.collection_orders import list_orders
+from manager.operations.segments.sending_limits import sending_of
 from shared.wire.positions import Position
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from manager.operations.audit import audit_page
-from manager.operations.silences import end_silence, list_silences, silence
+from manager.operations.health.silences import end_silence, list_silences, silence
+from manager.operations.people.audit_log import audit_page
 from tests.manager.console.conftest import Visitor
 from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running

@@ -18,10 +18,10 @@ from manager.console.attention import (
 )
 from manager.console.language import speak
 from manager.db import agents
-from manager.operations.agents import AgentRow, AgentView, agent_views, list_agents
-from manager.operations.audit import AuditRow
-from manager.operations.managers import Managers, ServingManager
-from manager.operations.unheld import Unheld
+from manager.operations.fleet.agents import AgentRow, AgentView, agent_views, list_agents
+from manager.operations.identity.managers import Managers, ServingManager
+from manager.operations.ownership.ineffective_rules import Unheld
+from manager.operations.people.audit_log import AuditRow
 from tests.manager.console.conftest import Visitor
 from tests.manager.running import Running
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import manager
 from manager.console.act_words import acts_about, known_acts
-from manager.operations import collection_schedules, round_schedules
 from manager.operations.actor import CLOCK, note_alone
-from manager.operations.exporting import KINDS
-from manager.operations.update_reports import OUTCOMES
+from manager.operations.logs.source_files import KINDS
+from manager.operations.releases.update_reports import OUTCOMES
+from manager.operations.rounds import round_schedules
+from manager.operations.segments import collection_schedules
 from tests.manager.console.conftest import Visitor
 from tests.manager.running import Running
 
@@ -20,9 +21,9 @@ FOLDER = Path(manager.__path__[0])
 ACTION = re.compile(r"[a-z]+\.[a-z_-]*")
 ELSEWHERE = {
     "operations/actor.py": set(),  # `note` itself
-    "operations/archive_files.py": {"segment.take", "index.take"},
+    "operations/archive/archive_files.py": {"segment.take", "index.take"},
     "operations/timetables.py": {*round_schedules.WORDS, *collection_schedules.WORDS},
-    "operations/update_reports.py": {f"agent.update-{outcome}" for outcome in OUTCOMES},
+    "operations/releases/update_reports.py": {f"agent.update-{outcome}" for outcome in OUTCOMES},
     "app/backup.py": {"manager.backup", "manager.backup-incomplete"},
 }
 """Where the action is said elsewhere than in the call, and which it is."""

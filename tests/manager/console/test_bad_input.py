@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 import pytest
 
 from manager.console.routes import PAGES
-from manager.operations.plans import make_plan
-from manager.operations.users import add_user
+from manager.operations.people.users import add_user
+from manager.operations.planning.plans import make_plan
 from tests.manager.console.browser import FORM, Browser
 from tests.manager.console.filled import PASSWORD
 from tests.manager.operations.world import ADMIN

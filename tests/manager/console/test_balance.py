@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from manager.operations.applying import apply_plan, undoable
-from manager.operations.audit import audit_page
-from manager.operations.glances import agent_glances
-from manager.operations.moving import move_unit
-from manager.operations.plan_tree import plan_tree
-from manager.operations.plans import list_plans, make_plan
-from manager.operations.undoing import undo_preview
+from manager.operations.fleet.agent_summaries import agent_glances
+from manager.operations.ownership.unit_moves import move_unit
+from manager.operations.people.audit_log import audit_page
+from manager.operations.planning.plan_application import apply_plan, undoable
+from manager.operations.planning.plan_tree import plan_tree
+from manager.operations.planning.plan_undo import undo_preview
+from manager.operations.planning.plans import list_plans, make_plan
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import SCRIPT
 from tests.manager.console.markup import read

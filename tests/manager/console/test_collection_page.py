@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from manager.operations.collection_orders import NewCollection, collect_now
-from manager.operations.collection_schedules import TIMETABLE, add_collection_schedule
-from manager.operations.enrolment import enrol, issue_join_token
+from manager.operations.identity.enrolment import enrol, issue_join_token
+from manager.operations.segments.collection_orders import NewCollection, collect_now
+from manager.operations.segments.collection_schedules import TIMETABLE, add_collection_schedule
 from shared.wire.names import hash_of_key
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.markup import read

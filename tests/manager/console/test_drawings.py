@@ -10,7 +10,7 @@ from manager.console.agent_bars import Pair, draw_bars
 from manager.console.agent_tree import draw_tree
 from manager.console.drawing import Drawing, Instant
 from manager.console.series import Line, draw_series, scale_of
-from manager.operations.plan_tree import PlanTree, TreeAgent, TreeEdge
+from manager.operations.planning.plan_tree import PlanTree, TreeAgent, TreeEdge
 from tests.manager.console.filled import HOSTILE, SCRIPT
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,7 +10,8 @@ import manager
 from manager.console.failures import LISTS
 from manager.console.routes import PAGES
 from manager.errors import NotFoundError
-from manager.operations import collection_schedules, round_schedules
+from manager.operations.rounds import round_schedules
+from manager.operations.segments import collection_schedules
 from tests.manager.console.conftest import Visitor
 
 SHOWN = {f"/console{page.path}" for page in PAGES if page.method == "GET"}

@@ -7,9 +7,9 @@ import json
 import sqlalchemy as sa
 
 from manager.db.tables import agents, hosts, unit_rounds
-from manager.operations.addresses import Resolution, hosts_to_resolve, record_resolutions
-from manager.operations.audit import audit_page
-from manager.operations.host_views import host_detail
+from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
+from manager.operations.hosts.host_views import host_detail
+from manager.operations.people.audit_log import audit_page
 from shared.host_failures import HostFailure
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from manager.cli.rounds import HOLDING
 from manager.console.pages.holder_words import HOLDING_WORDS
-from manager.operations.round_holders import HolderReason
+from manager.operations.rounds.round_holders import HolderReason
 from tests.manager.console.browser import Browser
 from tests.manager.running import Running, fill
 

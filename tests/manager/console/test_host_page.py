@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from manager.console.pages.host import DISTANCES_MOST, ROWS_MOST
 from manager.db.tables import agents, assignments, distances, host_sums, rights, rounds
-from manager.operations.host_views import HostDetail, host_detail
-from manager.operations.rounds import current_round
+from manager.operations.hosts.host_views import HostDetail, host_detail
+from manager.operations.rounds.rounds import current_round
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS
 from tests.manager.console.markup import Markup, read

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.operations.users import add_user
+from manager.operations.people.users import add_user
 from tests.manager.asgi import Caller
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor

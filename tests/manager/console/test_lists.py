@@ -9,8 +9,8 @@ import re
 import pytest
 
 from manager.console.routes import PAGES
-from manager.operations.host_views import HostFilter, list_hosts
-from manager.operations.hosts import exclude_host, import_hosts
+from manager.operations.hosts.host_views import HostFilter, list_hosts
+from manager.operations.hosts.hosts import exclude_host, import_hosts
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS, SCRIPT

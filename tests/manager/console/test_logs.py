@@ -8,8 +8,8 @@ import pytest
 
 from manager.console.pages import logs
 from manager.db.engine import Database
-from manager.operations.log_filters import Wanted
-from manager.operations.log_lines import FoundLines, LogLines
+from manager.operations.logs.log_filters import Wanted
+from manager.operations.logs.log_lines import FoundLines, LogLines
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import SCRIPT
 

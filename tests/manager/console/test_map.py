@@ -12,9 +12,9 @@ from manager.console.listing import read_listing
 from manager.console.map_view import HEIGHT, NARROWEST, WIDTH, WORLD, view_of
 from manager.console.pages.agents import FILTERS
 from manager.console.pages.agents_map import spots
-from manager.operations.audit import audit_page
-from manager.operations.glances import agent_glances
-from manager.operations.positions import set_position
+from manager.operations.fleet.agent_summaries import agent_glances
+from manager.operations.identity.agent_positions import set_position
+from manager.operations.people.audit_log import audit_page
 from shared.wire.positions import Position
 from tests.manager.console.conftest import Visitor
 from tests.manager.operations.world import ADMIN

@@ -9,7 +9,7 @@ import pytest
 
 from manager.console.access import Page
 from manager.console.routes import PAGES
-from manager.operations.users import ROLES
+from manager.operations.people.users import ROLES
 from tests.manager.api.test_door import NEEDS
 
 AGENT = "/agents/a.example"

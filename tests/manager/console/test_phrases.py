@@ -24,8 +24,8 @@ from manager.console.language import speak
 from manager.console.phrases import CLAUSE, PHRASES, actor, actor_meant, pattern, spoken
 from manager.console.words import word
 from manager.db.tables import metadata
-from manager.operations.alert_events import _SAID
-from manager.operations.update_reports import OUTCOMES
+from manager.operations.health.alert_events import _SAID
+from manager.operations.releases.update_reports import OUTCOMES
 from manager.settings import Settings, setting_lines
 from shared.wire.sync import CommandName
 

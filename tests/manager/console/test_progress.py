@@ -6,7 +6,7 @@ import pytest
 
 from manager.console.pages.progress import progress_of
 from manager.db.rounds import RoundRow
-from manager.operations.rounds import RoundDetail
+from manager.operations.rounds.rounds import RoundDetail
 
 AGENT = {"name": "a.example", "units": {}, "pages": 270, "bytes": 527_000, "measured_ms": 1400}
 

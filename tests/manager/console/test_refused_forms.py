@@ -9,7 +9,7 @@ import pytest
 from manager.console.form_pages import FORM_PAGES, NO_PAGE
 from manager.console.routes import PAGES
 from manager.errors import BusyError
-from manager.operations.rounds import cancel_round
+from manager.operations.rounds.rounds import cancel_round
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS
 from tests.manager.console.markup import Element, Markup, read

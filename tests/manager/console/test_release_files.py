@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from manager.operations.audit import audit_page
+from manager.operations.people.audit_log import audit_page
 from manager.releases import signed_anew
 from manager.signing import SigningClient
 from tests.ceremony import Ceremony

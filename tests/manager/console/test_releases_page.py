@@ -10,8 +10,8 @@ import pytest
 
 from manager.db import agents, releases
 from manager.operations.actor import Actor
-from manager.operations.audit import audit_page
-from manager.operations.rollouts import (
+from manager.operations.people.audit_log import audit_page
+from manager.operations.releases.rollouts import (
     halt,
     offers,
     pin_version,
@@ -20,7 +20,7 @@ from manager.operations.rollouts import (
     set_minimum_version,
     too_old,
 )
-from manager.operations.update_reports import report_update
+from manager.operations.releases.update_reports import report_update
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import SCRIPT
 from tests.manager.console.markup import read

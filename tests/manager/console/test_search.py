@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from manager.operations.hosts import import_hosts
+from manager.operations.hosts.hosts import import_hosts
 from tests.manager.archived import collected, hold, page
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS, SCRIPT

@@ -9,8 +9,8 @@ import pytest
 
 from manager.console import access
 from manager.console.session_senders import KEPT, SessionSenders
-from manager.operations.senders import sender, work_for
-from manager.operations.users import add_user
+from manager.operations.people.users import add_user
+from manager.operations.request_senders import sender, work_for
 from tests.manager.console.browser import Browser
 from tests.manager.console.filled import PASSWORD
 from tests.manager.running import LOCAL, Running, running

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from manager.operations.audit import audit_page
-from manager.operations.host_views import host_detail
+from manager.operations.hosts.host_views import host_detail
+from manager.operations.people.audit_log import audit_page
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import BIDI, HOSTS, PASSWORD

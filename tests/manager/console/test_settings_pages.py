@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from manager.console.setting_values import ShownValue, shown_setting
-from manager.operations.api_tokens import Holder, list_tokens
-from manager.operations.audit import audit_page
-from manager.operations.fleet_rules import fleet_rules_of
+from manager.operations.fleet.fleet_rules import fleet_rules_of
+from manager.operations.people.api_tokens import Holder, list_tokens
+from manager.operations.people.audit_log import audit_page
 from manager.settings import SettingLine, read_settings
 from shared.errors import SettingError
 from tests.manager.asgi import Caller

@@ -10,7 +10,7 @@ from starlette.responses import StreamingResponse
 
 from manager.console.csv_export import csv_response
 from manager.console.streamed import in_threads
-from manager.operations.senders import sender, work_for
+from manager.operations.request_senders import sender, work_for
 
 
 def test_each_piece_is_made_for_the_sender() -> None:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from manager.console.streams import LOOKS_A_SIGN, OF_A_SESSION, Streams, told
-from manager.operations.changes import TOPICS, marks
-from manager.operations.hosts import exclude_host
+from manager.operations.change_marks import TOPICS, marks
+from manager.operations.hosts.hosts import exclude_host
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS
 from tests.manager.operations.world import ADMIN

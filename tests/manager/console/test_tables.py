@@ -13,12 +13,12 @@ import sqlalchemy as sa
 
 from manager.console.routes import PAGES as ROUTES
 from manager.db.tables import agents, collection_orders
-from manager.operations.collection_orders import cancel_order, list_orders
-from manager.operations.host_views import host_detail
-from manager.operations.plan_tree import plan_tree
-from manager.operations.plans import plan_detail
-from manager.operations.round_holders import holders_of
-from manager.operations.rounds import list_rounds
+from manager.operations.hosts.host_views import host_detail
+from manager.operations.planning.plan_tree import plan_tree
+from manager.operations.planning.plans import plan_detail
+from manager.operations.rounds.round_holders import holders_of
+from manager.operations.rounds.rounds import list_rounds
+from manager.operations.segments.collection_orders import cancel_order, list_orders
 from tests.manager.console import tabled
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor

@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 from manager.console.zip_stream import READ_BYTES, zip_pieces
-from manager.operations.audit import audit_page
-from manager.operations.exporting import ExportFile
+from manager.operations.logs.source_files import ExportFile
+from manager.operations.people.audit_log import audit_page
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.markup import read
 from tests.manager.operations.logged import HOUR_MS, add_log

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from manager.operations.archive_jobs import list_jobs, submit_job
-from manager.operations.audit import audit_page
-from manager.operations.clients import authenticate_client, issue_token, list_clients
-from manager.operations.host_views import host_detail
+from manager.operations.archive.selection_jobs import list_jobs, submit_job
+from manager.operations.hosts.host_views import host_detail
+from manager.operations.people.audit_log import audit_page
+from manager.operations.people.clients import authenticate_client, issue_token, list_clients
 from tests.manager.asgi import Caller
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.operations.audit import audit_page
+from manager.operations.people.audit_log import audit_page
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.markup import read
 from tests.manager.running import Running

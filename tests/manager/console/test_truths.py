@@ -11,9 +11,9 @@ from manager.console.command_links import page_of
 from manager.console.pages.progress import progress_of
 from manager.console.pages.rounds import HERE as ROUNDS
 from manager.db.rounds import RoundRow
-from manager.operations.hosts import exclude_host
-from manager.operations.rounds import RoundDetail, cancel_round
-from manager.operations.users import add_user
+from manager.operations.hosts.hosts import exclude_host
+from manager.operations.people.users import add_user
+from manager.operations.rounds.rounds import RoundDetail, cancel_round
 from shared.plurals import NOUNS
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS, PASSWORD
@@ -159,7 +159,7 @@ def test_a_round_can_begin_when_the_other_is_over(prsm: Running, person: Visitor
 def test_an_agent_with_waiting_probes_is_not_without_work(prsm: Running, person: Visitor) -> None:
     """Its state counts the probes that it waits for."""
     db = prsm.manager.db
-    from manager.operations.glances import agent_glances  # noqa: PLC0415
+    from manager.operations.fleet.agent_summaries import agent_glances  # noqa: PLC0415
 
     said = {one.row.name: one.liveness.reason for one in agent_glances(db, prsm.manager.now_ms())}
     assert not any(
@@ -170,6 +170,6 @@ def test_an_agent_with_waiting_probes_is_not_without_work(prsm: Running, person:
 
 
 def _waiting(prsm: Running, name: str) -> int:
-    from manager.operations.agents import agent_detail  # noqa: PLC0415
+    from manager.operations.fleet.agents import agent_detail  # noqa: PLC0415
 
     return agent_detail(prsm.manager.db, name, prsm.manager.now_ms()).orders.get("waiting", 0)

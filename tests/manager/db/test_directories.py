@@ -7,7 +7,7 @@ import pytest
 from manager.db import agents, directories
 from manager.db.directories import DirectoryRow
 from manager.db.engine import Database
-from manager.operations.host_views import host_detail
+from manager.operations.hosts.host_views import host_detail
 from tests.manager.operations.world import World
 
 

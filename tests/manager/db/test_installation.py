@@ -8,7 +8,7 @@ from manager.db.engine import Database
 from manager.db.installation import installation_of
 from manager.db.migrate import migrate, migrate_to
 from manager.db.tables import installation
-from manager.operations.installation import installation_id
+from manager.operations.identity.installation import installation_id
 from shared.errors import SettingError
 
 

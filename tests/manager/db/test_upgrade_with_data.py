@@ -11,9 +11,9 @@ from alembic import command
 from manager.db.engine import Database, Transaction
 from manager.db.migrate import _config, is_current, migrate
 from manager.db.tables import metadata
-from manager.operations.checks import check
-from manager.operations.hosts import exclude_host
-from manager.operations.rounds import current_round, round_detail, start_round
+from manager.operations.health.consistency_checks import check
+from manager.operations.hosts.hosts import exclude_host
+from manager.operations.rounds.rounds import current_round, round_detail, start_round
 from tests.manager.operations.world import ADMIN, World
 
 HOSTS = tuple(f"h{number}.jp" for number in range(12))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.operations.clients import issue_token, register_client
+from manager.operations.people.clients import issue_token, register_client
 from tests.manager.archived import hold
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, Agent, Running, running

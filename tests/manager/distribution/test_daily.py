@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from manager.operations.daily_files import keep_daily_files
+from manager.operations.archive.daily_files import keep_daily_files
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.running import Agent, Running

@@ -8,7 +8,12 @@ import pytest
 
 from manager.distribution import Downloads, Usage
 from manager.errors import SlowDownError
-from manager.operations.clients import Client, authenticate_client, issue_token, register_client
+from manager.operations.people.clients import (
+    Client,
+    authenticate_client,
+    issue_token,
+    register_client,
+)
 from tests.manager.running import LOCAL, Running, running
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import random
 
-from manager.operations.archive_mirrors import mirrors
+from manager.operations.archive.archive_mirrors import mirrors
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.distribution.test_pages import hosts_in, paths_of

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from manager.db import archive_jobs as rows
-from manager.operations import archive_jobs, archive_making, archive_results
-from manager.operations.hosts import exclude_host
+from manager.operations.archive import selection_files, selection_jobs, selection_results
+from manager.operations.hosts.hosts import exclude_host
 from manager.store import StoreFullError, page_zip
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
@@ -107,7 +107,7 @@ def test_bad_jobs(library: Caller, body: dict[str, str], said: str) -> None:
 
 def test_too_many_jobs(library: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     """A client has so many jobs waiting, not more."""
-    monkeypatch.setattr(archive_jobs, "OPEN_JOBS", 2)
+    monkeypatch.setattr(selection_jobs, "OPEN_JOBS", 2)
     submit(library)
     submit(library)
     answer = library.post(JOBS, json={"function": "extract-zip", "query": "host=.*"})
@@ -125,7 +125,7 @@ def test_a_full_disk_fails_the_job(
     collected(prsm, agent, [page()])
     token = submit(library)
     with monkeypatch.context() as patched:
-        patched.setattr(archive_results, "make", full)
+        patched.setattr(selection_results, "make", full)
         prsm.manager.archive.run_jobs()
     shown = library.get(f"{JOBS}/{token}").json()
     assert (shown["state"], "full" in shown["problem"]) == ("failed", True)
@@ -141,7 +141,7 @@ def test_a_killed_manager_begins_again(prsm: Running, agent: Agent, library: Cal
     with prsm.manager.db.write() as tx:
         rows.change_job(tx, 1, state="running", done=1)
     assert prsm.manager.archive.run_jobs() == 0
-    assert archive_results.begin_again(prsm.manager.db) == 1
+    assert selection_results.begin_again(prsm.manager.db) == 1
     assert prsm.manager.archive.run_jobs() == 1
     assert library.get(f"{JOBS}/{token}").json()["state"] == "complete"
 
@@ -154,10 +154,10 @@ def test_a_job_that_is_removed_while_it_is_made(
     token = submit(library)
 
     def removed_meanwhile(*given: Any) -> Iterator[bytes]:
-        archive_jobs.remove_job(prsm.manager.db, 1, LOCAL, prsm.clock())
-        yield from archive_making.make(*given)
+        selection_jobs.remove_job(prsm.manager.db, 1, LOCAL, prsm.clock())
+        yield from selection_files.make(*given)
 
-    monkeypatch.setattr(archive_results, "make", removed_meanwhile)
+    monkeypatch.setattr(selection_results, "make", removed_meanwhile)
     assert prsm.manager.archive.run_jobs() == 1
     shown = library.get(f"{JOBS}/{token}").json()
     assert (shown["state"], shown["problem"]) == ("gone", "removed by test")
@@ -171,7 +171,7 @@ def test_a_host_that_is_withdrawn_while_its_pages_are_made(
     """The job is made again, without the host."""
     collected(prsm, agent, [page(), page("http://other.example/1"), page("http://other.example/2")])
     token = submit(library, function="extract-warc")
-    monkeypatch.setattr(archive_making, "WATCH_S", -1.0)
+    monkeypatch.setattr(selection_files, "WATCH_S", -1.0)
 
     def withdrawn_meanwhile(picked: Any, reader: Any) -> Iterator[bytes]:
         for number, record in enumerate(page_zip.warc_records(picked, reader)):
@@ -179,7 +179,7 @@ def test_a_host_that_is_withdrawn_while_its_pages_are_made(
                 exclude_host(prsm.manager.db, "other.example", "asked", LOCAL, prsm.clock())
             yield record
 
-    monkeypatch.setattr(archive_making, "warc_records", withdrawn_meanwhile)
+    monkeypatch.setattr(selection_files, "warc_records", withdrawn_meanwhile)
     assert prsm.manager.archive.run_jobs() == 2
     shown = library.get(f"{JOBS}/{token}").json()
     assert (shown["state"], shown["done"]) == ("complete", 1)

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from manager.operations import daily_files
-from manager.operations.archive_files import FileFilter, list_files
-from manager.operations.daily_files import daily_file, keep_daily_files
+from manager.operations.archive import daily_files
+from manager.operations.archive.archive_files import FileFilter, list_files
+from manager.operations.archive.daily_files import daily_file, keep_daily_files
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.distribution.test_withdrawing import withdraw

@@ -12,7 +12,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from manager.db.tables import hosts
-from manager.operations.hosts import exclude_host
+from manager.operations.hosts.hosts import exclude_host
 from shared.archive.capture import Capture
 from shared.archive.classic import read_dates, read_links, read_paths
 from shared.archive.limits import MAX_BODY_BYTES

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from manager.db import Database
-from manager.operations.clients import issue_token
-from manager.operations.downloads import Taken, list_downloads, take_down
+from manager.operations.archive.downloads import Taken, list_downloads, take_down
+from manager.operations.people.clients import issue_token
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.distribution.test_jobs import submit

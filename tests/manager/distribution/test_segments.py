@@ -13,9 +13,14 @@ import pytest
 from starlette.types import Message
 
 from manager.distribution import sending
-from manager.operations.audit import audit_page
-from manager.operations.clients import issue_token, list_clients, register_client, revoke_token
-from manager.operations.downloads import forget_downloads, list_downloads
+from manager.operations.archive.downloads import forget_downloads, list_downloads
+from manager.operations.people.audit_log import audit_page
+from manager.operations.people.clients import (
+    issue_token,
+    list_clients,
+    register_client,
+    revoke_token,
+)
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, Agent, Running

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from manager.db import archive
 from manager.db.archive import SegmentRow
-from manager.operations.archive_accepting import Refused
-from manager.operations.archive_results import remove_old_results
-from manager.operations.archive_upkeep import remove_strays
+from manager.operations.archive.selection_results import remove_old_results
+from manager.operations.segments.archive_upkeep import remove_strays
+from manager.operations.segments.segment_intake import Refused
 from shared.archive.verify import verify_segment
 from tests.examples import examples
 from tests.manager.archived import collected, hold, page, revisit_of
@@ -160,7 +160,7 @@ def test_strays_are_removed(prsm: Running) -> None:
     stray.write_bytes(b"x")
     assert remove_strays(prsm.manager.db, archive_of.reading) == 0
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("manager.operations.archive_upkeep.STRAY_S", -1.0)
+        patched.setattr("manager.operations.segments.archive_upkeep.STRAY_S", -1.0)
         assert remove_strays(prsm.manager.db, archive_of.reading) == 1
     assert prsm.files("archive/segments") == [kept]
 

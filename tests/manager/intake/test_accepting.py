@@ -11,7 +11,7 @@ import pytest
 from manager.db import Database
 from manager.intake import accepting
 from manager.intake.accepting import Acceptance
-from manager.operations.uploads import TransferRow
+from manager.operations.segments.uploads import TransferRow
 from shared.frozen import frozen
 
 

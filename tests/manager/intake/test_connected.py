@@ -12,7 +12,7 @@ from starlette.types import Message
 
 from manager.intake.connected import gone_client, while_connected
 from manager.intake.parsing import LogJob
-from manager.operations.reports import list_reports
+from manager.operations.logs.reports import list_reports
 from shared.wire.crawl_log import LogLine
 from tests.manager.running import log_body, running
 from tools.pace import polls

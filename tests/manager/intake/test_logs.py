@@ -10,9 +10,9 @@ import pytest
 
 from manager.errors import BusyError
 from manager.intake import logs
-from manager.operations.log_accepting import accept_log
-from manager.operations.log_summary import LogSummary
-from manager.operations.reports import list_reports
+from manager.operations.logs.log_entry import accept_log
+from manager.operations.logs.log_summary import LogSummary
+from manager.operations.logs.reports import list_reports
 from shared.wire.crawl_log import Comment, LogLine
 from tests.manager.running import START_MS, Job, Result, log_body, read_here, running
 

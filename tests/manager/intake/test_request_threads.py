@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from manager.intake.request_threads import RequestThreads
-from manager.operations.senders import own_work, sender, work_for
+from manager.operations.request_senders import own_work, sender, work_for
 
 PATIENCE_S = 30.0
 

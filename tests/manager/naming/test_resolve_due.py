@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from manager.naming import Names, resolve_due
-from manager.operations.host_views import host_detail
-from manager.operations.hosts import import_hosts
+from manager.operations.hosts.host_views import host_detail
+from manager.operations.hosts.hosts import import_hosts
 from manager.settings import NamingSettings
 from shared.naming import HostAnswer
 from tests.manager.running import LOCAL, Running, running

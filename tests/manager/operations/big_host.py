@@ -6,7 +6,7 @@ from manager.db import directories, measurements
 from manager.db.directories import DirectoryRow
 from manager.db.engine import Database
 from manager.db.measurements import SumRow
-from manager.operations.host_views import host_detail
+from manager.operations.hosts.host_views import host_detail
 
 __all__ = ["SIZES", "know_directories"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from manager.db import agents
 from manager.db.engine import Database
 from manager.distance import Doubt, Evidence, Fault
-from manager.operations.claims import Period, written
+from manager.operations.measurement.claims import Period, written
 
 __all__ = ["doubt"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from manager.db.engine import Database
-from manager.operations.enrolment import AgentIdentity
-from manager.operations.log_accepting import accept_log
-from manager.operations.log_summary import LogSummary
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.logs.log_entry import accept_log
+from manager.operations.logs.log_summary import LogSummary
 from manager.store import Layout, LogFile
 from shared.urls import host_of
 

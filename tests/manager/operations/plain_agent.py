@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from manager.db.engine import Database
-from manager.operations.contact import note_message
-from manager.operations.lists import current_list
-from manager.operations.log_accepting import accept_log
-from manager.operations.log_summary import FinishedUnit, LogSummary, UnitSum
+from manager.operations.fleet.contact import note_message
+from manager.operations.fleet.server_lists import current_list
+from manager.operations.logs.log_entry import accept_log
+from manager.operations.logs.log_summary import FinishedUnit, LogSummary, UnitSum
 from manager.operations.policy import Policy
-from manager.operations.rounds import start_round
+from manager.operations.rounds.rounds import start_round
 from shared.wire.orders import ListHead, orders
 from tests.manager.operations.world import ADMIN, POLICY, World
 

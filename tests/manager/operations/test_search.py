@@ -8,14 +8,14 @@ import pytest
 
 from manager.app.alerts import alert_desk
 from manager.db.engine import Database
-from manager.operations.api_tokens import Holder, make_token
-from manager.operations.clients import register_client
-from manager.operations.hosts import import_hosts
-from manager.operations.round_schedules import add_schedule
-from manager.operations.rounds import make_plan, start_round
+from manager.operations.health.system_figures import how_it_stands
+from manager.operations.hosts.hosts import import_hosts
+from manager.operations.people.api_tokens import Holder, make_token
+from manager.operations.people.clients import register_client
+from manager.operations.people.users import add_user
+from manager.operations.rounds.round_schedules import add_schedule
+from manager.operations.rounds.rounds import make_plan, start_round
 from manager.operations.search import ConsolePage, Hit, Match, Search
-from manager.operations.standing import how_it_stands
-from manager.operations.users import add_user
 from manager.settings import read_settings
 from manager.store import Layout
 from shared.errors import FormatError

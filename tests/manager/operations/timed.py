@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from manager.operations.log_summary import UnitSum
-from manager.operations.rounds import start_round
+from manager.operations.logs.log_summary import UnitSum
+from manager.operations.rounds.rounds import start_round
 from tests.manager.operations.world import ADMIN, World
 
 __all__ = ["Lie", "TimedWorld"]

@@ -16,15 +16,15 @@ from dataclasses import dataclass, field, replace
 from manager.db.engine import Database
 from manager.errors import PrsmError
 from manager.operations.actor import Actor
-from manager.operations.addresses import hosts_to_resolve, record_resolutions
-from manager.operations.contact import sync
-from manager.operations.enrolment import AgentIdentity, enrol, issue_join_token
-from manager.operations.hosts import import_hosts
-from manager.operations.lists import current_list
-from manager.operations.log_accepting import accept_log
-from manager.operations.log_summary import DrawnUrl, LogSummary, UnitSum
+from manager.operations.fleet.contact import sync
+from manager.operations.fleet.server_lists import current_list
+from manager.operations.hosts.addresses import hosts_to_resolve, record_resolutions
+from manager.operations.hosts.hosts import import_hosts
+from manager.operations.identity.enrolment import AgentIdentity, enrol, issue_join_token
+from manager.operations.logs.log_entry import accept_log
+from manager.operations.logs.log_summary import DrawnUrl, LogSummary, UnitSum
 from manager.operations.policy import Policy
-from manager.operations.tick import TickOutcome, tick
+from manager.operations.rounds.tick import TickOutcome, tick
 from shared.wire.names import hash_of_key
 from shared.wire.orders import ListHead, OrderKind, orders
 from shared.wire.sync import (

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from manager.errors import BusyError
-from manager.operations.checks import check_files
-from manager.operations.clients import issue_token, register_client
-from manager.operations.file_problems import list_problems
-from manager.operations.scrubbing import scrub_now
+from manager.operations.health.consistency_checks import check_files
+from manager.operations.people.clients import issue_token, register_client
+from manager.operations.segments.file_problems import list_problems
+from manager.operations.segments.scrub import scrub_now
 from manager.store.errors import StoreError
 from manager.store.group_access import GroupAccess
 from manager.store.object_store import ObjectStore

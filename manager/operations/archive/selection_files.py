@@ -1,0 +1,133 @@
+"""Make a selection: pick the captures of each host, and give the bytes of a zip or of WARC.
+
+Invariants: one host after the other, each asked for anew, so memory is that of one host's index
+rows within a limit, and a host that is excluded in the meantime is left out; where that happens
+while its own pages are given, the selection ends in the middle within two seconds. Blocks: for a
+thread.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from typing import Final
+
+from manager.db import archive_jobs
+from manager.db.engine import Database
+from manager.errors import GoneError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.archive.selections import HostFiles, Selection, hosts_of
+from manager.store import Layout
+from manager.store.page_reader import PageReader
+from manager.store.page_zip import gathered, host_zip, warc_records
+from manager.store.segment_store import SegmentStore
+from manager.store.selecting import Picked, Selecting
+from manager.store.zip_stream import ZipStream
+from shared.archive.encode import SegmentInfo, encode_warcinfo
+from shared.archive.sums import host_folder
+from shared.frozen import frozen
+
+__all__ = ["FORMS", "Form", "Making", "WithdrawnError", "make", "note_selection"]
+
+WATCH_S: Final = 2.0
+
+
+class WithdrawnError(GoneError):
+    """A host was withdrawn while its pages were given."""
+
+
+@frozen
+class Form:
+    """What a selection is made as."""
+
+    suffix: str
+    media_type: str
+
+
+FORMS: Final = {
+    "zip": Form("zip", "application/zip"),
+    "warc": Form("warc.gz", "application/warc"),
+}
+
+
+@frozen
+class Making:
+    """What selections are made with."""
+
+    db: Database
+    layout: Layout
+    store: SegmentStore
+    memory_bytes: int
+    now_ms: Callable[[], int]
+
+
+OfHost = Callable[[HostFiles, int], None]
+"""Is told of each host that was made, and its captures."""
+
+
+def make(
+    making: Making, asked: Selection, form: str, of_host: OfHost | None = None
+) -> Iterator[bytes]:
+    """Give the bytes of a selection. form: of FORMS. Raises FormatError before the first byte."""
+    if form not in FORMS:
+        raise NotFoundError(f"form {form[:40]!a}: must be one of {', '.join(FORMS)}")
+    parts = _zip(making, asked, of_host) if form == "zip" else _warc(making, asked, of_host)
+    return gathered(parts)
+
+
+def _zip(making: Making, asked: Selection, of_host: OfHost | None) -> Iterator[bytes]:
+    with ZipStream() as made:
+        for host, picked, reader in _picked(making, asked, of_host):
+            name = f"{host_folder(host.name)}.zip"
+            pieces = _watched(making, host, host_zip(picked, reader))
+            yield from made.streamed(name, pieces, level=0)
+        yield from made.finish()
+
+
+def _warc(making: Making, asked: Selection, of_host: OfHost | None) -> Iterator[bytes]:
+    info = SegmentInfo(software="prsm", operator="", contact="")
+    yield encode_warcinfo(info, "pages.warc.gz", making.now_ms())
+    every = replace(asked, conditions=replace(asked.conditions, newest=False))
+    for host, picked, reader in _picked(making, every, of_host):
+        yield from _watched(making, host, warc_records(picked, reader))
+
+
+def _watched(making: Making, host: HostFiles, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Give the pieces of one host for as long as it may be given away."""
+    asked_at = time.monotonic()
+    for piece in pieces:
+        yield piece
+        if time.monotonic() - asked_at > WATCH_S:
+            asked_at = time.monotonic()
+            with making.db.read() as tx:
+                withdrawn = archive_jobs.excluded_since(tx, host.ids)
+            if withdrawn:
+                raise WithdrawnError(f"{host.name} was withdrawn while it was given; ask again")
+
+
+def _picked(
+    making: Making, asked: Selection, of_host: OfHost | None
+) -> Iterator[tuple[HostFiles, Picked, PageReader]]:
+    selecting = Selecting(making.memory_bytes, making.layout.spool)
+    reader = PageReader(making.store)
+    try:
+        for host in hosts_of(making.db, making.layout, asked):
+            reader.know(host.segments)
+            picked = selecting.pick(host.indexes, host.keys, asked.conditions)
+            if not picked.none:
+                yield host, picked, reader
+            if of_host is not None:
+                of_host(host, host.captures)
+    finally:
+        reader.close()
+        selecting.close()
+
+
+def note_selection(db: Database, asked: Selection, form: str, actor: Actor, now_ms: int) -> None:
+    """Write down who takes which selection."""
+    conditions = {name: value for name, value in asdict(asked.conditions).items() if value}
+    said = json.dumps(conditions, sort_keys=True)
+    with db.write() as tx:
+        note(tx, now_ms, actor, "pages.take", asked.host[:200], form=form, conditions=said)

@@ -1,0 +1,142 @@
+"""Selections as files: asked for, listed, removed. How they are made is in `selection_results`."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Final
+
+from manager.db import archive_jobs
+from manager.db.archive_jobs import JobRow, OwnedJob
+from manager.db.engine import Database
+from manager.errors import ConflictError, GoneError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.archive.selection_files import Making
+from manager.operations.people.clients import Client
+from shared.errors import FormatError
+from shared.frozen import frozen
+
+__all__ = [
+    "FUNCTIONS",
+    "STATES",
+    "JobPage",
+    "JobRow",
+    "OwnedJob",
+    "complete_job",
+    "is_complete",
+    "job_of",
+    "jobs_of",
+    "kept_at",
+    "list_jobs",
+    "remove_job",
+    "result_path",
+    "submit_job",
+]
+
+FUNCTIONS: Final = {"extract-zip": "zip", "extract-warc": "warc"}
+STATES: Final = ("queued", "running", "complete", "failed", "gone")
+OPEN_JOBS: Final = 20
+MOST_ROWS: Final = 1000
+
+
+@frozen
+class JobPage:
+    """How many jobs there are, and some of them, newest first."""
+
+    count: int
+    jobs: list[JobRow]
+
+
+def submit_job(
+    db: Database, client: Client, function: str, query: str, actor: Actor, now_ms: int
+) -> JobRow:
+    """Queue a selection; its query was checked. Raises FormatError, ConflictError."""
+    if function not in FUNCTIONS:
+        raise FormatError(f"function {function[:40]!a}: must be one of {', '.join(FUNCTIONS)}")
+    token = secrets.token_urlsafe(18)
+    with db.write() as tx:
+        if archive_jobs.count_open(tx, client.id) >= OPEN_JOBS:
+            raise ConflictError(
+                f"{OPEN_JOBS} jobs of {client.name} wait already; wait until one is complete"
+            )
+        archive_jobs.add_job(tx, token, client.id, function, query, now_ms)
+        note(tx, now_ms, actor, "job.submit", token[:8], function=function, query=query[:500])
+        row = archive_jobs.job_by_token(tx, token)
+    assert row is not None, "it was added"
+    return row
+
+
+def jobs_of(db: Database, client: Client, limit: int, offset: int) -> JobPage:
+    """Return the jobs of a client."""
+    with db.read() as tx:
+        return JobPage(*archive_jobs.jobs_of(tx, client.id, limit, offset))
+
+
+def job_of(db: Database, client: Client, token: str) -> JobRow:
+    """Return a job of a client; raises NotFoundError, also for another's."""
+    with db.read() as tx:
+        row = archive_jobs.job_by_token(tx, token)
+    if row is None or row.client_id != client.id:
+        raise NotFoundError(f"job {token[:60]!a}: there is none of yours by this name")
+    return row
+
+
+def is_complete(db: Database, job_id: int, client_id: int) -> bool:
+    """Tell whether the result of a job is there and given to a client."""
+    return complete_job(db, job_id, client_id) is not None
+
+
+def complete_job(db: Database, job_id: int, client_id: int) -> JobRow | None:
+    """Return a job whose result is there and given to a client, None for any other."""
+    with db.read() as tx:
+        row = archive_jobs.job_by_id(tx, job_id)
+    if row is None or row.client_id != client_id or row.state != "complete":
+        return None
+    return row
+
+
+def list_jobs(
+    db: Database,
+    *,
+    client: str = "",
+    state: str = "",
+    before: int | None = None,
+    limit: int = 100,
+) -> list[OwnedJob]:
+    """Return the jobs of all clients, or of one, newest first, before a number."""
+    if state not in ("", *STATES):
+        raise FormatError(f"state {state[:40]!a}: must be one of {', '.join(STATES)}")
+    with db.read() as tx:
+        return archive_jobs.all_jobs(
+            tx, client=client, state=state, before=before, limit=max(1, min(limit, MOST_ROWS))
+        )
+
+
+def remove_job(db: Database, number: int, actor: Actor, now_ms: int) -> None:
+    """Make a job no more, and give its result to nobody. One that is over stays as it is.
+
+    The file goes with the next tidying. Raises NotFoundError.
+    """
+    with db.write() as tx:
+        row = archive_jobs.job_by_id(tx, number)
+        if row is None:
+            raise NotFoundError(f"job {number}: there is none of this number", see="archive")
+        if row.state in ("failed", "gone"):
+            return
+        problem = f"removed by {actor.name}"
+        archive_jobs.change_job(tx, number, state="gone", problem=problem, finished_ms=now_ms)
+        note(tx, now_ms, actor, "job.remove", row.token[:8], state=row.state)
+
+
+def result_path(making: Making, row: JobRow) -> Path:
+    """Return the result of a job; raises GoneError, ConflictError where there is none."""
+    if row.state == "gone":
+        raise GoneError(f"job {row.token}: its result was removed; submit it again")
+    if row.state != "complete":
+        raise ConflictError(f"job {row.token}: is {row.state}, not complete; {row.problem}")
+    return kept_at(making, row.id)
+
+
+def kept_at(making: Making, job_id: int) -> Path:
+    """Return where the result of a job lies, or will."""
+    return making.layout.results / f"{job_id}.result"

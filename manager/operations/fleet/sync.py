@@ -1,0 +1,237 @@
+"""Sync: agents say what they hold and did, and are told what to do; many in one transaction.
+
+Invariants. Rights that were withdrawn are freed when the agent acknowledges a list without them,
+those of finished units when it says so; nothing else here frees a right. A request that was
+answered already changes nothing when it comes again, and one that is older than that is refused.
+What a sync changes is its own agent's affair, so those of one transaction are in no order; what one
+of them says of units is taken before any is answered. Source: docs/adr/0114, 0129.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from manager.db import agents, clock, collection, probes, releases, rights, rounds, withdrawals
+from manager.db.agents import AgentRow
+from manager.db.collection import OrderRow
+from manager.db.engine import Database, Transaction
+from manager.errors import PrsmError
+from manager.operations.fleet.fleet_rules import settings_for
+from manager.operations.fleet.link_counts import record_link_kinds
+from manager.operations.fleet.sync_refusals import refusal_of
+from manager.operations.fleet.sync_state import (
+    acknowledge,
+    close_unlogged,
+    has_news,
+    state_of,
+    take_news,
+)
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.ownership.permits import contact_time, renewed
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.segments.collection_orders import order_message
+from manager.operations.segments.sending_limits import sending_of
+from manager.operations.segments.withdrawals import withdrawn_for
+from shared.frozen import frozen
+from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
+
+__all__ = ["Asked", "fleet_size", "sync", "sync_all"]
+
+
+@frozen
+class Asked:
+    """One sync. key_hash: of the key that was shown, if this transaction is to look whose it is."""
+
+    agent: AgentIdentity
+    request: SyncRequest
+    key_hash: str | None = None
+
+
+def sync(
+    db: Database,
+    agent: AgentIdentity,
+    request: SyncRequest,
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+) -> SyncAnswer:
+    """Take note of what an agent says of itself and answer what it is to do.
+
+    Raises ForbiddenError (it names another agent; it was retired), CloneError (its sequence runs
+    backwards in another process: two machines have its key), ConflictError (an old request came
+    late, an impossible generation), TooOldError (a version below the minimum).
+    """
+    (outcome,) = sync_all(db, [Asked(agent, request)], now_ms, policy)
+    if isinstance(outcome, PrsmError):
+        raise outcome
+    return outcome
+
+
+def fleet_size(db: Database) -> int:
+    """Return how many agents take part, which decides how often each calls."""
+    with db.read() as tx:
+        return agents.active(tx)
+
+
+def sync_all(
+    db: Database,
+    asked: Sequence[Asked],
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+    fleet: int | None = None,
+) -> list[SyncAnswer | PrsmError]:
+    """Do `sync` for some agents, each once, in one transaction; return answers or refusals.
+
+    now_ms: by the clock of the manager that was asked; all that is written down and answered is by
+    that of the ticks (`contact_time`).
+    fleet: how many agents take part, if the caller knows. What is noted of a refused one is kept.
+    """
+    with db.write() as tx:
+        at_ms = contact_time(tx, now_ms, policy)
+        minimum = releases.minimum(tx)
+        refused: dict[int, PrsmError] = {}
+
+        def good(some: list[Asked]) -> list[tuple[Asked, AgentRow]]:
+            rows = agents.by_ids(tx, [one.agent.id for one in some])
+            passed = []
+            for one in some:
+                row = rows.get(one.agent.id)
+                why = refusal_of(tx, one.agent, row, one.request, one.key_hash, minimum, at_ms)
+                if why is not None:
+                    refused[one.agent.id] = why
+                elif row is not None:
+                    passed.append((one, row))
+            return passed
+
+        telling = good([one for one in asked if has_news(one.request)])
+        if telling:
+            take_news(tx, [(one.agent, row, one.request) for one, row in telling], at_ms)
+        again = agents.by_ids(tx, [row.id for _, row in telling])
+        passed = [(one, again[row.id]) for one, row in telling]
+        rest = good([one for one in asked if not has_news(one.request)])
+        record_link_kinds(tx, [(row, one.request) for one, row in (*telling, *rest)])
+        passed += rest
+        answers = _Answering(tx, at_ms, policy, fleet).answers(passed) if passed else {}
+    return [refused.get(one.agent.id) or answers[one.agent.id] for one in asked]
+
+
+class _Answering:
+    """What holds for all syncs of a transaction, asked once."""
+
+    def __init__(self, tx: Transaction, now_ms: int, policy: Policy, fleet: int | None) -> None:
+        """now_ms: as ticks count."""
+        self._tx = tx
+        self._now_ms = now_ms
+        self._policy = policy
+        self._fleet = agents.active(tx) if fleet is None else fleet
+        self._settings = settings_for(tx, None)
+        last_tick_ms = clock.last_tick(tx)
+        self._last_tick_ms = now_ms if last_tick_ms is None else last_tick_ms
+        self._withdrawal = withdrawals.newest(tx)
+        current = rounds.open_round(tx)
+        self._round = current.number if current is not None else rounds.last_number(tx)
+
+    def answers(self, passed: Sequence[tuple[Asked, AgentRow]]) -> dict[int, SyncAnswer]:
+        """Write down how the agents are, renew their permits, and return what they are told."""
+        tx = self._tx
+        rows = self._settled(passed)
+        orders: dict[int, list[OrderRow]] = defaultdict(list)
+        for order in collection.open_orders(tx, rows):
+            orders[order.agent_id].append(order)
+        answers: dict[int, SyncAnswer] = {}
+        changes: list[dict[str, Any]] = []
+        for one, _ in passed:
+            row = rows[one.agent.id]
+            answers[row.id], changed = self._answer(row, one.request, orders[row.id])
+            changes.append({"id": row.id, **changed})
+        agents.update_each(tx, changes)
+        return answers
+
+    def _settled(self, passed: Sequence[tuple[Asked, AgentRow]]) -> dict[int, AgentRow]:
+        """Free what was acknowledged, give up probes without a log; return the agents after it."""
+        tx = self._tx
+        requests = {row.id: one.request for one, row in passed}
+        rows = {row.id: row for _, row in passed}
+        leaping = {
+            id_ for id_, row in rows.items() if requests[id_].generation_held > row.generation
+        }
+        for agent_id in {*rights.agents_with_withdrawn(tx, rows), *leaping}:
+            acknowledge(tx, rows[agent_id], requests[agent_id], self._now_ms)
+        silent = [agent_id for agent_id in rows if not requests[agent_id].reports_waiting]
+        before_ms = self._now_ms - round(self._policy.log_grace_s * 1000)
+        for agent_id in probes.agents_with_unlogged(tx, silent, before_ms):
+            close_unlogged(tx, agent_id, self._now_ms, self._policy)
+        return rows | agents.by_ids(tx, leaping)
+
+    def _answer(
+        self, row: AgentRow, request: SyncRequest, orders: Sequence[OrderRow]
+    ) -> tuple[SyncAnswer, dict[str, Any]]:
+        """Return the answer to one agent, and the columns of it that change."""
+        now_ms, policy = self._now_ms, self._policy
+        changed = state_of(row, request, now_ms)
+        kept = renewed(row, request.generation_held, self._last_tick_ms, policy.permit_s, policy)
+        permit = None
+        changed |= {
+            "permit_epoch": row.permit_epoch,
+            "permit_set_ms": row.permit_set_ms,
+            "permit_until_ms": row.permit_until_ms,
+        }
+        if kept is not None:
+            permit = Permit(epoch=kept.epoch, duration_s=policy.permit_s)
+            changed |= {
+                "permit_epoch": kept.epoch,
+                "permit_set_ms": now_ms,
+                "permit_until_ms": kept.until_ms,
+            }
+        soon = request.generation_held != row.generation or permit is None
+        poll_s = self._poll_s(row, request.sequence, soon=soon and row.subscribed)
+        promised_ms = now_ms + round(poll_s * 1000)
+        if request.next_contact_ms is not None:
+            promised_ms = max(promised_ms, now_ms + request.next_contact_ms - request.clock_ms)
+        changed["promised_ms"] = promised_ms
+        withdrawn, withdrawn_number = withdrawn_for(
+            self._tx, row.id, request.withdrawn_held, self._withdrawal
+        )
+        answer = SyncAnswer(
+            server_time_ms=now_ms,
+            next_poll_s=poll_s,
+            round=self._round,
+            generation=row.generation,
+            permit=permit,
+            settings=self._settings.model_copy(update={"sending": sending_of(row)}),
+            command=_command(row),
+            collection=[order_message(order) for order in orders],
+            withdrawn=withdrawn,
+            withdrawn_number=withdrawn_number,
+            message=_message(row, permit),
+        )
+        return answer, changed
+
+    def _poll_s(self, row: AgentRow, sequence: int, *, soon: bool) -> float:
+        """Return when to call again: spread, so that a fleet that started together drifts apart."""
+        digest = hashlib.sha256(f"{row.name} {sequence}".encode()).digest()
+        spread = 0.8 + 0.4 * digest[0] / 255
+        if soon:
+            return self._policy.soon_poll_s * spread
+        policy = self._policy
+        return max(policy.next_poll_s, self._fleet / policy.syncs_per_s) * spread
+
+
+def _command(row: AgentRow) -> Command | None:
+    if not row.command_id or row.command_done_ms is not None:
+        return None
+    return Command.model_validate(
+        {"id": row.command_id, "name": row.command, "argument": row.command_argument}
+    )
+
+
+def _message(row: AgentRow, permit: Permit | None) -> str:
+    if permit is not None:
+        return ""
+    if not row.subscribed:
+        return "this agent has left; `prs resume` brings it back"
+    if row.rejoined:
+        return "the permit of this agent's old key is not over yet: fetching begins after it"
+    return "take the list (M1) and sync again: the one held is older than the last take-over"

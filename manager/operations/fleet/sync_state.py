@@ -1,0 +1,159 @@
+"""What an agent says in a sync, taken: its state, units that it finished, what it saw.
+
+Invariant: all of it may come twice. Rights of finished units are freed here, and those that a list
+which was acknowledged names no more; nothing else of a sync frees a right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from manager.db import agents, hosts, probes, rights
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+from manager.operations.actor import note
+from manager.operations.hosts.addresses import record_addresses
+from manager.operations.hosts.host_shares import note_rests
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.logs.completion import Claim, Told, finish_all
+from manager.operations.policy import Policy
+from shared.wire.sync import SyncRequest
+
+__all__ = ["Telling", "acknowledge", "close_unlogged", "has_news", "state_of", "take_news"]
+
+Telling = tuple[AgentIdentity, AgentRow, SyncRequest]
+"""An agent, its row as it was before, and what it says."""
+
+
+def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]:
+    """Return the columns of an agent that say how it is."""
+    counters = request.counters.model_dump_json()
+    worked = request.counters.requests > 0 and counters != row.counters
+    return {
+        "lost_ms": None,
+        "returned": row.returned or row.lost_ms is not None,
+        "last_contact_ms": now_ms,
+        "last_contact": "sync",
+        "last_work_ms": now_ms if worked else row.last_work_ms,
+        "boot_id": request.boot_id,
+        "sequence": request.sequence,
+        "version": request.version,
+        "state": request.state,
+        "state_reason": request.state_reason,
+        "skew_ms": request.clock_ms - now_ms,
+        "disk_free_bytes": request.disk_free_bytes,
+        "capacity": request.capacity.model_dump_json() if request.capacity else row.capacity,
+        "reports_waiting": request.reports_waiting,
+        "refetches": request.refetches,
+        "counters": counters,
+        "update_result": request.update_result or row.update_result,
+        "round_held": request.round_held,
+        "generation_held": request.generation_held,
+        "renamed_settings": json.dumps([one.model_dump() for one in request.renamed_settings]),
+        "serving_url": request.serving.url if request.serving else "",
+        "serving_fingerprint": request.serving.fingerprint if request.serving else "",
+    }
+
+
+def has_news(request: SyncRequest) -> bool:
+    """Tell whether an agent says more than how it is; most syncs do not."""
+    told = request.finished or request.addresses or request.rests
+    return bool(told) or request.command_done is not None
+
+
+def take_news(tx: Transaction, telling: Sequence[Telling], now_ms: int) -> None:
+    """Take all that some agents say, of each one; `has_news` was true of each."""
+    agents.update_each(
+        tx, [{"id": row.id, **state_of(row, request, now_ms)} for _, row, request in telling]
+    )
+    _finish(tx, telling, now_ms)
+    behind = set(rights.agents_with_withdrawn(tx, [row.id for _, row, _ in telling]))
+    for agent, row, request in telling:
+        if row.id in behind or request.generation_held > row.generation:
+            acknowledge(tx, row, request, now_ms)
+        _note_addresses(tx, row, request, now_ms)
+        note_rests(tx, row.id, request.rests, now_ms)
+        _note_command(tx, agent, row, request, now_ms)
+
+
+def _finish(tx: Transaction, telling: Sequence[Telling], now_ms: int) -> None:
+    ids = hosts.ids_of_units(
+        tx, {unit.unit for _, _, request in telling for unit in request.finished}
+    )
+    finish_all(
+        tx,
+        [
+            Told(
+                row,
+                [
+                    Claim(
+                        ids[unit.unit],
+                        unit.kind,
+                        unit.round,
+                        unit.pages,
+                        unit.response_bytes,
+                        unit.reason,
+                        unit.failure,
+                    )
+                    for unit in request.finished
+                    if unit.unit in ids
+                ],
+                request.generation_held,
+            )
+            for _, row, request in telling
+        ],
+        now_ms,
+    )
+
+
+def acknowledge(tx: Transaction, row: AgentRow, request: SyncRequest, now_ms: int) -> None:
+    """Free what the list that an agent holds no longer names, or pass over a list from nowhere."""
+    if request.generation_held > row.generation:
+        agents.update(tx, row.id, generation=request.generation_held)
+        agents.raise_generation(tx, row.id)
+    else:
+        rights.free(
+            tx,
+            now_ms,
+            "acknowledged",
+            agent_id=row.id,
+            acknowledged=request.generation_held,
+        )
+
+
+def close_unlogged(tx: Transaction, agent_id: int, now_ms: int, policy: Policy) -> None:
+    """Give up probes that were finished a while ago, of an agent that has nothing left to send."""
+    before_ms = now_ms - round(policy.log_grace_s * 1000)
+    units = probes.unlogged(tx, agent_id, before_ms, policy.batch)
+    probes.fail(
+        tx,
+        "finished, but no log of it came",
+        agent_id=agent_id,
+        unit_ids=units,
+        states=["finished"],
+    )
+
+
+def _note_addresses(tx: Transaction, row: AgentRow, request: SyncRequest, now_ms: int) -> None:
+    """Take what the agent sees of hosts that it holds; what it says of others is its own affair."""
+    keys = {seen.host: seen.addresses for seen in request.addresses if seen.addresses}
+    if not keys:
+        return
+    known = {unit.id: unit for unit in hosts.units_of_hosts(tx, keys)}
+    held = [
+        known[right.unit_id] for right in rights.of_units(tx, known) if right.agent_id == row.id
+    ]
+    by_path = {unit.host_id: unit.key[: len(unit.key) - len(unit.path) + 1] for unit in held}
+    record_addresses(
+        tx, row.id, {host: keys[key] for host, key in by_path.items() if key in keys}, now_ms
+    )
+
+
+def _note_command(
+    tx: Transaction, agent: AgentIdentity, row: AgentRow, request: SyncRequest, now_ms: int
+) -> None:
+    if row.command_id and request.command_done == row.command_id and not row.command_done_ms:
+        agents.update(tx, row.id, command_done_ms=now_ms)
+        note(tx, now_ms, agent.actor, "agent.command-done", row.name, command=row.command)

@@ -1,0 +1,175 @@
+"""Alerts as people look at them: what is wrong now, who is told and when next; a test message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from manager.db import alerting
+from manager.db.alerting import EventsTold, SilenceRow
+from manager.db.engine import Database
+from manager.errors import PrsmError
+from manager.operations.actor import Actor, note_alone
+from manager.operations.health.alert_events import HOLD_MS, Event, events_of_a_day
+from manager.operations.health.alerts import Expiry, Limits, Message, look
+from manager.operations.health.silences import list_silences
+from manager.operations.health.system_figures import Standing
+from manager.operations.trouble import Trouble
+from shared.frozen import frozen
+
+__all__ = [
+    "WAY",
+    "AlertDesk",
+    "Alerts",
+    "Going",
+    "SentTest",
+    "Way",
+    "current_alerts",
+    "send_test",
+    "why_not_sent",
+]
+
+WAY: Final = "way:"
+"""How the key of a trouble begins that is a way by which nobody is reached."""
+
+
+@frozen
+class Way:
+    """How people are told. to: whom, without secrets. send: raises PrsmError, or anything."""
+
+    name: str
+    to: str
+    send: Callable[[Sequence[Message]], None]
+
+
+@frozen
+class AlertDesk:
+    """What alerts are made from: how things stand, what ends when, limits, and who is told.
+
+    expiries: raises nothing; what cannot be read says so. own: troubles of this manager's machine.
+    """
+
+    standing: Callable[[], Standing]
+    expiries: Callable[[], Sequence[Expiry]]
+    own: Callable[[], Sequence[Trouble]]
+    limits: Limits
+    resend_s: float
+    ways: Sequence[Way]
+
+
+@frozen
+class Going:
+    """A trouble that goes on, or events of one kind within a day.
+
+    since_ms, told_ms: None: it was not told yet. next_ms: when it is told (again); None: it is not.
+    silence: why not, where somebody said so.
+    """
+
+    key: str
+    text: str
+    since_ms: int | None
+    told_ms: int | None
+    next_ms: int | None
+    silence: SilenceRow | None
+
+
+@frozen
+class Alerts:
+    """All that goes on. quiet_until_ms: the end of the open window; 0: none is open."""
+
+    troubles: list[Going]
+    silences: list[SilenceRow]
+    quiet_until_ms: int
+    told_to: list[str]
+
+
+@frozen
+class SentTest:
+    """What became of a test message. error: empty: it was taken."""
+
+    way: str
+    to: str
+    error: str
+
+
+def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
+    """Return what is wrong now, and what happened within a day.
+
+    What was told and is over since the last look is left out.
+    """
+    found = [*look(db, desk.standing(), desk.expiries(), desk.limits, now_ms), *desk.own()]
+    silences = list_silences(db, now_ms)
+    with db.read() as tx:
+        happened, mark = events_of_a_day(tx, now_ms), alerting.events_told(tx)
+        told = {row.key: row for row in alerting.all_told(tx)}
+    # Only who sends knows of these, and that is another manager, maybe.
+    found += [Trouble(row.key, row.text) for row in told.values() if row.key.startswith(WAY)]
+    open_now = {row.key: row for row in silences if row.holds(now_ms)}
+    window = open_now.get("")
+    going = []
+    for trouble in found:
+        row = told.get(trouble.key)
+        lasted_ms = 0 if row is None else now_ms - row.since_ms
+        if (row is None or not row.told_ms) and lasted_ms < trouble.after_s * 1000:
+            continue
+        silence = open_now.get(trouble.key) or window
+        due_ms: int | None = now_ms
+        if row is not None and row.told_ms:
+            due_ms = row.told_ms + round(desk.resend_s * 1000) if desk.resend_s else None
+        if silence is not None and due_ms is not None:
+            due_ms = max(due_ms, silence.until_ms)
+        going.append(
+            Going(
+                trouble.key,
+                trouble.text,
+                None if row is None else row.since_ms,
+                None if row is None else row.told_ms or None,
+                due_ms if desk.ways else None,
+                silence,
+            )
+        )
+    for event in happened:
+        silence = open_now.get(event.key) or window
+        going.append(_of_event(event, mark, silence, now_ms, tells=bool(desk.ways)))
+    return Alerts(
+        sorted(going, key=lambda one: (one.silence is not None, -(one.since_ms or now_ms))),
+        silences,
+        max((row.until_ms for row in silences if not row.key and row.holds(now_ms)), default=0),
+        [f"{way.name}: {way.to}" for way in desk.ways],
+    )
+
+
+def _of_event(
+    event: Event, mark: EventsTold | None, silence: SilenceRow | None, now_ms: int, *, tells: bool
+) -> Going:
+    """Return events of one kind, which are told once. tells: whether anybody is told."""
+    if mark is not None and event.last_id <= mark.upto:
+        told_ms = mark.told_ms if mark.told_ms >= event.since_ms else None
+        return Going(event.key, event.text, event.since_ms, told_ms, None, silence)
+    next_ms: int | None = now_ms if mark is None else max(now_ms, mark.told_ms + HOLD_MS)
+    if silence is not None:
+        # Of a kind that somebody knows of nobody is told; a window only puts it off.
+        next_ms = None if silence.key else silence.until_ms
+    return Going(event.key, event.text, event.since_ms, None, next_ms if tells else None, silence)
+
+
+def why_not_sent(error: Exception) -> str:
+    """Return why a way did not take a message; what nobody thought of is said with its kind."""
+    return str(error) if isinstance(error, PrsmError) else f"{type(error).__name__}: {error}"
+
+
+def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[SentTest]:
+    """Send everybody who is told of troubles a message that says it is none."""
+    text = f"this is a test by {actor.name}: nothing is wrong, and alerts reach you"
+    made = [Message("test:", "begun", text, now_ms)]
+    results = []
+    for way in desk.ways:
+        try:
+            way.send(made)
+        except Exception as error:  # noqa: BLE001 - one way that fails does not hold up the other
+            results.append(SentTest(way.name, way.to, why_not_sent(error)))
+        else:
+            results.append(SentTest(way.name, way.to, ""))
+    said = {result.way: result.error or "taken" for result in results}
+    note_alone(db, now_ms, actor, "alerts.test", "", results=said)
+    return results

@@ -1,0 +1,183 @@
+"""Is everything consistent? Asked by `prsm check`, and by the tests after every kill.
+
+Invariant: every state that a transaction leaves behind passes, at any time, with any number of
+agents half way through anything. A finding is a defect of PRSM or of the disk, never of an agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from typing import Final
+
+from manager.db import checks
+from manager.db.engine import Database
+from manager.operations.segments.file_checks import (
+    FileFinding,
+    FileKind,
+    FilePlaces,
+    examine_file,
+    files_after,
+    is_needed,
+    no_throttle,
+    stray_files,
+)
+from manager.operations.segments.file_problems import ask_again, record_findings
+from manager.store.verification import FileProblem, Throttle
+from shared.frozen import frozen
+
+__all__ = [
+    "FilesPage",
+    "Finding",
+    "check",
+    "check_files",
+    "check_page",
+    "check_strays",
+    "verify_page",
+]
+
+FilesExist = Callable[[str], bool]
+BATCH: Final = 1_000
+FINDINGS_MOST: Final = 200
+DEEP_BATCH: Final = 5
+"""Rows whose files are read whole in one call: segments of 1 GB take seconds each."""
+NO_ROWS: Final = "report was accepted, but its rows are gone"
+
+_TEXTS: Final[dict[FileProblem, str]] = {
+    FileProblem.MISSING: "the file of this {kind} is missing",
+    FileProblem.WRONG_SIZE: "the file of this {kind} has another size than when it was kept",
+    FileProblem.WRONG_DIGEST: "the file of this {kind} has another digest than when it was kept",
+    FileProblem.UNREADABLE: "the file of this {kind} cannot be read",
+    FileProblem.NO_ROW: "file of kind {kind} that no row names (`prsm archive adopt`)",
+}
+
+
+@frozen
+class Finding:
+    """Something that must not be, and where. subject: a unit, a host, an agent, a file.
+
+    code: for programs; empty: of the tables. detail: in which way.
+    """
+
+    problem: str
+    subject: str
+    code: str = field(default="", compare=False)
+    detail: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.problem}"
+
+
+def check(db: Database, file_exists: FilesExist | None = None) -> list[Finding]:
+    """Return what is not as it must be; at most 10 examples of each problem.
+
+    file_exists: tells of a report's `path` whether its rows are there; None: files are not
+    looked for.
+    """
+    findings: list[Finding] = []
+    with db.read() as tx:
+        for problem, ask in checks.QUESTIONS.items():
+            findings += [Finding(problem, subject) for subject in ask(tx)]
+    if file_exists is not None:
+        findings += _missing_files(db, file_exists)
+    return findings[:FINDINGS_MOST]
+
+
+def _missing_files(db: Database, file_exists: FilesExist) -> list[Finding]:
+    missing: list[Finding] = []
+    after = 0
+    while len(missing) < FINDINGS_MOST:
+        with db.read() as tx:
+            page = checks.report_files(tx, after, BATCH)
+        if not page:
+            break
+        after = page[-1][0]
+        missing += [Finding(NO_ROWS, path) for _, path in page if not file_exists(path)]
+    return missing
+
+
+@frozen
+class FilesPage:
+    """The findings about some files, and the cursor behind them; empty: these were the last."""
+
+    findings: list[Finding]
+    cursor: str
+    files: int
+    bytes: int
+
+
+def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list[Finding]:
+    """Check every file that a row names, and every file for its row; at most FINDINGS_MOST.
+
+    deep: all bytes are read. Raises BusyError where an object store is away.
+    """
+    findings: list[Finding] = []
+    sizes = None if deep else places.store.sizes()
+    cursor = ""
+    while len(findings) < FINDINGS_MOST:
+        page, _ = _page(db, places, cursor, deep=deep, sizes=sizes, throttle=no_throttle)
+        findings += page.findings
+        cursor = page.cursor
+        if not cursor:
+            break
+    findings += check_strays(db, places)
+    return findings[:FINDINGS_MOST]
+
+
+def check_page(db: Database, places: FilePlaces, cursor: str, *, deep: bool) -> FilesPage:
+    """Check the files of the next rows behind a cursor. Raises FormatError, BusyError."""
+    return _page(db, places, cursor, deep=deep, sizes=None, throttle=no_throttle)[0]
+
+
+def verify_page(db: Database, places: FilePlaces, cursor: str, now_ms: int) -> FilesPage:
+    """Read the files of the next rows, and deal with what is not whole as the scrub does.
+
+    It is written down and told, and segments are asked for again from their agents. Raises
+    FormatError, BusyError.
+    """
+    page, found = _page(db, places, cursor, deep=True, sizes=None, throttle=no_throttle)
+    if found:
+        record_findings(db, found, now_ms)
+        ask_again(db, now_ms)
+    return page
+
+
+def check_strays(db: Database, places: FilePlaces) -> list[Finding]:
+    """Return the files without a row, and files of lists and days that are not whole."""
+    return [_finding(one) for one in stray_files(db, places)]
+
+
+def _page(
+    db: Database,
+    places: FilePlaces,
+    cursor: str,
+    *,
+    deep: bool,
+    sizes: dict[str, int] | None,
+    throttle: Throttle,
+) -> tuple[FilesPage, list[FileFinding]]:
+    page = files_after(db, places, cursor, DEEP_BATCH if deep else BATCH)
+    findings: list[FileFinding] = []
+    size_bytes = 0
+    for file in page.files:
+        verdict = examine_file(file, places, deep=deep, sizes=sizes, throttle=throttle)
+        size_bytes += verdict.size_bytes
+        if verdict.problem is not None and is_needed(db, file, places):
+            found = FileFinding(
+                file.kind,
+                file.place,
+                file.subject,
+                verdict.problem,
+                verdict.detail,
+                file.segment_id,
+            )
+            findings.append(found)
+    told = [_finding(one) for one in findings]
+    return FilesPage(told, page.cursor, len(page.files), size_bytes), findings
+
+
+def _finding(found: FileFinding) -> Finding:
+    problem = _TEXTS.get(found.problem, str(found.problem)).format(kind=found.kind.value)
+    if (found.kind, found.problem) == (FileKind.LOG, FileProblem.MISSING):
+        problem = NO_ROWS
+    return Finding(problem, found.subject, f"{found.kind}_{found.problem}", found.detail)

@@ -1,0 +1,99 @@
+"""How things stand, in numbers, for metrics and alerts: cheap enough for every few seconds."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+from manager.db import clock, leading, rounds, standing
+from manager.db.engine import Database
+from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
+from manager.operations.identity.managers import ServingManager, managers_of
+from manager.operations.policy import Policy
+from shared.frozen import frozen
+
+__all__ = ["Standing", "how_it_stands"]
+
+
+@frozen
+class Standing:
+    """Numbers of one moment; moments and counts are 0 where there is none."""
+
+    epoch: int
+    last_tick_ms: int
+    held_until_ms: int
+    disk_free_bytes: int | None
+    disk_problem: str
+    round: int
+    has_hosts: bool
+    last_round_ms: int
+    last_backup_ms: int
+    alerts: int
+    reports: int
+    lines: int
+    segments: int
+    segment_bytes: int
+    agents: dict[str, int]
+    units: dict[str, int]
+    transfers: dict[str, int]
+    views: list[AgentGlance]
+    managers: list[ServingManager]
+
+
+def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> Standing:
+    """Return how things stand; how many units are in each state may be kept figures.
+
+    folder: whose disk is looked at; where it cannot be, `disk_problem` says why. Raises BusyError.
+    """
+    free_bytes, problem = _disk(folder)
+    views = agent_glances(db, now_ms, policy)
+    with db.read() as tx:
+        current = rounds.open_round(tx)
+    number = 0 if current is None else current.number
+    units = db.kept.get(("units of round", number), lambda: _units(db, number))
+    backup_ms = db.kept.get("last backup", lambda: _last_backup_ms(db))
+    with db.read() as tx:
+        leader = leading.current(tx)
+        counted = standing.totals(tx)
+        return Standing(
+            epoch=leader.epoch,
+            last_tick_ms=clock.last_tick(tx) or 0,
+            held_until_ms=clock.held_until(tx),
+            disk_free_bytes=free_bytes,
+            disk_problem=problem,
+            round=rounds.last_number(tx),
+            has_hosts=standing.has_hosts(tx),
+            last_round_ms=standing.last_round_ms(tx),
+            last_backup_ms=backup_ms,
+            alerts=counted.alerts,
+            reports=counted.reports,
+            lines=counted.lines,
+            segments=counted.segments,
+            segment_bytes=counted.segment_bytes,
+            agents=dict(Counter(view.liveness.state.value for view in views)),
+            units=units,
+            transfers=standing.transfers_by_state(tx),
+            views=views,
+            managers=managers_of(tx),
+        )
+
+
+def _disk(folder: Path) -> tuple[int | None, str]:
+    """Return how much of a disk is free, or None and why nobody knows: a share may be away."""
+    try:
+        return shutil.disk_usage(folder).free, ""
+    except OSError as error:
+        return None, str(error)
+
+
+def _last_backup_ms(db: Database) -> int:
+    with db.read() as tx:
+        return standing.last_backup_ms(tx)
+
+
+def _units(db: Database, number: int) -> dict[str, int]:
+    if not number:
+        return {}
+    with db.read() as tx:
+        return standing.units(tx, number)

@@ -1,0 +1,155 @@
+"""Bans: hosts that an agent never gets, as its site may not visit them or they block it.
+
+Invariants: a ban holds for the whole address, because an address has one owner; the database
+grants no right against one. There is always an agent left that may have the host; who wants none
+to have it excludes it. A ban takes the host from its agent at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from manager.db import agents, assignments, hosts, pins, probes, rights
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.db.hosts import HostRow
+from manager.db.pins import BanRow
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.ownership.pin_rules import banned_by_group
+from manager.operations.ownership.pins import PAGE_MOST, agent_of
+from manager.operations.ownership.reassignment import give_units, members
+from manager.operations.planning.cheapest_owners import cheapest_owners
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.frozen import frozen
+from shared.urls import host_key
+from shared.wire.server_list import complete_line
+
+__all__ = ["Ban", "ban_host", "bans_shown", "lift_ban", "list_bans"]
+
+
+@frozen
+class Ban:
+    """A host that an agent never gets."""
+
+    host: str
+    agent: str
+    reason: str
+    made_by: str
+    made_ms: int
+
+
+def list_bans(db: Database, *, agent: str = "", limit: int = 100, offset: int = 0) -> list[Ban]:
+    """Return a page of bans. Raises NotFoundError."""
+    with db.read() as tx:
+        number = agent_of(tx, agent).id if agent else None
+        page = pins.bans_page(tx, number, max(1, min(limit, PAGE_MOST)), max(0, offset))
+        return bans_shown(tx, page)
+
+
+def bans_shown(tx: Transaction, rows: Collection[BanRow]) -> list[Ban]:
+    """Return bans as people see them."""
+    names = agents.names(tx) if rows else {}
+    return [
+        Ban(row.host, names[row.agent_id], row.reason, row.made_by, row.made_ms) for row in rows
+    ]
+
+
+def ban_host(
+    db: Database,
+    text: str,
+    agent: str,
+    reason: str,
+    actor: Actor,
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+) -> int:
+    """Let an agent never get a host, nor what shares its address; return how many units moved.
+
+    Its probes of the host are given up, and what it owns there goes to others. Raises
+    NotFoundError, UrlError, ConflictError (a pin gives it the host; no other agent could have it).
+    """
+    with db.write() as tx:
+        host, row = _host(tx, text), agent_of(tx, agent)
+        unit_ids = [unit.id for unit in hosts.units_of_hosts(tx, [host.key])]
+        for pin in pins.pins_in_groups(tx, unit_ids):
+            if pin.agent_id == row.id:
+                beside = "" if pin.unit_id in unit_ids else f"; {host.key} shares its address"
+                raise ConflictError(
+                    f"{pin.unit} is pinned to {agent}{beside}; `prsm hosts unpin {pin.unit}` first"
+                ).about("agent")
+        _require_another(tx, host, row)
+        pins.ban(
+            tx,
+            {
+                "host_id": host.id,
+                "agent_id": row.id,
+                "reason": reason,
+                "made_by": actor.name,
+                "made_ms": now_ms,
+            },
+        )
+        probes.fail(tx, "its agent never gets this host", agent_id=row.id, unit_ids=unit_ids)
+        moved = _take_away(tx, host, row, unit_ids, now_ms, policy)
+        note(tx, now_ms, actor, "host.ban", host.key, agent=agent, reason=reason, moved=moved)
+    return moved
+
+
+def lift_ban(db: Database, text: str, agent: str, actor: Actor, now_ms: int) -> bool:
+    """Let an agent get a host again; tell whether there was a ban. Raises NotFoundError."""
+    with db.write() as tx:
+        host, row = _host(tx, text), agent_of(tx, agent)
+        there = bool(pins.lift(tx, host.id, row.id))
+        if there:
+            note(tx, now_ms, actor, "host.lift-ban", host.key, agent=agent)
+    return there
+
+
+def _require_another(tx: Transaction, host: HostRow, row: AgentRow) -> None:
+    """Refuse a ban after which nobody is left who may have the host."""
+    if host.group_id is None:
+        of_group = {ban.agent_id for ban in pins.bans_of_hosts(tx) if ban.host_id == host.id}
+    else:
+        found = banned_by_group(pins.bans_of_hosts(tx, group_ids=[host.group_id]))
+        of_group = found.get(host.group_id, set())
+    left = [
+        other.name
+        for other in agents.all_agents(tx)
+        if other.retired_ms is None and other.id != row.id and other.id not in of_group
+    ]
+    if not left:
+        raise ConflictError(
+            f"no agent but {row.name} may have {host.key}: to keep all of them away, exclude it "
+            f"(`prsm hosts exclude {host.key}`)"
+        ).about("agent")
+
+
+def _take_away(
+    tx: Transaction,
+    host: HostRow,
+    row: AgentRow,
+    unit_ids: list[int],
+    now_ms: int,
+    policy: Policy,
+) -> int:
+    """Give what a banned agent owns on an address to others; where none is there it stays idle."""
+    held = unit_ids
+    moved = 0
+    if host.group_id is not None:
+        owned = assignments.owners_of_groups(tx, [host.group_id])
+        mine = [unit for _, unit, agent in owned if agent == row.id]
+        held = [*unit_ids, *mine]
+        others = [other for other in members(tx) if other.id != row.id]
+        owners, added = cheapest_owners(tx, others, mine, policy)
+        moved = give_units(tx, owners, now_ms, f"{row.name} never gets {host.key}")
+        agents.add_load(tx, added)
+    rights.withdraw(tx, now_ms, "the agent never gets this host", unit_ids=held, agent_id=row.id)
+    return moved
+
+
+def _host(tx: Transaction, text: str) -> HostRow:
+    key = host_key(complete_line(text))
+    host = hosts.by_key(tx, key)
+    if host is None:
+        raise NotFoundError(f"host {key}: not known; import it first")
+    return host

@@ -1,0 +1,126 @@
+"""M2: hosts and pages that an agent found outside its units.
+
+Invariant: an agent adds at most so many a day, whatever it sends; a repeat adds nothing. A page
+that is new to the manager travels with its referer to the list of who has its unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from manager.db import agents
+from manager.db.engine import Database
+from manager.operations.actor import note
+from manager.operations.hosts.found_urls import FoundUrl
+from manager.operations.hosts.host_lines import Tally, batches, parsed, store
+from manager.operations.hosts.refused_lines import RefusedLine, line_and_reason
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.frozen import frozen
+
+__all__ = ["Recorded", "record_discovered", "record_found"]
+
+DAY_MS: Final = 86_400_000
+
+
+@frozen
+class Recorded:
+    """The outcome of each kind of line. over_limit: hosts and pages beyond what is taken in a day.
+
+    refused_lines: the first 1,000 that cannot be used; refused: number and reason of these.
+    """
+
+    new: int
+    start_pages: int
+    known: int
+    refused: list[tuple[int, str]]
+    refused_count: int
+    over_limit: int
+    refused_lines: list[RefusedLine]
+
+
+def record_discovered(
+    db: Database,
+    agent: AgentIdentity,
+    urls: Iterable[tuple[int, str, str | None]],
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+) -> Recorded:
+    """Store what an agent found: (line number, URL, referer or None), any number of them.
+
+    Lines that name no host are refused one by one, with the reason; see `record_found`.
+    """
+    tally = Tally()
+    return record_found(db, agent, parsed(urls, tally), tally, now_ms, policy)
+
+
+def record_found(
+    db: Database,
+    agent: AgentIdentity,
+    found: Iterable[FoundUrl],
+    tally: Tally,
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+    is_gone: Callable[[], bool] = lambda: False,
+) -> Recorded:
+    """Store what an agent found, any number of hosts and pages.
+
+    What is over the day's limit is left out and noted as an alert, once a day. tally: counts from
+    before. is_gone: tells whether nobody waits for the answer any more; what was stored then stays,
+    and the rest is left out.
+    """
+    today = now_ms // DAY_MS
+    over_limit = 0
+    for batch in batches(found):
+        if is_gone():
+            break
+        with db.write() as tx:
+            row = agents.by_id(tx, agent.id)
+            before = row.discovered if row is not None and row.discovered_day == today else 0
+            added_before = tally.new + tally.start_pages
+            left_out = store(
+                tx,
+                batch,
+                agent.id,
+                policy.discoveries_per_day - before,
+                policy.start_pages_per_unit,
+                now_ms,
+                tally,
+            )
+            added = tally.new + tally.start_pages - added_before
+            agents.update(tx, agent.id, discovered_day=today, discovered=before + added)
+            if left_out and before + added >= policy.discoveries_per_day and added:
+                note(
+                    tx,
+                    now_ms,
+                    agent.actor,
+                    "agent.discovered-too-much",
+                    agent.name,
+                    alert=True,
+                    limit=policy.discoveries_per_day,
+                )
+            over_limit += left_out
+    if tally.new or tally.start_pages or tally.inside:
+        with db.write() as tx:
+            note(
+                tx,
+                now_ms,
+                agent.actor,
+                "host.discovered",
+                agent.name,
+                new=tally.new,
+                start_pages=tally.start_pages,
+                inside=tally.inside,
+                refused=tally.refused_count,
+                over_limit=over_limit,
+            )
+    return Recorded(
+        tally.new,
+        tally.start_pages + tally.inside,
+        tally.known,
+        line_and_reason(tally.refused),
+        tally.refused_count,
+        over_limit,
+        tally.refused,
+    )

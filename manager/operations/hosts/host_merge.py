@@ -1,0 +1,63 @@
+"""Merge of a split host: one unit again, owned by the agent that owns `/`.
+
+Invariants as in `host_split`: each page lies in one unit before and after, and no agent fetches
+meanwhile. A merged directory keeps its history.
+"""
+
+from __future__ import annotations
+
+from manager.db import (
+    assignments,
+    hosts,
+    pieces,
+    pins,
+    probes,
+    round_units,
+    rounds,
+    sharing,
+    starting,
+)
+from manager.db.engine import Database
+from manager.errors import ConflictError
+from manager.operations.actor import Actor, note
+from manager.operations.hosts.idle_hosts import check_idle, host_and_units
+
+__all__ = ["merge_host"]
+
+
+def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
+    """Make the pieces of a host one unit again, of the agent that has `/`; return how many.
+
+    Raises NotFoundError, UrlError, ConflictError with the reason why it cannot be merged now.
+    """
+    with db.write() as tx:
+        host, units = host_and_units(tx, key)
+        [top] = [unit for unit in units if unit.path == "/"]
+        below = [unit for unit in units if unit.path != "/"]
+        if not below:
+            raise ConflictError(f"{host.key} is not split: there is nothing to merge")
+        check_idle(tx, host, units, "merged")
+        ids = [unit.id for unit in below]
+        pinned = [pin.unit for pin in pins.pins_in_groups(tx, ids) if pin.unit_id in ids]
+        if pinned:
+            raise ConflictError(f"{pinned[0]} is pinned: unpin it before its host is merged")
+        assignments.close(tx, ids, now_ms, "merged into its host")
+        probes.fail(tx, "merged into its host", unit_ids=ids)
+        current = rounds.open_round(tx)
+        if current is not None:
+            round_units.cancel_units(tx, current.number, "merged into its host", ids)
+        starting.drop_found(tx, [unit.id for unit in units])
+        moves = {page.id: top.id for page in starting.start_pages_of(tx, ids)}
+        starting.move_start_pages(tx, moves)
+        known = [unit for unit in units if unit.volume_kb is not None]
+        if known:
+            hosts.set_volume(
+                tx,
+                top.id,
+                sum(unit.volume_kb or 0.0 for unit in known),
+                sum(unit.pages or 0 for unit in known),
+            )
+        pieces.merge_units(tx, ids, now_ms)
+        sharing.end(tx, [host.id])
+        note(tx, now_ms, actor, "host.merge", host.key, units=len(ids))
+        return len(ids)

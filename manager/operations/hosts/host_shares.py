@@ -1,0 +1,163 @@
+"""Agents that share a split host: how many, when its pieces are done, and when it must be one's.
+
+Invariants. A piece is finished with all others of its host, and only when nothing is left of any:
+until then each may hear of a page that another found. More agents than shares never hold rights;
+shares grow only while nobody holds any, or when all who do have heard of it. What a host tells one
+of them to wait, all wait. A host is shared while it is alone at its address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from manager.db import agents, hosts, measurements, pieces, rights, round_units, rounds, sharing
+from manager.db.engine import Database, Transaction
+from manager.db.round_units import FinishedRow
+from manager.db.sharing import RestRow
+from manager.operations.actor import CLOCK, note
+from manager.operations.measurement.distances import refresh_volumes
+from shared.wire.sync import HostRest
+
+__all__ = [
+    "end_rests",
+    "end_where_crowded",
+    "finish_rested",
+    "note_rests",
+    "share_out",
+    "spread_distances",
+]
+
+LONGEST_REST_MS: Final = 86_400_000
+"""A day: as long as an agent honours a Retry-After, whatever it says of one."""
+
+
+def share_out(db: Database, now_ms: int) -> int:
+    """Let agents that wait for a piece of a shared host have a share, and finish hosts that rest.
+
+    Returns how many hosts and pieces that were.
+    """
+    with db.read() as tx:
+        current = rounds.open_round(tx)
+        if current is None:
+            return 0
+        if not sharing.starved(tx, current.number) and not pieces.rested(tx, current.number):
+            return 0
+    with db.write() as tx:
+        changed = finish_rested(tx, now_ms)
+        for host in sharing.starved(tx, current.number):
+            wanted, held = sharing.wanted_shares(tx, host)
+            # Fewer than before only while nobody fetches: else somebody would be over its share.
+            if wanted > host.shares or (not held and wanted != host.shares):
+                sharing.set_shares(tx, host.host_id, wanted)
+                sharing.news(tx, held)
+                changed += 1
+    return changed
+
+
+def finish_rested(tx: Transaction, now_ms: int) -> int:
+    """Finish the pieces of hosts of which nothing is left; return how many."""
+    current = rounds.open_round(tx)
+    if current is None:
+        return 0
+    quiet = pieces.rested(tx, current.number)
+    if not quiet:
+        return 0
+    done = [
+        FinishedRow(
+            row.unit_id, row.agent_id, current.number, row.pages, row.size_bytes, row.reason
+        )
+        for row in quiet
+    ]
+    round_units.finish_units(tx, done, now_ms)
+    for agent_id in {row.agent_id for row in done}:
+        units = [row.unit_id for row in done if row.agent_id == agent_id]
+        rights.free(tx, now_ms, "finished", agent_id=agent_id, unit_ids=units)
+        # The agent keeps what it knows of a piece until a list leaves it out.
+        agents.update(tx, agent_id, list_changed=True)
+    refresh_volumes(tx, current.number, [row.unit_id for row in quiet])
+    return len(quiet)
+
+
+def end_where_crowded(tx: Transaction, group_ids: Collection[int], now_ms: int) -> set[int]:
+    """End the sharing of hosts whose address turned out to have other hosts; return the groups.
+
+    Their pieces are one agent's from now on: an address sees one robot, or one shared rate.
+    """
+    crowded = sharing.crowded_groups(tx, group_ids)
+    ended = [host for of_group in crowded.values() for host in of_group]
+    sharing.end(tx, ended)
+    for host in ended:
+        note(
+            tx,
+            now_ms,
+            CLOCK,
+            "host.unshared",
+            str(host),
+            alert=True,
+            reason="another host has the same address; its pieces go to one agent",
+        )
+    return set(crowded)
+
+
+def note_rests(tx: Transaction, agent_id: int, told: Sequence[HostRest], now_ms: int) -> None:
+    """Let all agents that share a host rest as long as one of them was told to.
+
+    Of hosts that the agent has no piece of it says nothing here.
+    """
+    if not told:
+        return
+    by_host = {one.host: one for one in told}
+    known = {unit.host_id: unit for unit in hosts.units_of_hosts(tx, by_host) if unit.path == "/"}
+    split = sharing.split_hosts(tx, sharing.hosts_held(tx, agent_id, list(known)))
+    before = {
+        row.host_id: row for row in sharing.rests(tx, split, now_ms) if row.agent_id == agent_id
+    }
+    for host_id, host in split.items():
+        if host.interval_ms is None:
+            continue
+        one = by_host[known[host_id].key]
+        rest_ms, left_ms = min(one.rest_ms, LONGEST_REST_MS), min(one.remaining_ms, LONGEST_REST_MS)
+        if not left_ms:
+            continue
+        sharing.set_rest(tx, RestRow(host_id, agent_id, rest_ms, now_ms + left_ms, one.reason))
+        if host_id not in before or before[host_id].rest_ms != rest_ms:
+            sharing.news(tx, list(pieces.unit_ids(tx, host_id).values()))
+
+
+def end_rests(db: Database, now_ms: int) -> int:
+    """Let agents fetch at their shares again when a rest is over; return of how many units."""
+    with db.read() as tx:
+        if not sharing.any_rest_over(tx, now_ms):
+            return 0
+    with db.write() as tx:
+        units = sharing.drop_rests(tx, now_ms)
+        sharing.news(tx, units)
+    return len(units)
+
+
+def spread_distances(db: Database) -> None:
+    """Let the pieces of split hosts be as far from each agent as their host, where that is newer.
+
+    A piece is never probed: `/` stands for its host.
+    """
+    with db.read() as tx:
+        if not pieces.of_tops(tx):
+            return
+    with db.write() as tx:
+        inside = pieces.of_tops(tx)
+        below = [unit for units in inside.values() for unit in units]
+        known = {
+            (row.unit_id, row.agent_id): row.measured_ms
+            for row in measurements.distances_of_units(tx, below)
+        }
+        measurements.set_distances(
+            tx,
+            [
+                replace(row, unit_id=unit)
+                for row in measurements.distances_of_units(tx, inside)
+                for unit in inside[row.unit_id]
+                if known.get((unit, row.agent_id), -1) < row.measured_ms
+            ],
+        )

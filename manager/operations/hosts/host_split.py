@@ -1,0 +1,285 @@
+"""Split a host that is too big for one agent into directories.
+
+Invariants: every page of the host lies in exactly one unit before and after, and every unit that
+may be crawled has one owner. A host is split or merged only while nobody has a right to any of it
+and nothing of it was fetched in the round that goes on: so no page is left out, and none is
+fetched by two. A merged directory keeps its history.
+Where to cut is left to `manager.balancing.cut`, who fetches when to the tick.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from manager.balancing import Cut, cut
+from manager.db import (
+    assignments,
+    directories,
+    hosts,
+    measurements,
+    pieces,
+    pins,
+    round_units,
+    rounds,
+    sharing,
+    starting,
+)
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.db.hosts import HostRow, UnitRow
+from manager.errors import ConflictError
+from manager.operations.actor import Actor, note
+from manager.operations.hosts.idle_hosts import check_idle, host_and_units
+from manager.operations.ownership.reassignment import members
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.errors import FormatError
+from shared.frozen import frozen
+from shared.units import UnitIndex
+
+__all__ = ["Piece", "Split", "split_host", "takers_of"]
+
+MOST_PIECES: Final = 64
+USUAL_PIECES: Final = 8
+WORTHLESS: Final = 0.9
+"""Of the work: if one agent had as much of it, the others would help nobody."""
+LONGEST_PATH: Final = 500
+
+
+@frozen
+class Piece:
+    """What one agent gets of a host. share: of the work, between 0 and 1."""
+
+    agent: str
+    units: tuple[str, ...]
+    pages: int
+    size_bytes: int
+    share: float
+
+
+@frozen
+class Split:
+    """How a host is cut, by the newest crawl. unevenness: the longest piece over the mean.
+
+    interval_s: of the host; each agent keeps as many of them as there are pieces. applied: False
+    for a preview.
+    """
+
+    host: str
+    round: int
+    interval_s: float
+    pieces: tuple[Piece, ...]
+    unevenness: float
+    applied: bool
+
+
+def split_host(
+    db: Database,
+    key: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    parts: int | None = None,
+    interval_s: float | None = None,
+    dry_run: bool = False,
+    policy: Policy = DEFAULT_POLICY,
+) -> Split:
+    """Cut a host into pieces for several agents by what its newest crawl said of its directories.
+
+    parts: agents at once; None: all that could, eight at most. interval_s: between two requests
+    to the host, whoever sends them; None: the policy's. Raises NotFoundError, UrlError, FormatError
+    for numbers out of range, ConflictError with the reason why it cannot be split now.
+    """
+    interval_s = policy.split_interval_s if interval_s is None else interval_s
+    if not 0 <= interval_s <= 86_400:
+        raise FormatError(f"interval_s = {interval_s}: must be 0 to 86400 s").about("interval_s")
+    if parts is not None and not 2 <= parts <= MOST_PIECES:
+        raise FormatError(
+            f"pieces = {parts}: must be 2 to {MOST_PIECES}; `merge` makes it one"
+        ).about("pieces")
+    with db.write() as tx:
+        host, units = host_and_units(tx, key)
+        if len(units) > 1:
+            raise ConflictError(f"{host.key} is split already: merge it first")
+        check_idle(tx, host, units, "split")
+        taking = takers_of(tx, host, units[0].id)
+        if parts is not None and parts > len(taking):
+            raise ConflictError(
+                f"pieces = {parts}: {len(taking)} agents could take one (plain agents get whole "
+                f"hosts only); ask for {len(taking)} at most, or let more agents join"
+            ).about("pieces")
+        sizes, number = _directories(tx, host, interval_s)
+        made = cut(
+            {path: size.work for path, size in sizes.items()},
+            parts or min(len(taking), USUAL_PIECES),
+        )
+        if max(made.weights) > WORTHLESS * sum(made.weights):
+            raise ConflictError(
+                f"{host.key} cannot be cut: by round {number} one directory holds nearly all of "
+                "its work; only directories can be given to others"
+            )
+        split = _described(host, made, sizes, number, interval_s, taking)
+        if dry_run:
+            return split
+        _carry_out(tx, host, units[0], made, sizes, taking, interval_s, now_ms, policy)
+        note(
+            tx,
+            now_ms,
+            actor,
+            "host.split",
+            host.key,
+            pieces=len(made.parts),
+            units=made.units,
+            interval_s=interval_s,
+            agents=[piece.agent for piece in split.pieces],
+        )
+    return replace(split, applied=True)
+
+
+@dataclass(slots=True)
+class _Size:
+    """What the newest crawl measured of a directory. work: ms of waiting and transfer."""
+
+    pages: int = 0
+    size_bytes: int = 0
+    work: float = 0.0
+
+
+def takers_of(tx: Transaction, host: HostRow, top: int) -> list[AgentRow]:
+    """Return who could take a piece: the owner first, then the nearest."""
+    groups = [] if host.group_id is None else [host.group_id]
+    banned = {ban.agent_id for ban in pins.bans_of_hosts(tx, group_ids=groups)}
+    taking = [row for row in members(tx) if not row.is_plain and row.id not in banned]
+    if len(taking) < 2:
+        raise ConflictError(
+            f"{host.key}: to split it there must be two agents that sync, and there "
+            f"{'is one' if taking else 'is none'}; plain agents get whole hosts only"
+        )
+    owner = assignments.owners_of(tx, [top]).get(top)
+    far = {row.agent_id: row.ms_per_kb for row in measurements.distances_of_units(tx, [top])}
+
+    def order(row: AgentRow) -> tuple[bool, bool, float, float, int]:
+        distance = far.get(row.id)
+        return row.id != owner, distance is None, distance or 0.0, row.load_ms, row.id
+
+    return sorted(taking, key=order)
+
+
+def _directories(tx: Transaction, host: HostRow, interval_s: float) -> tuple[dict[str, _Size], int]:
+    """Return what the newest crawl said of each directory, and which round that was."""
+    number = directories.newest_round(tx, host.id)
+    if number is None:
+        raise ConflictError(
+            f"{host.key}: nothing is known of its directories; they are counted when a crawl of at "
+            "least 1,000 pages was reported"
+        )
+    sizes: dict[str, _Size] = defaultdict(_Size)
+    rows = directories.crawled_in(tx, host.id, number)
+    whole = measurements.crawled_of_host(tx, host.id, number)
+    # Of a host that became big by its third log, the first two are in no directory: the others
+    # stand for them.
+    times = max(1.0, whole.requests / max(1, sum(row.requests for row in rows)))
+    for row in rows:
+        # A path with two slashes in a row, or an endless one, is no directory to give away.
+        good = "//" not in row.path and len(row.path) <= LONGEST_PATH
+        size = sizes[row.path if good else "/"]
+        size.pages += round(row.pages * times)
+        size.size_bytes += round(row.response_bytes * times)
+        size.work += (row.requests * interval_s * 1000 + row.ms) * times
+    _ = sizes["/"]  # of which there is always a unit
+    return dict(sizes), number
+
+
+def _described(
+    host: HostRow,
+    made: Cut,
+    sizes: Mapping[str, _Size],
+    number: int,
+    interval_s: float,
+    taking: list[AgentRow],
+) -> Split:
+    part_of = _part_of(made, host, sizes)
+    pages, bytes_of = [0] * len(made.parts), [0] * len(made.parts)
+    for path, size in sizes.items():
+        pages[part_of[path]] += size.pages
+        bytes_of[part_of[path]] += size.size_bytes
+    total = sum(made.weights) or 1.0
+    found = tuple(
+        Piece(
+            taking[part].name,
+            tuple(sorted(units)),
+            pages[part],
+            bytes_of[part],
+            made.weights[part] / total,
+        )
+        for part, units in enumerate(made.parts)
+    )
+    return Split(host.key, number, interval_s, found, made.unevenness, applied=False)
+
+
+def _part_of(made: Cut, host: HostRow, paths: Iterable[str]) -> dict[str, int]:
+    """Return which part each directory lies in."""
+    prefix = host.key[:-1]
+    part_of = {prefix + unit: part for part, units in enumerate(made.parts) for unit in units}
+    index = UnitIndex(part_of)
+    found = {}
+    for path in paths:
+        unit = index.holding(prefix + path)
+        assert unit is not None, "`/` holds everything"
+        found[path] = part_of[unit]
+    return found
+
+
+def _carry_out(
+    tx: Transaction,
+    host: HostRow,
+    top: UnitRow,
+    made: Cut,
+    sizes: Mapping[str, _Size],
+    taking: list[AgentRow],
+    interval_s: float,
+    now_ms: int,
+    policy: Policy,
+) -> None:
+    prefix = host.key[:-1]
+    keys = {unit: prefix + unit for part in made.parts for unit in part if unit != "/"}
+    ids = pieces.add_units(tx, host.id, keys, top.state)
+    ids = {path: unit for path, unit in ids.items() if path == "/" or path in keys}
+    sharing.begin(tx, host.id, round(interval_s * 1000))
+    if top.state == "placed":
+        owners = {
+            ids[unit]: taking[part].id for part, units in enumerate(made.parts) for unit in units
+        }
+        assignments.place(tx, owners, now_ms, "its host was split")
+        current = rounds.open_round(tx)
+        if current is not None and current.state == "crawling":
+            round_units.enter(tx, current.number, owners)
+            round_units.hand_over(tx, current.number, owners)
+    index = UnitIndex(prefix + path for path in ids)
+    moves = {}
+    for page in starting.start_pages_of(tx, [ids["/"]]):
+        unit = index.holding(page.url)
+        if unit is not None and unit != host.key:
+            moves[page.id] = ids[unit[len(prefix) :]]
+    starting.move_start_pages(tx, moves)
+    volumes: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for path, size in sizes.items():
+        unit = index.holding(prefix + path)
+        assert unit is not None, "`/` holds everything"
+        volume = volumes[unit[len(prefix) :]]
+        volume[0] += size.size_bytes / 1000
+        volume[1] += size.pages
+    for path, (volume_kb, pages) in volumes.items():
+        hosts.set_volume(tx, ids[path], volume_kb, round(pages))
+    distances = measurements.distances_of_units(tx, [ids["/"]])
+    measurements.set_distances(
+        tx,
+        [
+            replace(row, unit_id=unit)
+            for row in distances
+            for path, unit in ids.items()
+            if path != "/"
+        ],
+    )

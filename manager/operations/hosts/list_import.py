@@ -1,0 +1,238 @@
+"""Lists written by hand: each names an agent, and its units are pinned to that agent.
+
+Lines are those of M1 or of a `random/` file of an export: a server or a URL that ends in `/`,
+perhaps a tab and a referer; comments and empty lines mean nothing, but for `#Agent=NAME`, which
+begins the list of an agent. Invariant: all lines of all lists are taken, or nothing changes.
+Memory is about 200 bytes a unit; reading is streamed.
+Source: seed 004, 5.1.2 (M1, what an operator writes) and 5.2.2 (the lists of `random/`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from manager.db import agents, hosts, pins
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction, chunks
+from manager.errors import NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.hosts.host_lines import Tally, batches, parsed, store
+from manager.operations.hosts.refused_lines import (
+    REFUSALS_KEPT,
+    LinesRefusedError,
+    RefusedLine,
+    refused_line,
+)
+from manager.operations.hosts.server_names import complete_unit, unit_named
+from manager.operations.ownership.pins import pin_keys
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.errors import ConflictError, FormatError, LineError, PrsmError
+from shared.frozen import frozen
+from shared.plurals import agreeing
+from shared.urls import host_key
+
+__all__ = ["ImportedLists", "ListText", "import_lists"]
+
+AGENT: Final = "Agent="
+SHOWN: Final = 20
+REASON: Final = "in a list that was imported"
+
+ListText = tuple[int, str]
+"""A line's number, from 1, and its text."""
+
+
+@frozen
+class ImportedLists:
+    """What became of the lists. agents: units by agent. new_hosts: how many were added.
+
+    moved: units that changed hands at once; what nobody owned goes to its agent with the next plan.
+    """
+
+    agents: dict[str, int]
+    units: int
+    moved: int
+    new_hosts: int
+
+
+@dataclass(slots=True)
+class _Refusals:
+    """The first refused lines, and how many there are."""
+
+    lines: list[RefusedLine] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, agent: str, line: int, error: PrsmError, text: str = "") -> None:
+        """Count a line that cannot be taken."""
+        self.count += 1
+        if len(self.lines) < REFUSALS_KEPT:
+            self.lines.append(replace(refused_line(line, error, text), owner=agent))
+
+    def check(self) -> None:
+        """Raise LinesRefusedError where anything was refused."""
+        if not self.count:
+            return
+        head = agreeing(f"{self.count} lines cannot be taken, and nothing was changed:")
+        said = [f"{one.owner}, line {one.line}: {one.reason}" for one in self.lines[:SHOWN]]
+        more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
+        raise LinesRefusedError("\n".join([head, *said, *more]), self.lines, self.count)
+
+
+@frozen
+class _Place:
+    agent: int
+    line: int
+
+
+def import_lists(
+    db: Database,
+    lines: Callable[[], Iterable[ListText]],
+    actor: Actor,
+    now_ms: int,
+    *,
+    add_hosts: bool = False,
+    policy: Policy = DEFAULT_POLICY,
+) -> ImportedLists:
+    """Pin the units of lists to the agents that the lists name.
+
+    lines: gives the lines anew each time. add_hosts: hosts that are not known are added, else their
+    lines are refused. Raises LinesRefusedError with the agents, numbers and codes of lines that
+    cannot be taken.
+    """
+    refusals = _Refusals()
+    with db.write() as tx:
+        fleet = {row.name: row for row in agents.all_agents(tx)}
+        added = _add(tx, lines(), policy, now_ms) if add_hosts else 0
+        wanted = _wanted(tx, _read(lines(), fleet, refusals), fleet, refusals)
+        refusals.check()
+        moved = _pin(tx, wanted, fleet, actor, now_ms, refusals)
+        refusals.check()
+        counts = Counter(place.agent for place in wanted.values())
+        named = {row.name: counts[row.id] for row in fleet.values() if row.id in counts}
+        note(tx, now_ms, actor, "list.import", "", agents=named, moved=moved, new_hosts=added)
+    return ImportedLists(named, len(wanted), moved, added)
+
+
+def _sections(lines: Iterable[ListText]) -> Iterator[tuple[str, int, str]]:
+    """Yield (agent, number within its list, text) of lines that mean something; no text: a head."""
+    agent, before = "", 0
+    for number, text in lines:
+        line = text.strip()
+        if line.startswith("#" + AGENT):
+            agent, before = line.removeprefix("#" + AGENT).strip(), number
+            yield agent, 0, ""
+        elif line and not line.startswith("#"):
+            yield agent, number - before, line
+
+
+def _read(
+    lines: Iterable[ListText], fleet: dict[str, AgentRow], refusals: _Refusals
+) -> Iterator[tuple[AgentRow, int, str]]:
+    """Yield (agent, line, unit key); what is none is refused, a list of nobody as one."""
+    owner: AgentRow | None = None
+    nameless = False
+    for agent, number, text in _sections(lines):
+        if not text:
+            owner = fleet.get(agent)
+            if owner is None:
+                shown = ascii(agent[:80])[1:-1]
+                refusals.add(
+                    shown,
+                    number,
+                    NotFoundError("no agent of this name: see `prsm agents list`"),
+                    agent,
+                )
+            elif owner.retired_ms is not None:
+                gone = ConflictError("this agent was retired: it gets no work any more")
+                refusals.add(agent, number, gone, agent)
+        elif not agent:
+            if not nameless:
+                headless = LineError(number, "a list begins with #Agent=NAME")
+                refusals.add("no agent", number, headless, text)
+            nameless = True
+        elif owner is not None:
+            try:
+                yield owner, number, unit_named(_word(text))
+            except PrsmError as error:
+                refusals.add(agent, number, error, text)
+
+
+def _word(text: str) -> str:
+    word, _, referer = text.partition("\t")
+    if "\t" in referer:
+        raise FormatError("two tabs; a line is a server or URL, perhaps a tab and a referer")
+    return word
+
+
+def _wanted(
+    tx: Transaction,
+    found: Iterable[tuple[AgentRow, int, str]],
+    fleet: dict[str, AgentRow],
+    refusals: _Refusals,
+) -> dict[int, _Place]:
+    """Return where each unit is to go, by its number."""
+    names = {row.id: row.name for row in fleet.values()}
+    wanted: dict[int, _Place] = {}
+    for part in chunks(found):
+        ids = hosts.ids_of_units(tx, {key for _, _, key in part})
+        merged = {
+            row.key for row in hosts.units_by_id(tx, ids.values()) if row.merged_ms is not None
+        }
+        for agent, line, key in part:
+            unit = ids.get(key)
+            if unit is None or key in merged:
+                unknown = NotFoundError(f"{key} is not known; {_remedy(key)}")
+                refusals.add(agent.name, line, unknown, key)
+                continue
+            place = wanted.setdefault(unit, _Place(agent.id, line))
+            if place.agent != agent.id:
+                twice = ConflictError(
+                    f"{key} is also in the list of {names[place.agent]}, line {place.line}; a unit "
+                    "has one owner"
+                )
+                refusals.add(agent.name, line, twice, key)
+    return wanted
+
+
+def _remedy(key: str) -> str:
+    if key == host_key(key):
+        return "import the host first, or say --add-hosts"
+    return f"split {host_key(key)} there first, or name the whole host"
+
+
+def _pin(
+    tx: Transaction,
+    wanted: dict[int, _Place],
+    fleet: dict[str, AgentRow],
+    actor: Actor,
+    now_ms: int,
+    refusals: _Refusals,
+) -> int:
+    # What the lists say replaces what was said of the same units before, in whatever order.
+    pins.unpin(tx, list(wanted))
+    moved = 0
+    of_agent: dict[int, list[int]] = defaultdict(list)
+    for unit, place in wanted.items():
+        of_agent[place.agent].append(unit)
+    for agent in fleet.values():
+        for part in chunks(of_agent[agent.id]):
+            keys = {row.key: row.id for row in hosts.units_by_id(tx, part)}
+            _, problems, given = pin_keys(tx, agent, list(keys), REASON, actor, now_ms)
+            moved += given
+            for key, problem in problems:
+                refusals.add(agent.name, wanted[keys[key]].line, problem, key)
+    return moved
+
+
+def _add(tx: Transaction, lines: Iterable[ListText], policy: Policy, now_ms: int) -> int:
+    tally = Tally()
+    urls = (
+        (number, complete_unit(text.partition("\t")[0]), None)
+        for _, number, text in _sections(lines)
+        if text
+    )
+    for batch in batches(parsed(urls, tally)):
+        store(tx, batch, None, len(batch), policy.start_pages_per_unit, now_ms, tally)
+    return tally.new

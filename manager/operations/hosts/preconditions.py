@@ -1,0 +1,84 @@
+"""Preconditions of actions, as codes: what would be refused now, before anybody asks for it.
+
+Each function asks what the action itself asks, reads only, and answers with a code or with the
+refusal that the action would make. Who acts all the same is refused by the action: a state may
+change between the two.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from manager.db import hosts, pins, rounds, users
+from manager.db.engine import Database
+from manager.errors import ConflictError
+from manager.operations.hosts.host_split import takers_of
+from manager.operations.hosts.idle_hosts import check_idle, host_and_units
+from manager.operations.ownership.reassignment import members
+
+__all__ = [
+    "Unready",
+    "is_last_admin",
+    "plan_unready",
+    "round_unready",
+    "why_not_merged",
+    "why_not_split",
+]
+
+Unready = Literal["", "round-open", "no-agent", "no-host"]
+"""Why no round or plan can be made; empty: it can."""
+IN_ROUND: Final = ("placed", "probing")
+IDLE: Final = ("placed", "probing", "idle")
+
+
+def round_unready(db: Database) -> Unready:
+    """Return why no round can begin."""
+    with db.read() as tx:
+        if rounds.open_round(tx) is not None:
+            return "round-open"
+        if not members(tx):
+            return "no-agent"
+        return "" if hosts.any_in_state(tx, IDLE) else "no-host"
+
+
+def plan_unready(db: Database) -> Unready:
+    """Return why no plan can be made."""
+    with db.read() as tx:
+        if not members(tx):
+            return "no-agent"
+        states = IN_ROUND if rounds.open_round(tx) is not None else ("placed", "idle")
+        return "" if hosts.any_in_state(tx, states) else "no-host"
+
+
+def why_not_split(db: Database, key: str) -> ConflictError | None:
+    """Return why a host cannot be split among agents now. Raises NotFoundError, UrlError."""
+    with db.read() as tx:
+        host, units = host_and_units(tx, key)
+        try:
+            check_idle(tx, host, units, "split")
+            takers_of(tx, host, units[0].id)
+        except ConflictError as error:
+            return error
+    return None
+
+
+def why_not_merged(db: Database, key: str) -> ConflictError | None:
+    """Return why the pieces of a host cannot become one now. Raises NotFoundError, UrlError."""
+    with db.read() as tx:
+        host, units = host_and_units(tx, key)
+        below = [unit.id for unit in units if unit.path != "/"]
+        try:
+            check_idle(tx, host, units, "merged")
+        except ConflictError as error:
+            return error
+        pinned = [pin.unit for pin in pins.pins_in_groups(tx, below) if pin.unit_id in below]
+        if pinned:
+            return ConflictError(f"{pinned[0]} is pinned: unpin it before its host is merged")
+    return None
+
+
+def is_last_admin(db: Database, name: str) -> bool:
+    """Return whether nobody but this user may act as administrator."""
+    with db.read() as tx:
+        found = users.all_users(tx)
+    return {one.name for one in found if one.role == "admin" and not one.disabled_ms} == {name}

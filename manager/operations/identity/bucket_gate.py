@@ -1,0 +1,156 @@
+"""The gate to a bucket: shut while the bucket does not answer, and until its id was checked.
+
+A manager starts, and goes on, while its bucket is down, because agents need their permits; what
+they sent waits in the folder of uploads. Invariant: while the gate is shut nothing in the bucket is
+read, written, moved or removed but to check the mark and the lease; files here are not tidied
+either. Where the bucket turns out to be another installation's, the gate stays shut, and a person
+is told.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final
+
+from manager.assignment import clock_time
+from manager.db.engine import Database
+from manager.errors import BusyError
+from manager.operations.identity.bucket_check import ANSWER_S, BucketQuestion
+from manager.operations.identity.file_lease import FileLease
+from manager.operations.identity.installation import (
+    InstallationError,
+    MarkedFiles,
+    installation_id,
+    mark_files,
+)
+from manager.operations.machine_conditions import Condition
+from manager.store import StoreError
+from manager.store.marks import BucketPlace
+from manager.store.object_store import ObjectStore
+
+__all__ = ["BucketGate", "BucketState"]
+
+RETRY_S: Final = 60
+
+_log: Final = logging.getLogger(__name__)
+
+
+class BucketState(StrEnum):
+    """The state of the bucket, as far as it is known."""
+
+    CHECKED = "bucket_checked"
+    UNREACHABLE = "bucket_unreachable"
+    FOREIGN = "bucket_foreign"
+
+
+class BucketGate:
+    """The gate to the bucket of one manager; without a bucket it is open."""
+
+    def __init__(
+        self,
+        db: Database,
+        files: MarkedFiles,
+        now_ms: Callable[[], int],
+        answer_s: float = ANSWER_S,
+    ) -> None:
+        """answer_s: how long the start waits for the bucket."""
+        self._db = db
+        self._files = files
+        self._store = files.store if isinstance(files.store, ObjectStore) else None
+        self._now_ms = now_ms
+        self._question = None if self._store is None else BucketQuestion(self._store, answer_s)
+        self._lease: FileLease | None = None
+        self._looking = threading.Lock()
+        self.state = BucketState.CHECKED
+        self._why = ""
+        self._since_ms: int | None = None  # when it was found not to answer; None: at the start
+        self._id = ""
+
+    def shut_if_unreachable(self) -> None:
+        """Shut the gate where the bucket does not answer in time; for the start of a manager."""
+        if self._question is None:
+            return
+        if why := self._question.ask().why:
+            self._shut(BucketState.UNREACHABLE, why)
+
+    def guard(self, lease: FileLease) -> None:
+        """Take the lease with which the bucket is claimed as soon as it answers."""
+        self._lease = lease
+
+    def look(self) -> bool:
+        """Shut the gate where the bucket fails, and open it where it is back; return if it is open.
+
+        The clock calls it. Raises nothing that only waiting helps against.
+        """
+        store, lease, question = self._store, self._lease, self._question
+        if store is None or lease is None or question is None:
+            return True
+        with self._looking:
+            if not store.is_barred:
+                answer = question.ask()
+                if answer.mark is not None and answer.mark.installation == self._here():
+                    return True
+                self._since_ms = self._now_ms()
+                self._shut(BucketState.UNREACHABLE, answer.why or "its mark is gone, or another's")
+                if answer.why:
+                    return False
+            return self._check(store, lease)
+
+    def _check(self, store: ObjectStore, lease: FileLease) -> bool:
+        """Open the gate where the bucket is of this installation; return whether it is."""
+        place = BucketPlace(store)
+        with store.checking():
+            try:
+                mark_files(self._db, self._files, self._now_ms(), [place])
+                lease.claim([place])
+            except InstallationError as error:
+                self._shut(BucketState.FOREIGN, str(error))
+                return False
+            except (BusyError, StoreError) as error:
+                self._shut(BucketState.UNREACHABLE, str(error))
+                return False
+        store.unbar()
+        self.state, self._why = BucketState.CHECKED, ""
+        _log.info("%s answers, and is of this installation: it is used from now on", store.shown)
+        return True
+
+    def _here(self) -> str:
+        self._id = self._id or installation_id(self._db)
+        return self._id
+
+    def conditions(self) -> list[Condition]:
+        """Return the state of the gate as a condition of this manager, while it is shut."""
+        if self.state is BucketState.CHECKED or self._store is None:
+            return []
+        return [Condition(self.state.value, self._store.shown, self._text(), stops=False)]
+
+    def _shut(self, state: BucketState, why: str) -> None:
+        assert self._store is not None
+        is_news = state is not self.state
+        self.state, self._why = state, why
+        self._store.bar(self._refusal)
+        if is_news:
+            _log.warning("%s", self._text())
+
+    def _text(self) -> str:
+        assert self._store is not None
+        shown = self._store.shown
+        if self.state is BucketState.FOREIGN:
+            return (
+                f"bucket {shown} is not of this installation, and is not used: {self._why}; agents "
+                "go on, and what they sent waits here"
+            )
+        return (
+            f"bucket {shown} has not answered since {self._since()}, and is not used before its "
+            f"installation id was checked: {self._why}; agents go on, and what they sent waits "
+            "here. See archive.store, archive.store_endpoint, the network and the credentials"
+        )
+
+    def _since(self) -> str:
+        return "the start" if self._since_ms is None else clock_time(self._since_ms)
+
+    def _refusal(self) -> Exception:
+        return BusyError(self._text(), retry_after_s=RETRY_S)

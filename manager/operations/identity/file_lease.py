@@ -1,0 +1,183 @@
+"""The lease on the files of a manager: managers of one database use them at a time.
+
+It belongs to the database, not to a process: replicas of one database share it, and its leader
+renews it. A copy of the database is another, also one that nothing else tells apart (a snapshot of
+the machine, of the disk, or of a PostgreSQL server): it does not know the stamps that were written
+since it was made. Invariant: who finds the lease of another database that lives changes no file;
+one that gave no sign of life while it was watched is taken over, so no two clocks are compared.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from manager.db import lease_stamps
+from manager.db.engine import Database
+from manager.db.installation import database_identity
+from manager.errors import BusyError
+from manager.operations.actor import CLOCK, note
+from manager.operations.identity.installation import (
+    InstallationError,
+    MarkedFiles,
+    Mismatch,
+    check_marks,
+    installation_id,
+)
+from manager.store import StoreFullError
+from manager.store.marks import LEASE, Lease, Place
+from manager.store.object_store import ObjectStore
+
+__all__ = ["BEAT_S", "FileLease"]
+
+BEAT_S: Final = 10.0
+WATCH_S: Final = 4 * BEAT_S
+"""How long a lease of another database must be silent to be taken."""
+LOOK_S: Final = 0.5
+KEPT_MS: Final = 3_600_000
+"""How long a stamp is known that is on no lease: another manager may be about to write it."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+class FileLease:
+    """The lease of one manager's database on its files; any thread may ask."""
+
+    def __init__(
+        self,
+        db: Database,
+        files: MarkedFiles,
+        manager: str,
+        place: str,
+        now_ms: Callable[[], int],
+        wait: Callable[[float], None] | None = None,
+    ) -> None:
+        """manager, place: the name of this manager, and its machine and process for people."""
+        self._db = db
+        self._files = files
+        self._mine = Lease(database_identity(db), manager, place, 0, 0)
+        self._now_ms = now_ms
+        self._wait = wait or time.sleep
+        self._contested: dict[str, str] = {}  # place: the database that the alert was about
+
+    def claim(self, places: Sequence[Place] | None = None) -> None:
+        """Take the lease of each place, or join it where this database has it.
+
+        places: None: all that are used now. Waits while another database's is watched. Raises
+        InstallationError: that one lives; BusyError.
+        """
+        for place in self._files.places() if places is None else places:
+            found = self._read(place)
+            if found is not None and not self._is_ours(found):
+                self._watch(place, found)
+                _log.warning(
+                    "%s: took over the lease of %s, which is silent", place.shown, found.place
+                )
+                found = None
+            if found is None:
+                self._take(place)
+
+    def renew(self) -> None:
+        """Give a sign of life; where another database has taken the lease, say so once.
+
+        Only the leader calls it. Raises BusyError.
+        """
+        places = self._files.places()
+        leases = [self._read(place) for place in places]
+        stamp = self._new_stamp([found.stamp for found in leases if found is not None])
+        for place, found in zip(places, leases, strict=True):
+            if found is None or self._is_ours(found):
+                self._write(place, stamp)
+            elif found.database != self._contested.get(place.shown):
+                self._contested[place.shown] = found.database
+                error = self._in_use(place, found)
+                _log.error("%s", error)
+                with self._db.write() as tx:
+                    note(
+                        tx,
+                        self._now_ms(),
+                        CLOCK,
+                        "installation.contested",
+                        place.shown,
+                        alert=True,
+                        reason=f"used by {found.place}",
+                    )
+
+    def check(self) -> None:
+        """Refuse to move or delete files that another database uses, or that are another's.
+
+        Raises InstallationError, BusyError: so, too, while the bucket was not checked.
+        """
+        if isinstance(self._files.store, ObjectStore):
+            self._files.store.refuse_if_barred()
+        check_marks(self._db, self._files)
+        for place in self._files.places():
+            found = self._read(place)
+            if found is not None and not self._is_ours(found):
+                raise self._in_use(place, found)
+
+    def release(self) -> None:
+        """Give back what this manager took last; other managers of the database keep theirs."""
+        for place in self._files.places():
+            found = self._read(place)
+            if found is not None and found.manager == self._mine.manager:
+                place.remove(LEASE)
+
+    def _read(self, place: Place) -> Lease | None:
+        data = place.read(LEASE)
+        return None if data is None else Lease.decoded(data)
+
+    def _is_ours(self, found: Lease) -> bool:
+        if found.database != self._mine.database or not found.stamp:
+            return found.database == self._mine.database
+        with self._db.read() as tx:
+            return lease_stamps.knows(tx, found.stamp)
+
+    def _take(self, place: Place) -> None:
+        try:
+            self._write(place, self._new_stamp())
+        except BusyError as error:  # agents must hear of a full disk, so it serves
+            _log.warning("%s: the lease on the files was not written: %s", place.shown, error)
+
+    def _new_stamp(self, seen: Sequence[str] = ()) -> str:
+        """Return a stamp that the database knows. Raises BusyError."""
+        stamp, now_ms = secrets.token_hex(8), self._now_ms()
+        with self._db.write() as tx:
+            lease_stamps.forget(tx, now_ms - KEPT_MS, seen)
+            lease_stamps.add(tx, stamp, now_ms)
+        return stamp
+
+    def _write(self, place: Place, stamp: str) -> None:
+        beat = self._mine.beat + 1
+        self._mine = replace(self._mine, beat=beat, at_ms=self._now_ms(), stamp=stamp)
+        try:
+            place.write(LEASE, self._mine.encoded())
+        except StoreFullError as error:  # agents must hear of a full disk, so it serves
+            _log.warning("%s: the lease on the files could not be written: %s", place.shown, error)
+
+    def _watch(self, place: Place, found: Lease) -> None:
+        waited_s = 0.0
+        while waited_s < WATCH_S:
+            self._wait(LOOK_S)
+            waited_s += LOOK_S
+            now = self._read(place)
+            if now is None or self._is_ours(now):
+                return
+            if now != found:
+                raise self._in_use(place, now)
+
+    def _in_use(self, place: Place, found: Lease) -> InstallationError:
+        here = installation_id(self._db)
+        return InstallationError(
+            Mismatch.IN_USE,
+            f"{place.shown}: is used by the manager {found.place} with another database, a copy of "
+            f"this one (installation {here}); end that one first, or name another place with "
+            "--data, database.files or archive.store",
+            place.shown,
+            here,
+            here,
+        )

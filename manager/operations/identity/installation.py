@@ -1,0 +1,372 @@
+"""The installation id, by which a database, its files and its agents know each other.
+
+Each place of files bears a mark with the id (`store.marks`). Invariants: a manager serves only
+where the ids of its database and of all its places are the same; a place without a mark gets one
+only where it is empty, or where rows name what lies there and each of these files is there; a
+folder that is empty while rows name files in it is one that is not mounted. So nothing is deleted,
+moved or overwritten for a database that the files are not of. `adoption` is how a person decides
+otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from manager.db import agents, archive_withdrawing, installation, reports
+from manager.db.engine import Database
+from manager.errors import BusyError, ConflictError
+from manager.operations.identity.bucket_check import BucketQuestion
+from manager.store import Layout
+from manager.store.layout import FOLDERS
+from manager.store.marks import (
+    MARK,
+    BucketPlace,
+    FolderPlace,
+    Mark,
+    Place,
+    places_of,
+)
+from manager.store.object_store import ObjectStore
+from manager.store.segment_store import SegmentStore
+from manager.store.trash import Trash
+from shared.frozen import frozen
+
+__all__ = [
+    "InstallationError",
+    "MarkedFiles",
+    "Mismatch",
+    "check_marks",
+    "installation_id",
+    "mark_emptied",
+    "mark_files",
+    "marked_ids",
+    "missing_files",
+    "refuse_new_database",
+    "set_marks",
+    "take_id_again",
+]
+
+COUNTED: Final = 1000
+"""Files that are counted for a sentence; more are "more than"."""
+LOGS: Final = "logs"
+TRASH: Final = "files in the trash"
+LASTING: Final = frozenset({"segments", "indexes", LOGS})
+"""Kinds of which a row stays; of the others a killed manager may leave some without."""
+
+
+class Mismatch(StrEnum):
+    """Reasons to refuse a database and files together."""
+
+    FOREIGN_FILES = "foreign_files"  # the files are marked as another installation's
+    UNREADABLE_MARK = "unreadable_mark"
+    NO_DATABASE = "no_database"  # it is missing or empty, and files are there
+    UNNAMED_FILES = "unnamed_files"  # no mark, and no row names what is there
+    MISSING_FILES = "missing_files"  # no mark, and rows name what is not there
+    IN_USE = "in_use"  # managers of another database use the files now
+
+
+class InstallationError(ConflictError):
+    """A database and files that do not belong together.
+
+    place: the folder or bucket. here, there: the ids of database and files, empty: there is none.
+    """
+
+    def __init__(
+        self, reason: Mismatch, message: str, place: str, here: str = "", there: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.code = reason.value
+        self.place = place
+        self.here = here
+        self.there = there
+
+
+@frozen
+class Contents:
+    """Counts of files that cannot be made again, by kind; counting stops beyond 1,000."""
+
+    files: dict[str, int]
+
+    def __bool__(self) -> bool:
+        return any(self.files.values())
+
+    def __str__(self) -> str:
+        return ", ".join(
+            f"{f'more than {COUNTED}' if count > COUNTED else count} {kind}"
+            for kind, count in self.files.items()
+            if count
+        )
+
+
+@frozen
+class MarkedFiles:
+    """The files of a manager, by their places and kinds."""
+
+    layout: Layout
+    store: SegmentStore
+
+    @property
+    def lacks_bucket(self) -> bool:
+        """Return whether nobody knows now what is in the bucket."""
+        return isinstance(self.store, ObjectStore) and self.store.is_barred_here
+
+    def places(self) -> list[Place]:
+        """Return the places that bear a mark each; without a bucket that is barred."""
+        found = places_of(self.layout, self.store)
+        if isinstance(self.store, ObjectStore) and self.store.is_barred:
+            return [place for place in found if not isinstance(place, BucketPlace)]
+        return found
+
+    def contents(self) -> Contents:
+        """Return what is there, without what lies in a barred bucket. Raises BusyError."""
+        layout, trash = self.layout, Trash(self.layout, self.store)
+        found = {
+            "segments": 0 if self.lacks_bucket else _counted(self.store.listed()),
+            "indexes": _counted(layout.indexes.glob("*/*.parquet")),
+            "results": _counted(layout.results.glob("*.result")),
+            "uploads": _counted(_files((layout.uploads, layout.incoming))),
+            LOGS: _counted(layout.logs.glob("*/*.parquet")),
+            "releases": _counted(_files((layout.releases,))),
+            TRASH: _counted(trash.files() if self.lacks_bucket else trash.entries()),
+        }
+        return Contents(found)
+
+
+def installation_id(db: Database) -> str:
+    """Return the installation id of a database. Raises SettingError, BusyError."""
+    with db.read() as tx:
+        return installation.installation_of(tx).uuid
+
+
+def refuse_new_database(files: MarkedFiles, database: str) -> None:
+    """Raise InstallationError where files lie beside a database that has nothing in it.
+
+    database: as a person names it. Raises BusyError where a bucket does not answer: nobody knows
+    whether it holds another installation's archive.
+    """
+    if isinstance(files.store, ObjectStore) and (why := BucketQuestion(files.store).ask().why):
+        raise _unknown_bucket(f"{database} is missing or empty", files.store, why)
+    found = files.contents()
+    marks = _marks(files.places())
+    there = next((mark.installation for _, mark in marks if mark), "")
+    marked = next((place.shown for place, mark in marks if mark), files.layout.kept)
+    if not found and not any(mark for _, mark in marks):
+        return
+    of = f" of installation {there}" if there else ""
+    raise InstallationError(
+        Mismatch.NO_DATABASE,
+        f"{database} is missing or empty, and {marked} holds {found or 'the mark'}{of}: nothing "
+        "was made or changed. Put the database back, or restore a backup with `prsm restore`; "
+        "see database.url too. Where it is lost, `prsm archive adopt` makes a new one and enters "
+        "the segments; where nothing here is needed, name an empty folder with --data or "
+        "database.files",
+        str(marked),
+        there=there,
+    )
+
+
+def mark_files(
+    db: Database, files: MarkedFiles, now_ms: int, places: Sequence[Place] | None = None
+) -> int:
+    """Check that files and database are of one installation; mark the places that have no mark.
+
+    places: None: all of the files. Returns how many were marked. Raises InstallationError,
+    BusyError.
+    """
+    here = installation_id(db)
+    unmarked = []
+    for place, mark in _marks(files.places() if places is None else places):
+        if mark is None:
+            unmarked.append(place)
+        elif mark.installation != here:
+            raise _foreign(place, here, mark.installation)
+    if unmarked:
+        _refuse_nested(files.layout, here)
+        _check_named(db, files, unmarked[0], here)
+        set_marks(unmarked, here, now_ms)
+    for folder, named in _emptied(db, files):
+        raise InstallationError(
+            Mismatch.MISSING_FILES,
+            f"{folder}: is empty, and the database (installation {here}) names {named} files in "
+            "it; nothing was changed. Mount the folder, or put the files back; where they are "
+            "lost, `prsm archive adopt` goes on with what is there",
+            str(folder),
+            here,
+        )
+    return len(unmarked)
+
+
+def mark_emptied(db: Database, files: MarkedFiles, uuid: str, now_ms: int) -> None:
+    """Write down that folders that are empty, though rows name files in them, are gone on with."""
+    set_marks([FolderPlace(folder) for folder, _ in _emptied(db, files)], uuid, now_ms)
+
+
+def _emptied(db: Database, files: MarkedFiles) -> Iterator[tuple[Path, int]]:
+    """Yield the folders in which nothing is at all, and how many files rows name in each."""
+    layout = files.layout
+    here = () if isinstance(files.store, ObjectStore) else (layout.segments,)
+    for folder in (*here, layout.indexes, layout.logs):
+        if any(folder.iterdir()):
+            continue
+        with db.read() as tx:
+            if folder == layout.logs:
+                named = sum(1 for path in reports.all_paths(tx) if path)
+            else:
+                named = len(archive_withdrawing.keys_in_use(tx))
+        if named:
+            yield folder, named
+
+
+def _refuse_nested(layout: Layout, here: str) -> None:
+    """Raise InstallationError where the files lie in a folder that another installation fills."""
+    folder = layout.kept.resolve()
+    for above in folder.parents:
+        place = FolderPlace(above)
+        data = place.read(MARK)
+        mark = None if data is None else Mark.decoded(data)
+        if mark is None or mark.installation == here:
+            continue
+        if folder.relative_to(above).parts[0] in FOLDERS:
+            raise _foreign(place, here, mark.installation)
+
+
+def take_id_again(db: Database, files: MarkedFiles) -> None:
+    """Give a database whose id was just made the one of its files, where rows name them.
+
+    Its tables went back to a version without ids and came again: agents know the id of before.
+    """
+    there = marked_ids(files)
+    if len(there) != 1 or not there[0]:
+        return
+    try:
+        _check_named(db, files, files.places()[0], installation_id(db))
+    except InstallationError:
+        return  # they are another's
+    with db.write() as tx:
+        installation.set_installation(tx, there[0])
+
+
+def set_marks(places: Iterable[Place], uuid: str, now_ms: int) -> None:
+    """Write down whose the files of some places are."""
+    for place in places:
+        place.write(MARK, Mark(uuid, now_ms).encoded())
+
+
+def check_marks(db: Database, files: MarkedFiles) -> None:
+    """Raise InstallationError unless all places bear the id of the database."""
+    here = installation_id(db)
+    for place, mark in _marks(files.places()):
+        if mark is None or mark.installation != here:
+            raise _foreign(place, here, "" if mark is None else mark.installation)
+
+
+def marked_ids(files: MarkedFiles) -> list[str]:
+    """Return the ids that the places bear, each once; empty ones of marks that are unreadable."""
+    return list(dict.fromkeys(mark.installation for _, mark in _marks(files.places()) if mark))
+
+
+def _marks(places: Sequence[Place]) -> list[tuple[Place, Mark | None]]:
+    read = ((place, place.read(MARK)) for place in places)
+    return [(place, None if data is None else Mark.decoded(data)) for place, data in read]
+
+
+def _foreign(place: Place, here: str, there: str) -> InstallationError:
+    if not there:
+        return InstallationError(
+            Mismatch.UNREADABLE_MARK,
+            f"{place.shown}/{MARK}: no installation id can be read, and the database is of "
+            f"installation {here}; put the file back from a copy. Where these files belong to "
+            "this database, `prsm archive adopt` writes it anew",
+            place.shown,
+            here,
+        )
+    return InstallationError(
+        Mismatch.FOREIGN_FILES,
+        f"{place.shown}: its files are of installation {there}, and the database is of "
+        f"installation {here}; nothing was changed. Name the database of these files with "
+        "database.url, or another place with --data, database.files or archive.store; where "
+        "these files are to belong to this database from now on, run `prsm archive adopt`",
+        place.shown,
+        here,
+        there,
+    )
+
+
+def _unknown_bucket(database: str, store: ObjectStore, why: str) -> BusyError:
+    return BusyError(
+        f"{database}, and bucket {store.shown} does not answer: {why}; nobody knows whether it "
+        "holds another archive, so nothing was made or changed. See archive.store, "
+        "archive.store_endpoint, the network and the credentials, and start again when it answers"
+    )
+
+
+def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> None:
+    """Raise InstallationError unless rows and files fit together, each way."""
+    found = files.contents()
+    with db.read() as tx:
+        keys = archive_withdrawing.keys_in_use(tx)
+        named = installation.counts_of_named(tx)
+        logs = [path for path in reports.all_paths(tx) if path]
+        is_new = not any(named.values()) and not agents.active(tx)
+    if is_new and files.lacks_bucket and isinstance(files.store, ObjectStore):
+        why = BucketQuestion(files.store).ask().why or "it did not answer when it was asked"
+        raise _unknown_bucket("the database has nothing in it", files.store, why)
+    named[TRASH] = 0
+    unnamed = [kind for kind, count in found.files.items() if count and not named[kind]]
+    if set(unnamed) & LASTING or (found and not any(named[kind] for kind in found.files)):
+        raise InstallationError(
+            Mismatch.UNNAMED_FILES,
+            f"{place.shown} bears no installation id and holds {found}, and the database "
+            f"(installation {here}) names no {' or '.join(unnamed)} of these; nothing was "
+            "changed. Name the database of these files with database.url, or another place with "
+            "--data, database.files or archive.store; where they are to belong to this database, "
+            "run `prsm archive adopt`",
+            place.shown,
+            here,
+        )
+    missing = list(islice(missing_files(files, keys, logs), COUNTED + 1))
+    if missing:
+        more = f"more than {COUNTED}" if len(missing) > COUNTED else len(missing)
+        raise InstallationError(
+            Mismatch.MISSING_FILES,
+            f"{place.shown} bears no installation id, and of the files that the database "
+            f"(installation {here}) names {more} are not there ({missing[0]}); nothing was "
+            "changed. Mount the folder, see database.files and archive.store, or put the files "
+            "back; where they are lost, `prsm archive adopt` goes on with what is there",
+            place.shown,
+            here,
+        )
+
+
+def missing_files(files: MarkedFiles, keys: Iterable[str], logs: Sequence[str]) -> Iterator[str]:
+    """Yield the names of segments and indexes that are not there; logs, where none of them is.
+
+    A log that is forgotten goes before its row says so.
+    """
+    wanted = sorted(keys)
+    knows = bool(wanted) and not files.lacks_bucket
+    there = {key for key, _ in files.store.listed()} if knows else set[str]()
+    for key in wanted:
+        if knows and key not in there:
+            yield f"archive/segments/{key}"
+        index = files.layout.index_file(key)
+        if not index.is_file():
+            yield str(index.relative_to(files.layout.kept))
+    if logs and not any((files.layout.kept / path).is_file() for path in logs):
+        yield from logs
+
+
+def _files(folders: Iterable[Path]) -> Iterator[Path]:
+    for folder in folders:
+        for path in folder.glob("*"):
+            if not path.name.startswith(".") and path.is_file():
+                yield path
+
+
+def _counted(found: Iterable[object]) -> int:
+    return sum(1 for _ in islice(found, COUNTED + 1))

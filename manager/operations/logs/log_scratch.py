@@ -1,0 +1,45 @@
+"""A turn for what reads many logs: one at a time, in a folder of its own in the spool."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from manager.errors import BusyError
+from manager.operations.logs.source_files import Place
+from manager.store import Layout, Spool
+
+__all__ = ["Scratch"]
+
+
+class Scratch:
+    """Gives turns. There is one of it for console and API together."""
+
+    def __init__(self, layout: Layout, spool: Spool, memory_bytes: int) -> None:
+        """memory_bytes: that one of them may take."""
+        self._layout = layout
+        self._spool = spool
+        self._memory_bytes = memory_bytes
+        self._turn = threading.Lock()
+
+    @contextmanager
+    def turn(self) -> Iterator[Place]:
+        """Give an empty folder, and where the logs lie; nobody else has a turn in the meantime.
+
+        Where the block fails the folder is removed, else it is the caller's. Raises BusyError,
+        StoreFullError.
+        """
+        if not self._turn.acquire(blocking=False):
+            raise BusyError("another export or comparison goes on: try again when it is done")
+        folder = self._spool.temporary(".scratch")
+        try:
+            self._spool.check_room(0)
+            folder.mkdir(mode=0o700)
+            yield Place(self._layout.kept, folder, self._memory_bytes)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        finally:
+            self._turn.release()

@@ -1,0 +1,164 @@
+"""Watch the agents: who is sick, or lies: by control hosts, what it claims, pages fetched again.
+
+Invariant: a person is told once when an agent becomes suspect and once when it is sound again; in
+between its row names all evidence, in words, and since when. A control host that half of the
+agents do not reach is sick itself: it is reported and replaced, and counts against no agent.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from manager.db import agents, clock, controls, measurements, planning, predictions, reports
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.distance import (
+    ControlProbe,
+    ms_per_kbyte,
+    odd_agents,
+    sick_hosts,
+    too_near,
+)
+from manager.operations.actor import CLOCK, note
+from manager.operations.measurement.claim_review import review_agents
+from manager.operations.measurement.claims import open_period, reason_of
+from manager.operations.measurement.predictions import load_model
+from manager.operations.measurement.refetch_results import tally_of
+from manager.operations.policy import Policy
+from shared.frozen import frozen
+from shared.plurals import agreeing
+from shared.ratios import spoken_times
+
+__all__ = ["watch_agents"]
+
+
+@frozen
+class _Verdict:
+    reason: str
+    since_ms: int
+
+
+def watch_agents(db: Database, now_ms: int, policy: Policy, *, everybody: bool = False) -> int:
+    """Judge the agents anew where reports came; return of how many the verdict changed.
+
+    everybody: review the claims of all agents, as before a plan; else of those that reported, and
+    of those that are doubted.
+    """
+    with db.read() as tx:
+        newest = predictions.newest_report(tx)
+        watched = clock.watched_report(tx)
+        if newest == watched and not everybody:
+            return 0
+    with db.write() as tx:
+        senders = set(reports.senders_since(tx, watched or 0))
+        _review(tx, senders, policy, now_ms, everybody=everybody)
+        rows = {row.id: row for row in agents.all_agents(tx) if row.takes_part}
+        probes = _control_probes(tx, rows, now_ms, policy)
+        _retire_sick_controls(tx, probes, now_ms)
+        verdicts = _verdicts(tx, rows, probes, now_ms, policy)
+        changed = sum(_tell(tx, row, verdicts.get(row.id), now_ms) for row in rows.values())
+        clock.set_watched_report(tx, newest)
+    return changed
+
+
+def _review(
+    tx: Transaction, senders: set[int], policy: Policy, now_ms: int, *, everybody: bool
+) -> None:
+    if everybody:
+        found = agents.all_agents(tx)
+    else:
+        doubted = [row for row in agents.doubted(tx) if open_period(row) is not None]
+        found = [*agents.by_ids(tx, senders - {row.id for row in doubted}).values(), *doubted]
+    rows = sorted((row for row in found if row.takes_part), key=lambda row: row.id)
+    if review_agents(tx, rows, policy, now_ms):
+        # What is doubted now has no say any more about the others.
+        again = [row.id for row in rows]
+        review_agents(tx, agents.by_ids(tx, again).values(), policy, now_ms)
+
+
+def _control_probes(
+    tx: Transaction, rows: dict[int, AgentRow], now_ms: int, policy: Policy
+) -> list[ControlProbe]:
+    """Return what agents measured of control hosts lately: sickness is of now."""
+    since_ms = now_ms - 2 * round(policy.control_fresh_s * 1000)
+    return [
+        ControlProbe(row.agent_id, row.unit_id, ms_per_kbyte(row.ms, row.bytes), row.measured_ms)
+        for row in measurements.distances_of_units(tx, controls.all_controls(tx))
+        if row.agent_id in rows and row.measured_ms >= since_ms
+    ]
+
+
+def _retire_sick_controls(tx: Transaction, probes: list[ControlProbe], now_ms: int) -> None:
+    sick = sick_hosts(probes)
+    keys = controls.drop(tx, sick)
+    for unit, key in keys.items():
+        silent, tried = sick[unit]
+        reason = agreeing(
+            f"{silent} of {tried} agents do not reach it: the host is sick, not the agents"
+        )
+        note(tx, now_ms, CLOCK, "host.sick", key, alert=True, reason=reason)
+
+
+def _verdicts(
+    tx: Transaction,
+    rows: dict[int, AgentRow],
+    probes: list[ControlProbe],
+    now_ms: int,
+    policy: Policy,
+) -> dict[int, _Verdict]:
+    number = {row.name: row.id for row in rows.values()}
+    neighbours: dict[int, list[int]] = defaultdict(list)
+    for first, second in planning.last_tree(tx):
+        if first in number and second in number:
+            neighbours[number[first]].append(number[second])
+            neighbours[number[second]].append(number[first])
+    found: dict[int, list[_Verdict]] = defaultdict(list)
+    for odd in odd_agents(probes, neighbours, policy.control_factor):
+        found[odd.agent].append(_Verdict(odd.reason, odd.since_ms))
+    for row in rows.values():
+        period = open_period(row)
+        if period is not None and period.has_held:
+            found[row.id].append(_Verdict(reason_of(period), now_ms))
+        tally = tally_of(row)
+        if tally.is_suspect:
+            found[row.id].append(_Verdict(tally.reason, now_ms))
+    ids = list(rows)
+    learned = load_model(tx, ids)
+    if learned is not None:
+        near = too_near(learned.model, learned.known, policy.distance_trust)
+        for agent, times in zip(ids, near.tolist(), strict=True):
+            if times:
+                reason = agreeing(
+                    f"it claims to be {spoken_times(times)} times nearer to hosts than most others "
+                    "are"
+                )
+                found[agent].append(_Verdict(reason, now_ms))
+    return {
+        agent: _Verdict("; ".join(one.reason for one in each), min(one.since_ms for one in each))
+        for agent, each in found.items()
+    }
+
+
+def _tell(tx: Transaction, row: AgentRow, verdict: _Verdict | None, now_ms: int) -> bool:
+    if verdict is None:
+        if row.suspect_since_ms is None:
+            return False
+        agents.update(tx, row.id, suspect_since_ms=None, suspect_reason="")
+        note(tx, now_ms, CLOCK, "agent.sound", row.name, was=row.suspect_reason)
+        return True
+    began = row.suspect_since_ms is None
+    if began or row.suspect_reason != verdict.reason:
+        since_ms = verdict.since_ms if began else row.suspect_since_ms
+        agents.update(tx, row.id, suspect_since_ms=since_ms, suspect_reason=verdict.reason)
+    if began:
+        note(
+            tx,
+            now_ms,
+            CLOCK,
+            "agent.suspect",
+            row.name,
+            alert=True,
+            reason=verdict.reason,
+            since_ms=verdict.since_ms,
+        )
+    return began

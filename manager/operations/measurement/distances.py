@@ -1,0 +1,319 @@
+"""Make distances and volumes from what the logs summed up to.
+
+Invariant: a distance is a function of the sums of its agent and unit, and a volume of the sums of
+the agent that finished the unit; so the order in which logs and reports of finished units arrive
+decides nothing. Only since when a unit is unreachable is remembered from one to the next.
+- distance = sum of ms / sum of KBytes of the newest probe or crawl (of one round, the crawl).
+- volume = KBytes of the newest crawl, as its finisher's log says.
+A KByte is 1,000 bytes. Claims that are doubted move neither (`claims`); a single unit whose bytes a
+line are far from what the others see counts within a bound.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from manager.db import agents, measurements
+from manager.db.engine import Transaction
+from manager.db.measurements import DistanceRow, SumRow
+from manager.distance import Spread, merged, ms_per_kbyte
+from manager.operations.measurement.claimed_sizes import counted_size, size_evidence
+from manager.operations.measurement.claims import (
+    BYTE_FAULTS,
+    Period,
+    age_of,
+    all_periods,
+    claim_of,
+    counted_ms,
+    periods_of,
+    put_right,
+    references,
+    with_fast_lines,
+)
+
+__all__ = [
+    "add_sums",
+    "counted_totals",
+    "note_unreachable",
+    "refresh_distances",
+    "refresh_volumes",
+]
+
+SIZE_FACTOR: Final = 10.0
+"""Bytes a line of a crawl over those of the others' probes: a crawl sees other pages."""
+LOOKED_AT: Final = 50
+"""Units of one agent that are compared with what the others see without further ado."""
+
+
+def add_sums(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> list[SumRow]:
+    """Add what a log of an agent says to what its earlier logs said. Keys must differ.
+
+    Returns all that is known then of what the agent measured of these units.
+    """
+    before = {
+        _key(row): row
+        for row in measurements.sums_of_agent(tx, agent_id, {row.unit_id for row in rows})
+    }
+    now = {_key(row): _together(row, before.get(_key(row))) for row in rows}
+    measurements.set_sums(tx, list(now.values()))
+    return list((before | now).values())
+
+
+def _key(row: SumRow) -> tuple[int, int, str]:
+    return row.unit_id, row.round, row.kind
+
+
+def _together(new: SumRow, old: SumRow | None) -> SumRow:
+    if old is None:
+        return new
+    slowest = max(new, old, key=lambda row: row.slowest_ms)
+    began = [row.first_ms for row in (new, old) if row.first_ms is not None]
+    return replace(
+        new,
+        requests=new.requests + old.requests,
+        pages=new.pages + old.pages,
+        errors=new.errors + old.errors,
+        request_bytes=new.request_bytes + old.request_bytes,
+        response_bytes=new.response_bytes + old.response_bytes,
+        ms=new.ms + old.ms,
+        failed=new.failed + old.failed,
+        spread=merged(Spread.of_text(new.spread), Spread.of_text(old.spread)).text,
+        slowest_ms=slowest.slowest_ms,
+        slowest_bytes=slowest.slowest_bytes,
+        first_ms=min(began, default=None),
+        last_ms=max(new.last_ms, old.last_ms),
+        odd_lines=new.odd_lines + old.odd_lines,
+        odd_bytes=new.odd_bytes + old.odd_bytes,
+        odd_ms=new.odd_ms + old.odd_ms,
+        robots_lines=new.robots_lines + old.robots_lines,
+    )
+
+
+def refresh_distances(tx: Transaction, agent_id: int, sums: Iterable[SumRow]) -> None:
+    """Make an agent's distances to some units anew from all its sums of them.
+
+    The newest one counts; of doubted ones the newest that the manager's clock knows.
+    """
+    periods = _periods(tx, agent_id)
+    sound: dict[int, SumRow] = {}
+    doubted: dict[int, SumRow] = {}
+    for row in sums:
+        if row.odd_lines and not row.requests:
+            continue  # all that it says is impossible: that is no distance
+        if _period_of(periods, row) is None:
+            other = sound.get(row.unit_id)
+            if other is None or _age(row) > _age(other):
+                sound[row.unit_id] = row
+        else:
+            other = doubted.get(row.unit_id)
+            if other is None or _age_of_known(row) > _age_of_known(other):
+                doubted[row.unit_id] = row
+    alone = [with_fast_lines(row) for unit, row in doubted.items() if unit not in sound]
+    evidence = size_evidence(tx, agent_id, [row.unit_id for row in alone])
+    right = []
+    for row in alone:
+        period, known = _period_of(periods, row), evidence[row.unit_id]
+        assert period is not None, "it is doubted"
+        claim = claim_of(row)
+        size = counted_size(claim, row.kind, period, known) if claim is not None else 1.0
+        right.append(put_right(_distance(row), size, row.clock_ms, period, known.seen))
+    _set(tx, agent_id, [*map(_distance, sound.values()), *right])
+
+
+def _periods(tx: Transaction, agent_id: int) -> list[Period]:
+    row = agents.by_id(tx, agent_id)
+    return periods_of(row) if row is not None else []
+
+
+def _period_of(periods: Sequence[Period], row: SumRow) -> Period | None:
+    return next((one for one in periods if one.covers(_age(row))), None)
+
+
+def _distance(row: SumRow) -> DistanceRow:
+    quartiles = Spread.of_text(row.spread).quartiles
+    return DistanceRow(
+        unit_id=row.unit_id,
+        agent_id=row.agent_id,
+        since_ms=row.first_ms,
+        measured_ms=row.last_ms,
+        round=row.round,
+        kind=row.kind,
+        lines=row.requests,
+        failed=row.failed,
+        bytes=row.response_bytes,
+        ms=row.ms,
+        slowest_ms=row.slowest_ms,
+        slowest_bytes=row.slowest_bytes,
+        ms_per_kb=ms_per_kbyte(row.ms, row.response_bytes),
+        first_quartile=quartiles.first if quartiles else None,
+        median=quartiles.median if quartiles else None,
+        third_quartile=quartiles.third if quartiles else None,
+        unreachable_since_ms=None,
+    )
+
+
+def _set(tx: Transaction, agent_id: int, rows: Sequence[DistanceRow]) -> None:
+    """Write distances of an agent down; what was unreachable before is so since then."""
+    silent = {row.unit_id for row in rows if row.ms_per_kb is None}
+    since = {
+        row.unit_id: row.unreachable_since_ms
+        for row in measurements.distances_of_units(tx, silent)
+        if row.agent_id == agent_id and row.unreachable_since_ms is not None
+    }
+    measurements.set_distances(
+        tx,
+        [
+            replace(row, unreachable_since_ms=since.get(row.unit_id, row.measured_ms))
+            if row.ms_per_kb is None
+            else row
+            for row in rows
+        ],
+    )
+
+
+def refresh_volumes(tx: Transaction, round_number: int, unit_ids: Collection[int]) -> None:
+    """Compute the volumes of units that were finished in a round again, where logs came.
+
+    The claims of agents under doubt count by these volumes, so they are computed again, too.
+    """
+    rows = measurements.crawled_sums(tx, round_number, unit_ids)
+    whole = [with_fast_lines(row) for row in rows]
+    volumes = {row.unit_id: row.response_bytes / 1000 for row in whole if row.odd_lines}
+    measurements.set_volumes(tx, rows, volumes | _volumes(tx, whole))
+    crawled = [row.unit_id for row in rows]
+    for agent in agents.doubted(tx) if crawled else ():
+        if any(period.has(*BYTE_FAULTS) for period in periods_of(agent)):
+            refresh_distances(tx, agent.id, measurements.sums_of_agent(tx, agent.id, crawled))
+
+
+def _volumes(tx: Transaction, rows: Sequence[SumRow]) -> dict[int, float]:
+    """Return the KBytes that count of units where that is not what their finishers claim."""
+    of_agent: dict[int, list[SumRow]] = defaultdict(list)
+    for row in rows:
+        of_agent[row.agent_id].append(row)
+    found: dict[int, float] = {}
+    for agent_id, mine in of_agent.items():
+        periods = _periods(tx, agent_id)
+        wrong = [
+            (row, period)
+            for row in mine
+            if (period := _period_of(periods, row)) is not None and period.has(*BYTE_FAULTS)
+        ]
+        if wrong:
+            found |= _put_right(tx, agent_id, wrong)
+        else:
+            found |= _bounded(tx, agent_id, mine)
+    return found
+
+
+def _put_right(
+    tx: Transaction, agent_id: int, wrong: Sequence[tuple[SumRow, Period]]
+) -> dict[int, float]:
+    """Return volumes in the place of doubted ones: what a crawl before says, or the others."""
+    units = [row.unit_id for row, _ in wrong]
+    evidence = size_evidence(tx, agent_id, units)
+    before = _crawled_before(tx, {row.unit_id: row.round for row, _ in wrong})
+    found = {}
+    for row, period in wrong:
+        claim = claim_of(row)
+        if row.unit_id in before:
+            found[row.unit_id] = before[row.unit_id].response_bytes / 1000
+        elif claim is not None:
+            size = counted_size(claim, row.kind, period, evidence[row.unit_id])
+            found[row.unit_id] = size / 1000
+    return found
+
+
+def _crawled_before(tx: Transaction, before: Mapping[int, int]) -> dict[int, SumRow]:
+    """Return of units the newest crawl before a round that nobody doubts."""
+    periods = all_periods(tx)
+    found: dict[int, SumRow] = {}
+    for row in measurements.sums_of_units(tx, before):
+        if (
+            row.kind == "crawl"
+            and row.round < before[row.unit_id]
+            and row.response_bytes
+            and row.unit_id not in found
+            and _period_of(periods.get(row.agent_id, []), row) is None
+        ):
+            found[row.unit_id] = row
+    return found
+
+
+def _bounded(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> dict[int, float]:
+    """Return volumes within a factor of what the others see, where they are beyond it.
+
+    Of many units only those are looked at whose bytes a line are unlike those of most.
+    """
+    claims = {row.unit_id: claim for row in rows if (claim := claim_of(row)) is not None}
+    sizes = {unit: claim.size_bytes / claim.lines for unit, claim in claims.items()}
+    if len(sizes) > LOOKED_AT:
+        usual = statistics.median(sizes.values())
+        sizes = {
+            unit: size
+            for unit, size in sizes.items()
+            if not usual / SIZE_FACTOR < size < usual * SIZE_FACTOR
+        }
+    found = {}
+    for unit, reference in references(tx, agent_id, sizes).items() if sizes else ():
+        least, most = (math.exp(one[2]) for one in (reference.low, reference.high))
+        within = min(max(sizes[unit], least / SIZE_FACTOR), most * SIZE_FACTOR)
+        if within != sizes[unit]:
+            found[unit] = within * claims[unit].lines / 1000
+    return found
+
+
+def counted_totals(tx: Transaction, round_number: int) -> list[tuple[int, int, int]]:
+    """Return (agent, ms, response bytes) that count of the crawl of a round."""
+    rows = {row.id: row for row in agents.doubted(tx)}
+    age = age_of(round_number, "crawl")
+    return [
+        (agent, counted_ms(rows, agent, age, ms), size)
+        for agent, ms, size in measurements.agent_totals(tx, round_number, "crawl")
+    ]
+
+
+def note_unreachable(
+    tx: Transaction, agent_id: int, unit_ids: Collection[int], round_number: int, now_ms: int
+) -> None:
+    """Write down that a probe brought nothing back, so that no log need be waited for."""
+    _set(
+        tx,
+        agent_id,
+        [
+            DistanceRow(
+                unit_id=unit,
+                agent_id=agent_id,
+                since_ms=None,
+                measured_ms=now_ms,
+                round=round_number,
+                kind="probe",
+                lines=0,
+                failed=0,
+                bytes=0,
+                ms=0,
+                slowest_ms=0,
+                slowest_bytes=0,
+                ms_per_kb=None,
+                first_quartile=None,
+                median=None,
+                third_quartile=None,
+                unreachable_since_ms=None,
+            )
+            for unit in unit_ids
+        ],
+    )
+
+
+def _age_of_known(row: SumRow) -> tuple[bool, int]:
+    """Return the age, greater where the manager's clock knows the time."""
+    return row.clock_ms is not None, _age(row)
+
+
+def _age(row: SumRow) -> int:
+    return age_of(row.round, row.kind)

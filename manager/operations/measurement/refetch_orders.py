@@ -1,0 +1,232 @@
+"""A part of an agent's captures is fetched again by another agent, and compared.
+
+As logs come in, pages are drawn at random, by ranks that no agent can know (`intake`). When the
+round is over, of each agent's pages 1% are ordered from others, some at least and so many at most,
+so a round of any size costs the same; all pages of one unit from one agent. Where the second agent
+differs a third decides (`manager.assignment.refetching`).
+Invariants: a page is fetched under a right like any other: no address sees two robots, and rests
+are kept; a round never waits for it. Nobody fetches its own pages again. Who does not speak it, a
+plain agent or an older version, is asked for nothing; its own pages are compared all the same.
+What the verdict is, `refetch_results` says.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+from manager.assignment.refetching import (
+    needs_another,
+    pages_to_draw,
+)
+from manager.db import (
+    agents,
+    measurements,
+    ordering,
+    refetch_pages,
+    refetching,
+    rights,
+    rounds,
+)
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.db.orders import OPEN
+from manager.db.refetch_pages import DrawnPage, PageRow
+from manager.db.refetching import OrderRow
+from manager.db.rounds import RoundRow
+from manager.operations.actor import CLOCK, note
+from manager.operations.measurement.refetch_results import count, seen_of
+from manager.operations.ownership.grants import may_receive
+from manager.operations.policy import Policy
+
+__all__ = [
+    "enter_results",
+    "give_up_refetches",
+    "keep_drawn",
+    "order_refetches",
+]
+
+ROUNDS_KEPT = 3
+ORDERS_MOST = 4
+"""Agents that are asked for a page, one after the other, until two have fetched it."""
+
+
+def keep_drawn(tx: Transaction, pages: Sequence[DrawnPage], policy: Policy) -> None:
+    """Remember pages that were drawn from a log, if they are of the newest round."""
+    number = rounds.last_number(tx)
+    newest = [page for page in pages if page.round == number]
+    if newest and policy.refetch_share > 0:
+        refetch_pages.keep_drawn(tx, newest, policy.refetch_pages_most)
+
+
+def order_refetches(db: Database, now_ms: int, policy: Policy) -> int:
+    """Order pages of a round that is over from other agents; return how many pages."""
+    with db.read() as tx:
+        if _to_draw(tx) is None:
+            return 0
+    with db.write() as tx:
+        current = _to_draw(tx)
+        if current is None:
+            return 0
+        refetch_pages.forget_before(tx, current.number - ROUNDS_KEPT + 1)
+        pages = _chosen(tx, current, policy)
+        pairs = _spread(tx, pages, _able(tx))
+        refetching.order(tx, pairs, now_ms)
+        refetch_pages.forget_drawn(tx, current.number)
+        rounds.update(tx, current.number, refetch_ms=now_ms)
+        if pairs:
+            note(tx, now_ms, CLOCK, "round.refetch", str(current.number), pages=len(pairs))
+    return len(pairs)
+
+
+def _to_draw(tx: Transaction) -> RoundRow | None:
+    """Return the round that was over last, if its pages were not looked at; a new one may go on."""
+    for row in rounds.newest(tx, 2):
+        if row.state == "finished":
+            return row if row.refetch_ms is None else None
+    return None
+
+
+def _chosen(tx: Transaction, current: RoundRow, policy: Policy) -> list[PageRow]:
+    requests = refetch_pages.requests_by_agent(tx, current.number)
+    of_agent: dict[int, list[PageRow]] = defaultdict(list)
+    for page in refetch_pages.drawn(tx, current.number):
+        of_agent[page.agent_id].append(page)
+    return [
+        page
+        for agent_id, pages in of_agent.items()
+        for page in pages[
+            : pages_to_draw(
+                requests.get(agent_id, 0),
+                policy.refetch_share,
+                policy.refetch_pages_least,
+                policy.refetch_pages_most,
+            )
+        ]
+    ]
+
+
+def _able(tx: Transaction) -> list[AgentRow]:
+    """Return the agents that may be asked."""
+    return [row for row in agents.all_agents(tx) if row.takes_part and row.refetches]
+
+
+def _spread(
+    tx: Transaction,
+    pages: Sequence[PageRow],
+    able: Sequence[AgentRow],
+    asked: Mapping[int, Collection[int]] | None = None,
+) -> list[tuple[PageRow, int]]:
+    """Return for each page an agent that may fetch its unit, by chance; one for all of a unit.
+
+    asked: agents that fetched a page already, or failed to. Pages that nobody can fetch are left
+    out.
+    """
+    of_unit: dict[tuple[int, int, frozenset[int]], list[PageRow]] = defaultdict(list)
+    for page in pages:
+        out = frozenset({page.agent_id, *((asked or {}).get(page.id, ()))})
+        of_unit[page.unit_id, page.agent_id, out].append(page)
+    unit_ids = {page.unit_id for page in pages}
+    banned = ordering.banned_pairs(tx, unit_ids)
+    far = {
+        (row.unit_id, row.agent_id)
+        for row in measurements.distances_of_units(tx, unit_ids)
+        if row.ms_per_kb is None
+    }
+    pairs: list[tuple[PageRow, int]] = []
+    for (unit_id, _, out), of_one in of_unit.items():
+        may = [
+            row.id for row in able if row.id not in out and (unit_id, row.id) not in banned | far
+        ]
+        if may:
+            chosen = secrets.choice(may)
+            pairs += ((page, chosen) for page in of_one)
+    return pairs
+
+
+def enter_results(
+    tx: Transaction,
+    agent_id: int,
+    seen: Sequence[tuple[str, int | None, int]],
+    now_ms: int,
+    policy: Policy,
+) -> None:
+    """Take what an agent logged of pages that it fetched again: (url, status, bytes)."""
+    touched = refetching.set_results(tx, agent_id, seen)
+    if touched:
+        _settle(tx, refetch_pages.pages_by_id(tx, touched), now_ms, policy)
+
+
+def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
+    """Give up what takes too long, and ask others in its place; return how many orders that was."""
+    grace_ms = round(policy.log_grace_s * 1000)
+    late_ms = round(policy.probe_timeout_s * 1000)
+    with db.read() as tx:
+        busy = refetching.agents_with_open(tx)
+        if not busy and not refetch_pages.open_pages(tx, 1):
+            return 0
+    given_up = 0
+    with db.write() as tx:
+        for agent_id in busy:
+            row = agents.by_id(tx, agent_id)
+            gone = row is None or not row.takes_part
+            over: list[tuple[str, int, str]] = [("finished", now_ms - late_ms, "no log of it came")]
+            if gone:
+                over += [("waiting", now_ms + 1, "its agent takes no part any more")]
+            elif row is not None and not may_receive(row, now_ms):
+                over += [("waiting", now_ms - late_ms, "its agent was away")]
+            if row is not None and not row.reports_waiting:
+                over += [("finished", now_ms - grace_ms, "it is not in its log")]
+            over += [("granted", now_ms - late_ms, "took too long")]
+            over += [("waiting", now_ms - 4 * late_ms, "its host was never free")]
+            for state, before_ms, reason in over:
+                orders = refetching.overdue(tx, agent_id, state, before_ms, policy.batch)
+                _give_up(tx, agent_id, orders, state, reason, now_ms)
+                given_up += len(orders)
+        _settle(tx, refetch_pages.open_pages(tx, policy.batch), now_ms, policy)
+    return given_up
+
+
+def _give_up(
+    tx: Transaction,
+    agent_id: int,
+    orders: Sequence[OrderRow],
+    state: str,
+    reason: str,
+    now_ms: int,
+) -> None:
+    refetching.fail(tx, [order.id for order in orders], reason)
+    if state == "granted" and orders:
+        units = {order.unit_id for order in orders}
+        rights.withdraw(tx, now_ms, reason, unit_ids=units, agent_id=agent_id)
+
+
+def _settle(tx: Transaction, pages: Sequence[PageRow], now_ms: int, policy: Policy) -> None:
+    """Close pages of which enough is known, ask a further agent for the others, count again."""
+    orders = refetching.orders_of_pages(tx, [page.id for page in pages])
+    closed: list[int] = []
+    again: list[PageRow] = []
+    asked: dict[int, set[int]] = {}
+    for page in pages:
+        if page.state != "open":
+            continue
+        of_page = orders[page.id]
+        if any(order.state in OPEN for order in of_page):
+            continue
+        if len(of_page) < ORDERS_MOST and needs_another(seen_of(page, of_page)):
+            again.append(page)
+            asked[page.id] = {order.agent_id for order in of_page}
+        else:
+            closed.append(page.id)
+    pairs = _spread(tx, again, _able(tx), asked)
+    refetching.order(tx, pairs, now_ms)
+    ordered = {page.id for page, _ in pairs}
+    closed += [page.id for page in again if page.id not in ordered]
+    refetch_pages.set_state(tx, closed, "closed")
+    newest: dict[int, int] = defaultdict(int)
+    for page in pages:
+        for agent_id in (page.agent_id, *(order.agent_id for order in orders[page.id])):
+            newest[agent_id] = max(newest[agent_id], page.round)
+    for agent_id, number in newest.items():
+        count(tx, agent_id, number)

@@ -1,0 +1,110 @@
+"""What came of the pages that were fetched again: compared, counted for their agents, shown.
+
+The verdict is kept on the agent; `agent_verdicts` says it in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from manager.assignment.refetching import Seen, Tally, Verdict, is_comparable, judge
+from manager.db import agents, clock, refetch_pages, refetching
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.db.refetch_pages import PageRow
+from manager.db.refetching import OrderRow
+from manager.errors import NotFoundError
+from shared.frozen import frozen
+
+__all__ = ["RefetchedPage", "Refetches", "count", "refetches_of", "seen_of", "tally_of"]
+
+
+@frozen
+class RefetchedPage:
+    """A page that was fetched again. crawled_by: whose capture it was. said: agent to what it saw.
+
+    verdict: of the agent that was asked about: others agree, contradict it, or nobody can say.
+    """
+
+    url: str
+    crawled_by: str
+    said: dict[str, Seen]
+    verdict: Verdict
+
+
+@frozen
+class Refetches:
+    """What others saw of an agent's pages in the newest round that was compared."""
+
+    agent: str
+    round: int
+    tally: Tally
+    suspect: bool
+    waiting: int
+    pages: list[RefetchedPage]
+
+
+def seen_of(page: PageRow, orders: Iterable[OrderRow]) -> dict[int, Seen]:
+    """Return what each agent saw of a page, where that can be compared."""
+    seen = {page.agent_id: Seen(page.status, page.response_bytes)}
+    for order in orders:
+        if order.state == "done" and is_comparable(order.status):
+            seen[order.agent_id] = Seen(order.status, order.response_bytes)
+    return seen
+
+
+def count(tx: Transaction, agent_id: int, number: int) -> None:
+    """Write down what came of an agent's pages in a round, and have it judged anew."""
+    row = agents.by_id(tx, agent_id)
+    if row is None or number < row.refetch_round:
+        return
+    verdicts = [
+        verdict
+        for page, seen in _pages(tx, agent_id, number)
+        if (verdict := judge(seen).get(agent_id)) is not None
+    ]
+    found = (number, len(verdicts), verdicts.count(False))
+    if found != (row.refetch_round, row.refetch_compared, row.refetch_contradicted):
+        agents.update(
+            tx,
+            agent_id,
+            refetch_round=number,
+            refetch_compared=found[1],
+            refetch_contradicted=found[2],
+        )
+        clock.watch_again(tx)
+
+
+def tally_of(row: AgentRow) -> Tally:
+    """Return what came of an agent's pages, as its row has it."""
+    return Tally(row.refetch_compared, row.refetch_contradicted)
+
+
+def refetches_of(db: Database, name: str) -> Refetches:
+    """Return what others saw of an agent's pages, contradicted ones first. Raises NotFoundError."""
+    with db.read() as tx:
+        row = agents.by_name(tx, name)
+        if row is None:
+            raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")
+        names = agents.names(tx)
+        found = _pages(tx, row.id, row.refetch_round)
+    pages = [
+        RefetchedPage(
+            page.url,
+            names[page.agent_id],
+            {names[agent]: one for agent, one in seen.items()},
+            judge(seen).get(row.id),
+        )
+        for page, seen in found
+        if row.id in seen and len(seen) > 1
+    ]
+    pages.sort(key=lambda page: (page.verdict is not False, page.verdict is not None, page.url))
+    tally = tally_of(row)
+    waiting = sum(page.state == "open" and page.agent_id == row.id for page, _ in found)
+    return Refetches(name, row.refetch_round, tally, tally.is_suspect, waiting, pages)
+
+
+def _pages(tx: Transaction, agent_id: int, number: int) -> list[tuple[PageRow, dict[int, Seen]]]:
+    pages = refetch_pages.pages_of_agent(tx, agent_id, number)
+    orders = refetching.orders_of_pages(tx, [page.id for page in pages])
+    return [(page, seen_of(page, orders[page.id])) for page in pages]

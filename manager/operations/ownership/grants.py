@@ -1,0 +1,116 @@
+"""Give an agent the rights that wait for it: probes, units that it owns, pages to fetch again.
+
+Invariant: in one group only one agent has rights at a time (`manager.assignment.rights.may_grant`;
+the queries leave out groups in which another has any), so an address sees one robot. Rights go
+only to agents whose permit is valid: who is silent is given nothing to sit on.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.db import clock, probes, refetching, rights, round_units, rounds
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+from manager.db.rights import Grant
+from manager.db.rounds import RoundRow
+from manager.operations.ownership.agent_capacity import capacity_of
+from manager.operations.policy import Policy
+
+__all__ = ["grant_waiting", "may_receive"]
+
+LEAST_PROBES: Final = 20  # small hosts are done long before the agent calls again
+
+
+def may_receive(agent: AgentRow, now_ms: int) -> bool:
+    """Tell whether an agent may be given rights now."""
+    return agent.takes_part and not agent.rejoined and agent.permit_until_ms > now_ms
+
+
+def grant_waiting(
+    tx: Transaction, agent: AgentRow, current: RoundRow | None, now_ms: int, policy: Policy
+) -> int:
+    """Give an agent what waits for it and is free, at most a batch; return how much that was.
+
+    A plain agent is given probes or crawls, never both: its list has one limit for all units.
+    Pages to be fetched again come last: a crawl need not wait for them. After a restore nothing
+    is given until the permits from before are over (`restore_safety`).
+    """
+    if not may_receive(agent, now_ms) or clock.held_until(tx) > now_ms:
+        return 0
+    given = _grant_work(tx, agent, current, now_ms, policy) if current is not None else 0
+    if agent.refetches and not agent.is_plain:
+        given += _grant_refetches(tx, agent, now_ms, policy)
+    return given
+
+
+def _grant_work(
+    tx: Transaction, agent: AgentRow, current: RoundRow, now_ms: int, policy: Policy
+) -> int:
+    probing = rights.count_of(tx, agent.id, "probe")
+    if not agent.is_plain:
+        probed = _grant_probes(tx, agent, _probe_room(agent, policy) - probing, now_ms, policy)
+        return probed + _grant_crawls(tx, agent, current, now_ms, policy)
+    if not rights.count_of(tx, agent.id, "crawl"):
+        # It calls once a night: what it is given is all that it does until tomorrow.
+        probed = _grant_probes(tx, agent, policy.batch, now_ms, policy)
+        if probed or probing:
+            return probed
+    return 0 if probing else _grant_crawls(tx, agent, current, now_ms, policy)
+
+
+def _probe_room(agent: AgentRow, policy: Policy) -> int:
+    """Return how many hosts an agent may have for probes: what it holds, no other can probe."""
+    return min(policy.probes_at_once, max(LEAST_PROBES, 2 * capacity_of(agent).slots))
+
+
+def _grant_probes(tx: Transaction, agent: AgentRow, room: int, now_ms: int, policy: Policy) -> int:
+    if room <= 0:
+        return 0
+    orders = probes.waiting_for(tx, agent.id, room)
+    rights.grant(
+        tx,
+        agent.id,
+        [
+            Grant(order.unit_id, order.group_id, "probe", order.round, policy.probe_pages)
+            for order in orders
+        ],
+        now_ms,
+    )
+    probes.set_granted(tx, agent.id, [order.unit_id for order in orders], now_ms)
+    return len(orders)
+
+
+def _grant_crawls(
+    tx: Transaction, agent: AgentRow, current: RoundRow, now_ms: int, policy: Policy
+) -> int:
+    waiting = round_units.waiting_for(
+        tx, agent.id, current.number, policy.batch, is_plain=agent.is_plain
+    )
+    rights.grant(
+        tx,
+        agent.id,
+        [
+            Grant(unit.unit_id, unit.group_id, "crawl", current.number, agent.list_limit or 0)
+            for unit in waiting
+        ],
+        now_ms,
+    )
+    round_units.set_granted(tx, current.number, [unit.unit_id for unit in waiting])
+    return len(waiting)
+
+
+def _grant_refetches(tx: Transaction, agent: AgentRow, now_ms: int, policy: Policy) -> int:
+    room = policy.probes_at_once - rights.count_of(tx, agent.id, "refetch")
+    if room <= 0:
+        return 0
+    waiting = refetching.waiting_for(tx, agent.id, room)
+    number = rounds.last_number(tx)
+    rights.grant(
+        tx,
+        agent.id,
+        [Grant(one.unit_id, one.group_id, "refetch", number, one.pages) for one in waiting],
+        now_ms,
+    )
+    refetching.set_granted(tx, agent.id, [one.unit_id for one in waiting], now_ms)
+    return len(waiting)

@@ -1,0 +1,61 @@
+"""What people decided and cannot hold now: pins that are ignored, hosts that nobody may have.
+
+Invariant: nothing is changed here. A pin comes into force again by itself (`pin_rules`), a host
+that all present agents are banned from is crawled again when one comes that may have it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.db import agents, pins
+from manager.db.engine import Database
+from manager.operations.ownership.pin_rules import judge
+from manager.operations.ownership.reassignment import members
+from shared.frozen import frozen
+
+__all__ = ["Unheld", "what_cannot_hold"]
+
+MOST: Final = 100
+
+
+@frozen
+class Unheld:
+    """host: its key. what: `is pinned to NAME, which is ignored`. why: in words."""
+
+    host: str
+    what: str
+    why: str
+
+
+def what_cannot_hold(db: Database) -> list[Unheld]:
+    """Return pins that are ignored and hosts that no present agent may have, at most 100."""
+    with db.read() as tx:
+        if not pins.any_pin_or_ban(tx):
+            return []
+        found, bans = pins.pins_among(tx), pins.bans_of_hosts(tx)
+        fleet = {row.id: row for row in agents.all_agents(tx)}
+        here = {row.id for row in members(tx)}
+    standing = judge(found, bans, fleet)
+    ignored = [
+        Unheld(
+            _host(row.unit),
+            f"{row.unit} is pinned to {fleet[row.agent_id].name}, which is ignored",
+            standing.ignored[row.unit_id],
+        )
+        for row in found
+        if row.unit_id in standing.ignored
+    ]
+    blocked = {group for group, banned in standing.banned.items() if here and here <= banned}
+    waiting = {row.host: row for row in bans if row.group_id in blocked}
+    return (
+        ignored
+        + [
+            Unheld(host, "waits", "no agent that is here may own it, or what shares its address")
+            for host in waiting
+        ]
+    )[:MOST]
+
+
+def _host(unit: str) -> str:
+    return unit[: unit.index("/", unit.index("//") + 2) + 1]

@@ -1,0 +1,77 @@
+"""Move a unit to another agent now, without deciding for good: the next plan may move it again.
+
+Invariant: what moves goes to where a plan could put it: its agent takes part, may have it, and no
+pin says otherwise. What must have one owner with it moves with it. Rights follow as for every
+other change of owners (`reassignment`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.db import agents, assignments, hosts
+from manager.db.engine import Database, Transaction
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.ownership.pin_rules import load_standing, why_absent
+from manager.operations.ownership.pins import agent_of, remedy, why_not
+from manager.operations.ownership.reassignment import give_units
+from shared.units import unit_key
+from shared.wire.server_list import complete_line
+
+__all__ = ["move_unit"]
+
+BY_HAND: Final = "moved by hand"
+
+
+def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, now_ms: int) -> int:
+    """Give a unit and what shares its address to an agent now; return how many units moved.
+
+    text: a host, or a directory that is a unit of its own. 0: the agent owns it already. Raises
+    NotFoundError, UrlError, ConflictError (nobody owns the unit yet, it is excluded or pinned to
+    another agent; the agent is away, is banned from the address or cannot have a directory).
+    """
+    key = unit_key(complete_line(text))
+    with db.write() as tx:
+        row = agent_of(tx, agent)
+        absent = why_absent(row)
+        if absent:
+            raise ConflictError(f"{absent}: move to an agent that takes part").about("agent")
+        unit_id = hosts.ids_of_units(tx, [key]).get(key)
+        if unit_id is None:
+            raise NotFoundError(f"unit {key}: not known; {remedy(key)}")
+        (unit,) = hosts.units_by_id(tx, [unit_id])
+        atom = hosts.atoms_of_units(tx, [unit_id])[unit_id]
+        group = hosts.groups_of_units(tx, [unit_id])[unit_id]
+        standing = load_standing(tx, [unit_id])
+        banned = standing.banned.get(group, set()) if group is not None else set()
+        problem = why_not(key, unit, row, atom, banned)
+        pinned = standing.of_atom.get(atom) if atom is not None else standing.owner.get(unit_id)
+        if not problem and pinned is not None and pinned != row.id:
+            problem = (
+                f"{key}, or what shares its address, is pinned to {agents.names(tx)[pinned]}: "
+                "unpin it first, or pin it to the other agent"
+            )
+        if problem:
+            raise ConflictError(problem).about("agent")
+        owners = _owners(tx, unit_id, atom)
+        if not owners:
+            raise ConflictError(
+                f"nobody owns {key} yet: the next plan gives it out; pin it to say to whom"
+            )
+        if row.is_plain and any(one.path != "/" for one in hosts.units_by_id(tx, list(owners))):
+            raise ConflictError(
+                f"{row.name} speaks only the five messages and gets whole hosts: directories of "
+                f"others share the address of {key}, and would move with it"
+            ).about("agent")
+        giving = {unit: row.id for unit, owner in owners.items() if owner != row.id}
+        moved = give_units(tx, giving, now_ms, BY_HAND) if giving else 0
+        note(tx, now_ms, actor, "unit.move", key, agent=agent, reason=reason, moved=moved)
+    return moved
+
+
+def _owners(tx: Transaction, unit_id: int, atom: int | None) -> dict[int, int]:
+    """Return who owns a unit, and what must have one owner with it."""
+    if atom is None:
+        return assignments.owners_of(tx, [unit_id])
+    return {unit: owner for _, unit, owner in assignments.owners_of_atoms(tx, [atom])}

@@ -1,0 +1,181 @@
+"""Tokens with which people's scripts use `/api/v1` as they do themselves, and never more.
+
+A token is 256 random bits behind `prsm_`, shown once; its SHA-256 is kept. It acts by what its own
+role and its user's role allow both, at the moment of each request. Invariants: nobody makes a token
+stronger than himself; a token makes no tokens, so that what one opens ends with it; the tokens of
+a user who is disabled open nothing from the next request on. See ADR 127.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from manager.db import api_tokens, users
+from manager.db.api_tokens import TokenRow
+from manager.db.engine import Database
+from manager.errors import ConflictError, ForbiddenError, NotFoundError, UnknownKeyError
+from manager.operations.actor import Actor, ActorKind, note
+from manager.operations.people.users import ROLES
+from shared.errors import FormatError
+from shared.frozen import frozen
+from shared.wire.names import hash_of_key, new_key
+
+__all__ = [
+    "MOST_DAYS",
+    "Holder",
+    "NewToken",
+    "TokenRow",
+    "holder_of",
+    "list_tokens",
+    "make_token",
+    "revoke_token",
+]
+
+DAY_MS: Final = 86_400_000
+MOST_DAYS: Final = 400
+MOST_LIVE: Final = 50
+PREFIX: Final = "prsm_"
+USE_MS: Final = 60_000
+"""How exactly the last use is kept: more often it is not written."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+@frozen
+class Holder:
+    """Who asks: a user, perhaps by a token, or this machine. token: its name; empty: none."""
+
+    kind: ActorKind
+    name: str
+    role: str
+    token: str
+
+    @property
+    def actor_name(self) -> str:
+        """Return the name that the audit has: `anna`, or `anna/backup` by that token."""
+        return f"{self.name}/{self.token}" if self.token else self.name
+
+    def actor(self, request_id: str, address: str = "", browser: str = "") -> Actor:
+        """Return who asks, and from where, for the audit."""
+        return Actor(self.kind, self.actor_name, request_id, address, browser)
+
+
+@frozen
+class NewToken:
+    """A token to hand to a script. It is shown once and kept nowhere."""
+
+    id: int
+    user: str
+    name: str
+    role: str
+    token: str
+    expires_ms: int
+
+
+def make_token(
+    db: Database,
+    holder: Holder,
+    name: str,
+    role: str,
+    days: int,
+    actor: Actor,
+    now_ms: int,
+    *,
+    user: str = "",
+) -> NewToken:
+    """Make a token of a person, of a role at most his own.
+
+    user: whose, where this machine's administrator asks. Raises FormatError, ConflictError (the
+    name is taken, too many), ForbiddenError (a token asks, a stronger role), NotFoundError.
+    """
+    _check(holder, name, role, days)
+    owner = user if holder.kind == "local" else holder.name
+    if holder.kind != "local" and user not in ("", owner):
+        raise ForbiddenError(f"token for {user[:64]!a}: each user makes tokens of his own only")
+    if not owner:
+        raise FormatError("user: is missing; whose token is it? Name a user (`prsm users list`)")
+    token = PREFIX + new_key()
+    expires_ms = now_ms + days * DAY_MS
+    with db.write() as tx:
+        row = users.by_name(tx, owner)
+        if row is None:
+            raise NotFoundError(f"user {owner[:64]!a}: there is none", see="users")
+        if row.disabled_ms is not None:
+            raise ForbiddenError(f"user {owner} is disabled and gets no token")
+        if ROLES.index(role) > ROLES.index(row.role):
+            raise ForbiddenError(
+                f"role {role}: {owner} is {row.role}, and a token may do no more than its user"
+            ).about("role")
+        live = [
+            one
+            for one in api_tokens.all_tokens(tx, owner)
+            if one.revoked_ms is None and one.expires_ms > now_ms
+        ]
+        if any(one.name == name for one in live):
+            raise ConflictError(
+                f"token {name}: {owner} has one of this name; revoke it first"
+            ).about("name")
+        if len(live) >= MOST_LIVE:
+            raise ConflictError(f"tokens: {owner} has {len(live)}; revoke some that nobody uses")
+        number = api_tokens.add(tx, row.id, name, hash_of_key(token), role, now_ms, expires_ms)
+        note(tx, now_ms, actor, "token.make", owner, token=name, role=role, days=days)
+    return NewToken(number, owner, name, role, token, expires_ms)
+
+
+def list_tokens(db: Database, holder: Holder) -> list[TokenRow]:
+    """Return the tokens of who asks, newest first; to an administrator those of everybody."""
+    with db.read() as tx:
+        return api_tokens.all_tokens(tx, None if holder.role == "admin" else holder.name)
+
+
+def revoke_token(db: Database, holder: Holder, number: int, actor: Actor, now_ms: int) -> None:
+    """End a token: one's own, or any where an administrator asks. Again changes nothing.
+
+    Raises NotFoundError, also where it is somebody else's.
+    """
+    with db.write() as tx:
+        row = api_tokens.by_id(tx, number)
+        if row is None or (holder.role != "admin" and row.user != holder.name):
+            raise NotFoundError(f"token {number}: you have none of this number", see="tokens")
+        if api_tokens.revoke(tx, number, now_ms):
+            note(tx, now_ms, actor, "token.revoke", row.user, token=row.name)
+
+
+def holder_of(db: Database, token_hash: str, now_ms: int) -> Holder:
+    """Return whose token this is and what it may now. Raises UnknownKeyError, ForbiddenError."""
+    with db.read() as tx:
+        row = api_tokens.by_hash(tx, token_hash)
+    if row is None:
+        raise UnknownKeyError(
+            "token: nobody has this one; `prsm tokens` lists yours, the console makes another"
+        )
+    if row.revoked_ms is not None:
+        raise UnknownKeyError(f"token {row.name}: was revoked; make another one")
+    if now_ms >= row.expires_ms:
+        raise UnknownKeyError(f"token {row.name}: is over; make another one")
+    if row.disabled_ms is not None:
+        raise ForbiddenError(f"token {row.name}: its user {row.user} is disabled")
+    if row.last_used_ms is None or now_ms - row.last_used_ms >= USE_MS:
+        with db.write() as tx:
+            api_tokens.note_use(tx, row.id, now_ms)
+    role = min(row.role, row.user_role, key=ROLES.index)
+    return Holder("user", row.user, role, row.name)
+
+
+def _check(holder: Holder, name: str, role: str, days: int) -> None:
+    if holder.token:
+        raise ForbiddenError(
+            f"token {holder.token} makes no tokens: log in to the console, or use `prsm tokens` on "
+            "the manager's machine"
+        )
+    if not _NAME.fullmatch(name):
+        raise FormatError(
+            f"token name {name[:80]!a}: must be 1 to 64 of letters, digits and . _ -"
+        ).about("name")
+    if role not in ROLES:
+        raise FormatError(f"role {role[:40]!a}: must be {', '.join(ROLES)}").about("role")
+    if not 1 <= days <= MOST_DAYS:
+        raise FormatError(
+            f"days = {days}: must be 1 to {MOST_DAYS}; a script's token must end"
+        ).about("days")

@@ -1,0 +1,69 @@
+"""A person's own password: changed by who knows the one before, without an administrator."""
+
+from __future__ import annotations
+
+from manager.db import users
+from manager.db.engine import Database
+from manager.errors import ForbiddenError
+from manager.operations.actor import Actor, note
+from manager.operations.people import passwords
+from manager.operations.people.api_tokens import Holder
+from manager.operations.people.known_devices import known_device, new_device
+from manager.operations.people.login_failures import (
+    count_failure,
+    forget_failures,
+    require_no_pause,
+    source_of,
+)
+from shared.errors import FormatError
+
+__all__ = ["change_own_password"]
+
+
+def change_own_password(
+    db: Database,
+    holder: Holder,
+    session_hash: str,
+    old: str,
+    new: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    device: str = "",
+) -> str:
+    """Set the password of who asks, and end all other sessions of that person.
+
+    session_hash: SHA-256 of the token of the session that asks, which goes on. device: the cookie
+    of a known one; returns what takes its place. old: guesses are counted, slowed down and logged
+    as at a login, from the actor's address.
+    Raises FormatError (the new one is too short or too long, or the old one again), ForbiddenError
+    (the old one is wrong; no person asks), SlowDownError.
+    """
+    if holder.kind != "user" or holder.token:
+        raise ForbiddenError(
+            f"{holder.actor_name} has no password to change: log in, or use `prsm users passwd`"
+        )
+    name = holder.name
+    with passwords.told("new password", name, actor.address):
+        with db.read() as tx:
+            user = users.by_name(tx, name)
+            source = known_device(user, device, now_ms) or source_of(actor.address)
+            require_no_pause(tx, name, source, now_ms)
+        if not passwords.matches(user.password_hash if user is not None else None, old):
+            count_failure(db, name, source, actor, now_ms)
+            raise ForbiddenError("the present password is another one").about("old_password")
+        if new == old:
+            raise FormatError("the new password is the present one; choose another one").about(
+                "password"
+            )
+        hashed = passwords.hashed(new)
+        with db.write() as tx:
+            require_no_pause(tx, name, source, now_ms)
+            now = users.by_name(tx, name)
+            if user is None or now is None or now.password_hash != user.password_hash:
+                raise ForbiddenError("the present password is another one").about("old_password")
+            users.set_password(tx, now.id, hashed)
+            users.delete_sessions(tx, now.id, but=session_hash)
+            forget_failures(tx, name, source)
+            note(tx, now_ms, actor, "user.own-password", name)
+    return new_device(user.id, hashed, now_ms)

@@ -1,0 +1,288 @@
+"""Users and sessions: who may see and change what.
+
+Session tokens are kept as SHA-256; how passwords are, `passwords` says; who has to wait after
+wrong ones, `login_failures`. Cookies and CSRF are left to the web.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Final, Literal
+
+from manager.db import api_tokens, users
+from manager.db.engine import Database, Transaction
+from manager.db.users import SessionUser, UserRow
+from manager.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    UnknownKeyError,
+)
+from manager.operations.actor import Actor, note
+from manager.operations.people import passwords
+from manager.operations.people.known_devices import known_device, new_device
+from manager.operations.people.login_failures import (
+    count_failure,
+    forget_failures,
+    require_no_pause,
+    source_of,
+)
+from shared.errors import FormatError
+from shared.frozen import frozen
+from shared.wire.names import hash_of_key
+
+__all__ = [
+    "ROLES",
+    "PasswordSet",
+    "Role",
+    "Session",
+    "SessionUser",
+    "User",
+    "add_user",
+    "change_password",
+    "count_tokens",
+    "list_users",
+    "login",
+    "logout",
+    "session_of",
+    "set_role",
+    "set_user_disabled",
+]
+
+Role = Literal["viewer", "operator", "admin"]
+ROLES: Final[tuple[Role, ...]] = ("viewer", "operator", "admin")
+
+SESSION_S: Final = 12 * 3600
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._@-]{1,64}")
+
+
+@frozen
+class User:
+    """A person who may log in."""
+
+    name: str
+    role: str
+    created_ms: int
+    disabled_ms: int | None
+
+
+@frozen
+class PasswordSet:
+    """What a new password did to the tokens of the user's scripts: ended, and still good."""
+
+    revoked: int
+    left: int
+
+
+@frozen
+class Session:
+    """A login. The token is shown to the browser once and kept nowhere.
+
+    device: what makes the browser a known device of the user (`operations.people.known_devices`).
+    """
+
+    token: str
+    user: str
+    role: str
+    expires_ms: int
+    device: str = ""
+
+
+def add_user(db: Database, name: str, password: str, role: str, actor: Actor, now_ms: int) -> User:
+    """Add a user. Raises FormatError for a name, role or password that cannot be, ConflictError
+    where the name is taken."""
+    if not _NAME.fullmatch(name):
+        raise FormatError(
+            f"user name {name[:80]!a}: must be 1 to 64 of letters, digits and . _ @ -"
+        ).about("name")
+    _check_role(role)
+    hashed = passwords.hashed(password)
+    with db.write() as tx:
+        if not users.add(tx, name, hashed, role, now_ms):
+            raise ConflictError(f"user {name} exists already; change the password instead").about(
+                "name"
+            )
+        note(tx, now_ms, actor, "user.add", name, role=role)
+    return User(name, role, now_ms, None)
+
+
+def change_password(
+    db: Database, name: str, password: str, actor: Actor, now_ms: int, *, tokens: bool = False
+) -> PasswordSet:
+    """Set a user's password and end all sessions of that user; with tokens: those, too.
+
+    Raises FormatError, NotFoundError.
+    """
+    hashed = passwords.hashed(password)
+    with db.write() as tx:
+        user = _named(tx, name)
+        users.set_password(tx, user.id, hashed)
+        users.delete_sessions(tx, user.id)
+        revoked = api_tokens.revoke_of(tx, user.id, now_ms) if tokens else 0
+        left = api_tokens.live_of(tx, user.id, now_ms)
+        note(tx, now_ms, actor, "user.password", name, revoked=revoked)
+    return PasswordSet(revoked, left)
+
+
+def count_tokens(db: Database, name: str, now_ms: int) -> int:
+    """Return how many tokens of a user's scripts open something. Raises NotFoundError."""
+    with db.read() as tx:
+        return api_tokens.live_of(tx, _named(tx, name).id, now_ms)
+
+
+def set_role(
+    db: Database, name: str, role: str, actor: Actor, now_ms: int, *, shown: str | None = None
+) -> None:
+    """Set what a user may do; who is disabled stays so.
+
+    shown: what the person saw that the role is. Raises NotFoundError, ConflictError where no
+    administrator would be left, or the role is not what was shown.
+    """
+    _check_role(role)
+    with db.write() as tx:
+        user = _named(tx, name)
+        if shown is not None and shown != user.role:
+            raise ConflictError(
+                f"{name}: changed since it was shown, so nothing was done; load the page again"
+            )
+        if role != "admin":
+            _require_another_admin(tx, name)
+        users.set_role(tx, user.id, role)
+        note(tx, now_ms, actor, "user.role", name, role=role)
+
+
+def set_user_disabled(
+    db: Database, name: str, actor: Actor, now_ms: int, *, disabled: bool
+) -> None:
+    """Keep a user out, whose sessions end and whose tokens open nothing, or let the user in again.
+
+    Raises NotFoundError, ConflictError where no administrator would be left.
+    """
+    with db.write() as tx:
+        user = _named(tx, name)
+        if disabled:
+            _require_another_admin(tx, name)
+            users.delete_sessions(tx, user.id)
+        users.set_disabled(tx, user.id, now_ms if disabled else None)
+        note(tx, now_ms, actor, "user.disable" if disabled else "user.enable", name)
+
+
+def list_users(db: Database) -> list[User]:
+    """Return all users by name."""
+    with db.read() as tx:
+        rows = users.all_users(tx)
+    return [User(row.name, row.role, row.created_ms, row.disabled_ms) for row in rows]
+
+
+def login(
+    db: Database,
+    name: str,
+    password: str,
+    now_ms: int,
+    *,
+    session_s: float = SESSION_S,
+    address: str = "",
+    browser: str = "",
+    device: str = "",
+    request_id: str = "",
+) -> Session:
+    """Check a password and begin a session with a new token.
+
+    address: who asks, which the log has of each login that is refused; browser: what it calls
+    itself; device: the cookie that a login on it gave it.
+    Raises UnknownKeyError (the same words for a wrong name and a wrong password), ForbiddenError
+    for a disabled user, SlowDownError after five failures of a name from one address (/64) or
+    known device: 2 s, doubled with each, at most 300 s; the fifth is an alert, one a day.
+    Logins side by side have five tries together.
+    """
+    name = name[:64]
+    actor = Actor("user", name, request_id, address, browser)
+    with passwords.told("login", name, address):
+        return _begin(db, password, device, now_ms, session_s, actor)
+
+
+def _begin(
+    db: Database, password: str, device: str, now_ms: int, session_s: float, actor: Actor
+) -> Session:
+    name = actor.name
+    while True:
+        user, source = _who_knows(db, password, device, now_ms, actor)
+        fresh = passwords.renewed(user.password_hash, password)
+        token = secrets.token_urlsafe(32)
+        expires_ms = now_ms + round(session_s * 1000)
+        with db.write() as tx:
+            # Others may have failed while this password was looked at.
+            require_no_pause(tx, name, source, now_ms)
+            if users.by_name(tx, name) != user:
+                # Another password, or the same one hashed anew beside this; another role, or none.
+                continue
+            users.purge(tx, now_ms)
+            forget_failures(tx, name, source)
+            if fresh is not None:
+                users.set_password(tx, user.id, fresh)
+            users.add_session(
+                tx, hash_of_key(token), user.id, now_ms, expires_ms, actor.address, actor.browser
+            )
+            note(tx, now_ms, actor, "user.login", name)
+        fresh_device = new_device(user.id, fresh or user.password_hash, now_ms)
+        return Session(token, name, user.role, expires_ms, fresh_device)
+
+
+def _who_knows(
+    db: Database, password: str, device: str, now_ms: int, actor: Actor
+) -> tuple[UserRow, str]:
+    """Return the user as it was when the password was the right one, and where it is counted."""
+    name = actor.name
+    with db.read() as tx:
+        user = users.by_name(tx, name)
+        source = known_device(user, device, now_ms) or source_of(actor.address)
+        require_no_pause(tx, name, source, now_ms)
+    is_right = passwords.matches(user.password_hash if user is not None else None, password)
+    if user is None or not is_right:
+        count_failure(db, name, source, actor, now_ms)
+        raise UnknownKeyError("user name or password is wrong")
+    if user.disabled_ms is not None:
+        raise ForbiddenError(f"user {name} is disabled; ask an administrator")
+    return user, source
+
+
+def session_of(db: Database, token_hash: str, now_ms: int) -> SessionUser | None:
+    """Return whose session the token with this SHA-256 is, or None: over, or never was."""
+    with db.read() as tx:
+        return users.session_user(tx, token_hash, now_ms)
+
+
+def logout(
+    db: Database, token_hash: str, now_ms: int, *, address: str = "", browser: str = ""
+) -> None:
+    """End a session; one that is over already changes nothing."""
+    with db.write() as tx:
+        user = users.session_user(tx, token_hash, now_ms)
+        if users.delete_session(tx, token_hash) and user is not None:
+            actor = Actor("user", user.name, "", address, browser)
+            note(tx, now_ms, actor, "user.logout", user.name)
+
+
+def _named(tx: Transaction, name: str) -> UserRow:
+    user = users.by_name(tx, name)
+    if user is None:
+        raise NotFoundError(f"user {name[:64]!a}: there is none", see="users")
+    return user
+
+
+def _require_another_admin(tx: Transaction, name: str) -> None:
+    """Raise ConflictError where nobody but this user may act as administrator."""
+    admins = {
+        row.name for row in users.all_users(tx) if row.role == "admin" and not row.disabled_ms
+    }
+    if admins == {name}:
+        raise ConflictError(f"{name} is the last administrator; make another one first").about(
+            "role"
+        )
+
+
+def _check_role(role: str) -> None:
+    if role not in ROLES:
+        raise FormatError(f"role {role[:40]!a}: must be viewer, operator or admin").about("role")

@@ -1,0 +1,287 @@
+"""Turn the tables into a balancing problem: who could fetch what, and what that costs.
+
+Invariant: a group is one atom, so no plan splits an address, but for the pieces of a split host;
+only agents that take part are in it; pins that stand and bans hold in every plan (`pin_rules`).
+A volume that was never crawled is taken from the probe: exact where the probe saw the whole unit,
+else, as where it was cut short, at least as much as it saw, and at least the median.
+Costs are transfer costs, dearer for agents of less capacity (`agent_capacity`). Solving is left to
+`manager.balancing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from manager.balancing import NOBODY, Problem, cost_matrix
+from manager.balancing.work import relative_capacity, scale_costs
+from manager.db import measurements, planning
+from manager.db.agents import AgentRow
+from manager.db.engine import Transaction
+from manager.db.planning import PlanUnit
+from manager.distance import SpanningTree, nearest_pairs
+from manager.operations.measurement.predictions import Learned, load_model
+from manager.operations.ownership.agent_capacity import Work, capacity_of
+from manager.operations.ownership.pin_rules import Standing, load_standing
+from manager.operations.planning.distance_matrix import barred, between_agents, complete, tree_of
+from manager.operations.policy import Policy
+from shared.plurals import agreeing
+
+__all__ = ["DEAL", "Loaded", "load_all", "load_some"]
+
+WIDE: Final = 20_000_000
+"""Cells from which single precision is used: 200 agents x 500,000 units are 400 MB then."""
+
+DEAL: Final = "random"
+"""The method that asks no distance, so that no prediction moves anything: it may go by them."""
+
+PROBE_FACTOR: Final = 10.0
+"""Largest probe of a unit over the next."""
+
+PIECES: Final = -(1 << 40)
+"""Numbers of atoms below this one are pieces; those of groups and of what agents own are above."""
+
+DistanceTuple = tuple[int, int, float | None, int, int]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A problem, and which agent and unit its rows and columns are.
+
+    predicted: (agents, units) nobody measured that distance. work: what the work of agents is made
+    from. remarks: sentences on what people decided and cannot hold now.
+    """
+
+    problem: Problem
+    agent_ids: tuple[int, ...]
+    unit_ids: npt.NDArray[np.int64]
+    tree: SpanningTree
+    predicted: npt.NDArray[np.bool_]
+    work: Work
+    remarks: tuple[str, ...] = ()
+
+
+def load_all(
+    tx: Transaction,
+    agents: Sequence[AgentRow],
+    states: Sequence[str],
+    policy: Policy,
+    *,
+    on_predictions: bool = False,
+) -> Loaded | None:
+    """Load the units in some states; None where there is no agent or no unit.
+
+    on_predictions: agents whose distance is only predicted may have units that others measured.
+    """
+    if not agents:
+        return None
+    ids = [agent.id for agent in agents]
+    return _load(
+        agents,
+        planning.plan_units(tx, states=states),
+        planning.distances_among(tx, ids, states),
+        planning.cut_short_among(tx, states=states),
+        policy,
+        load_standing(tx),
+        load_model(tx, ids),
+        planning.last_tree(tx),
+        on_predictions=on_predictions,
+    )
+
+
+def load_some(
+    tx: Transaction, agents: Sequence[AgentRow], unit_ids: Collection[int], policy: Policy
+) -> Loaded | None:
+    """Load some units; None where there is no agent or no unit."""
+    if not agents:
+        return None
+    ids = {agent.id for agent in agents}
+    known = [
+        (row.unit_id, row.agent_id, row.ms_per_kb, row.bytes, row.lines)
+        for row in measurements.distances_of_units(tx, unit_ids)
+        if row.agent_id in ids
+    ]
+    units = planning.plan_units(tx, unit_ids=unit_ids)
+    standing = load_standing(tx, unit_ids)
+    model = load_model(tx, [agent.id for agent in agents])
+    cut = planning.cut_short_among(tx, unit_ids=unit_ids)
+    return _load(agents, units, known, cut, policy, standing, model)
+
+
+def _load(
+    agents: Sequence[AgentRow],
+    units: Sequence[PlanUnit],
+    known: Iterable[DistanceTuple],
+    cut_short: Collection[tuple[int, int]],
+    policy: Policy,
+    standing: Standing,
+    model: Learned | None,
+    tree_before: Sequence[tuple[str, str]] = (),
+    *,
+    on_predictions: bool = False,
+) -> Loaded | None:
+    row_of = {agent.id: row for row, agent in enumerate(agents)}
+    plain = {agent.id for agent in agents if agent.is_plain}
+    pinned = {unit: agent for unit, agent in standing.owner.items() if agent in row_of}
+    units, remarks = _allowed(units, row_of.keys(), plain, standing)
+    if not units:
+        return None
+    column_of = {unit.unit_id: column for column, unit in enumerate(units)}
+    wide = len(agents) * len(units) > WIDE
+    distance = np.full((len(agents), len(units)), np.nan, np.float32 if wide else np.float64)
+    probed_kb = np.zeros(len(units))
+    probed_urls = np.zeros(len(units))
+    whole = np.zeros(len(units), dtype=np.bool_)
+    seen: dict[int, list[tuple[float, int, bool]]] = {}
+    for unit, agent, ms_per_kb, size_bytes, lines in known:
+        column = column_of.get(unit)
+        if column is None:
+            continue
+        distance[row_of[agent], column] = np.inf if ms_per_kb is None else ms_per_kb
+        seen.setdefault(column, []).append(
+            (
+                size_bytes / 1000,
+                lines,
+                lines < policy.probe_pages and (unit, agent) not in cut_short,
+            )
+        )
+    for column, probes in seen.items():
+        probed_kb[column], probed_urls[column], whole[column] = _largest_probe(probes)
+    volume_kb = _volumes(units, probed_kb, whole)
+    matrix = complete(distance, model, policy.distance_trust)
+    names = tuple(agent.name for agent in agents)
+    between = between_agents(matrix)
+    tree = tree_of(between, names, tree_before)
+    costs = cost_matrix(volume_kb, matrix.ms_per_kb)
+    before = np.array([row_of.get(unit.owner or 0, NOBODY) for unit in units], dtype=np.intp)
+    group = np.array([_atom(unit) for unit in units], dtype=np.intp)
+    work = _work(agents, units, costs.costs, volume_kb, probed_urls, group)
+    scale_costs(costs.costs, work.relative)
+    unreachable = costs.unreachable
+    if not on_predictions:
+        unreachable = barred(matrix, unreachable, before, group)
+    problem = Problem(
+        names=names,
+        costs=costs.costs,
+        before=before,
+        edges=tree.edges,
+        near=nearest_pairs(between),
+        group=group,
+        pins=np.array(
+            [row_of[pinned[u.unit_id]] if u.unit_id in pinned else NOBODY for u in units],
+            dtype=np.intp,
+        ),
+        forbidden=_forbidden(agents, units, standing),
+        unreachable=unreachable,
+    )
+    return Loaded(
+        problem,
+        tuple(agent.id for agent in agents),
+        np.array([unit.unit_id for unit in units], dtype=np.int64),
+        tree,
+        matrix.predicted,
+        work,
+        remarks,
+    )
+
+
+def _largest_probe(probes: list[tuple[float, int, bool]]) -> tuple[float, int, bool]:
+    """Return (KBytes, lines, saw all) of the probe that saw most of a unit.
+
+    One that claims ten times what the next one saw is no measure of the unit.
+    """
+    largest, *others = sorted(probes, reverse=True)
+    if others and others[0][0] > 0 and largest[0] > PROBE_FACTOR * others[0][0]:
+        return others[0]
+    return largest
+
+
+def _work(
+    agents: Sequence[AgentRow],
+    units: Sequence[PlanUnit],
+    costs: npt.NDArray[np.floating],
+    volume_kb: npt.NDArray[np.float64],
+    probed_urls: npt.NDArray[np.float64],
+    group: npt.NDArray[np.intp],
+) -> Work:
+    """Return what the work of agents is made from; URLs that nobody counted go by the volume."""
+    known = volume_kb[~np.isnan(volume_kb)]
+    volume = np.where(np.isnan(volume_kb), np.median(known) if len(known) else 1.0, volume_kb)
+    crawled = np.array([unit.pages or 0 for unit in units], dtype=np.float64)
+    counted = np.flatnonzero((crawled > 0) & (volume > 0))
+    per_kb = crawled[counted].sum() / volume[counted].sum() if len(counted) else 0.0
+    urls = np.where(crawled > 0, crawled, np.maximum(probed_urls, np.ceil(volume * per_kb)))
+    capacities = tuple(capacity_of(agent) for agent in agents)
+    relative = relative_capacity(capacities, costs, volume)
+    return Work(capacities, relative, urls, volume, group)
+
+
+def _allowed(
+    units: Sequence[PlanUnit],
+    agent_ids: Collection[int],
+    plain: Collection[int],
+    standing: Standing,
+) -> tuple[Sequence[PlanUnit], tuple[str, ...]]:
+    """Return the units that some agent may have, and what there is to say of pins and bans.
+
+    plain: the plain ones of the agents: what holds a directory is none of theirs. What no agent
+    here may have stays where it is.
+    """
+    here = set(agent_ids)
+    denied = {group: set(banned) for group, banned in standing.banned.items()}
+    for unit in units if plain else ():
+        if unit.is_directory:
+            denied.setdefault(unit.group_id, set()).update(plain)
+    blocked = {group for group, of_group in denied.items() if here <= of_group}
+    left = [unit for unit in units if unit.group_id not in blocked] if blocked else units
+    if len(left) == len(units):
+        return units, standing.sentences
+    count = len(units) - len(left)
+    stay = (
+        "1 unit stays where it is" if count == 1 else agreeing(f"{count} units stay where they are")
+    )
+    return left, (*standing.sentences, f"{stay}: no agent here may own that.")
+
+
+def _atom(unit: PlanUnit) -> int:
+    """Return what must have one owner: an address, or a piece of a split host."""
+    return PIECES - unit.unit_id if unit.is_piece else unit.group_id
+
+
+def _forbidden(
+    agents: Sequence[AgentRow], units: Sequence[PlanUnit], standing: Standing
+) -> npt.NDArray[np.bool_] | None:
+    """Return (agents, units): what bans say, and that a plain agent, which cannot read `#Except`,
+    gets whole hosts only."""
+    directory = np.array([unit.is_directory for unit in units], dtype=np.bool_)
+    if not directory.any() and not standing.banned:
+        return None
+    plain = np.array([agent.is_plain for agent in agents], dtype=np.bool_)
+    forbidden = plain[:, None] & directory[None, :]
+    row_of = {agent.id: row for row, agent in enumerate(agents)}
+    for column, unit in enumerate(units) if standing.banned else ():
+        for agent in standing.banned.get(unit.group_id, ()):
+            if agent in row_of:
+                forbidden[row_of[agent], column] = True
+    return forbidden
+
+
+def _volumes(
+    units: Sequence[PlanUnit],
+    probed_kb: npt.NDArray[np.float64],
+    whole: npt.NDArray[np.bool_],
+) -> npt.NDArray[np.float64]:
+    """Return (units,) KBytes, nan where nothing is known. whole: the probe saw all of it."""
+    crawled = np.array(
+        [np.nan if unit.volume_kb is None else unit.volume_kb for unit in units], dtype=np.float64
+    )
+    volume = np.where(np.isnan(crawled) & whole, probed_kb, crawled)
+    sure = volume[~np.isnan(volume)]
+    if not len(sure):
+        return np.where(probed_kb > 0, probed_kb, np.nan)
+    partly = np.isnan(volume) & (probed_kb > 0)
+    return np.where(partly, np.maximum(probed_kb, np.median(sure)), volume)

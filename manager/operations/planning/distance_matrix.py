@@ -1,0 +1,137 @@
+"""The distances that a plan is made from: measured, predicted where nobody measured, and the tree.
+
+Invariants: `predicted` marks every number that nobody measured; the tree is made from measured
+distances only. What an agent claims counts within bounds (`manager.distance.trust`). A prediction
+bars a move: where somebody measured a unit, it goes to an agent that did, or stays; the units that
+a plan would move on a prediction are probed first (`manager.operations.rounds.prediction_checks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from manager.balancing import NOBODY
+from manager.distance import (
+    Probes,
+    SpanningTree,
+    believed,
+    fit,
+    landmarks,
+    network_distance,
+    on_the_whole,
+    spanning_tree,
+    too_near,
+)
+from manager.operations.measurement.predictions import Learned
+
+__all__ = ["DistanceMatrix", "barred", "between_agents", "complete", "tree_of"]
+
+Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+
+COLUMNS_AT_ONCE: Final = 16_384
+LEARN_COLUMNS: Final = 20_000
+
+
+@dataclass(frozen=True)
+class DistanceMatrix:
+    """ms_per_kb: (agents, units), inf where unreachable, nan where nothing is known at all.
+
+    predicted: (agents, units) nobody measured it.
+    """
+
+    ms_per_kb: Matrix
+    predicted: BoolArray
+
+
+def complete(measured: Matrix, learned: Learned | None, trust: float) -> DistanceMatrix:
+    """Fill what nobody measured by what the model says, and bound what agents claim.
+
+    measured: (agents, units), inf where unreachable, nan where not measured; it is filled itself.
+    learned: None makes a model from the matrix. trust: the factor of `manager.distance.trust`.
+    """
+    gaps: BoolArray = np.isnan(measured)
+    learned = learned or _learned(measured)
+    if learned is None:
+        return DistanceMatrix(measured, gaps)
+    if gaps.any():
+        _fill(measured, gaps, learned)
+    distrusted = too_near(learned.model, learned.known, on_the_whole(trust)) > 0
+    return DistanceMatrix(believed(measured, trust, distrusted).ms_per_kb, gaps)
+
+
+def _fill(measured: Matrix, gaps: BoolArray, learned: Learned) -> None:
+    for start in range(0, measured.shape[1], COLUMNS_AT_ONCE):
+        part = measured[:, start : start + COLUMNS_AT_ONCE]
+        missing = gaps[:, start : start + COLUMNS_AT_ONCE]
+        columns = np.flatnonzero(missing.any(axis=0))
+        if len(columns):
+            filled = part[:, columns]
+            places = learned.model.places(_probes(filled), len(columns))
+            guessed = learned.model.predict(places)
+            part[:, columns] = np.where(np.isnan(filled), guessed, filled)
+
+
+def _learned(measured: Matrix) -> Learned | None:
+    """Return a model of a matrix itself, from the units that most agents measured."""
+    seen = np.isfinite(measured).sum(axis=0)
+    columns = np.sort(np.argsort(-seen, kind="stable")[:LEARN_COLUMNS])
+    model = fit(_probes(measured[:, columns]), len(measured), len(columns))
+    return None if model is None else Learned(model, np.asarray(np.isfinite(measured).any(axis=1)))
+
+
+def _probes(distance: Matrix) -> Probes:
+    agent, unit = np.nonzero(np.isfinite(distance))
+    return Probes(agent, unit, distance[agent, unit])
+
+
+def barred(
+    matrix: DistanceMatrix, unreachable: BoolArray, owner: IntArray, group: IntArray
+) -> BoolArray:
+    """Return (agents, units) who should not be given what: unreachable, or only predicted.
+
+    owner: (units,) row of the present owner or NOBODY, who may keep what it has. group: (units,)
+    units that go together. Where predictions bar a group from everybody they do not count.
+    """
+    measured = np.isfinite(matrix.ms_per_kb) & ~matrix.predicted
+    guessed: BoolArray = matrix.predicted & measured.any(axis=0)
+    owned = np.flatnonzero(owner != NOBODY)
+    guessed[owner[owned], owned] = False
+    if guessed.any():
+        _, of_unit = np.unique(group, return_inverse=True)
+        groups = int(of_unit.max()) + 1
+        nobody = np.ones(groups, dtype=np.bool_)
+        for row in guessed | unreachable:
+            held = np.zeros(groups, dtype=np.bool_)
+            held[of_unit[row]] = True
+            nobody &= held
+        guessed[:, nobody[of_unit]] = False
+    return guessed | unreachable
+
+
+def between_agents(matrix: DistanceMatrix) -> npt.NDArray[np.float64]:
+    """Return (agents, agents) the distances of agents, by what they measured."""
+    measured = np.where(matrix.predicted, np.nan, matrix.ms_per_kb)
+    return network_distance(measured[:, landmarks(measured)])
+
+
+def tree_of(
+    between: npt.NDArray[np.float64], names: Sequence[str], before: Sequence[tuple[str, str]]
+) -> SpanningTree:
+    """Return the tree along which agents exchange units, near to the last one.
+
+    before: its edges, by names; those of agents that are gone do not count.
+    """
+    row_of = {name: row for row, name in enumerate(names)}
+    kept = [
+        (row_of[first], row_of[second])
+        for first, second in before
+        if first in row_of and second in row_of
+    ]
+    return spanning_tree(between, kept)

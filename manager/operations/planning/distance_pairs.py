@@ -1,0 +1,130 @@
+"""What agents measured, pair by pair: a page of it, or all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from manager.db import agents, distance_pairs, hosts
+from manager.db.distance_pairs import PairRow, PairWanted
+from manager.db.engine import Database, Transaction, chunks
+from manager.errors import NotFoundError
+from manager.operations.planning.requested_probes import DAYS_MOST
+from shared.errors import FormatError
+from shared.frozen import frozen
+from shared.urls import host_key
+from shared.wire.server_list import complete_line
+
+__all__ = ["PAIR_SORTS", "REACHED", "PairFilter", "PairRow", "every_pair", "pairs"]
+
+PAIR_SORTS: Final = ("age", "distance")
+REACHED: Final = {"": None, "reached": True, "unreachable": False}
+PAGE_MOST: Final = 1000
+ROWS_AT_ONCE: Final = 500
+DAY_MS: Final = 86_400_000
+
+
+@frozen
+class PairFilter:
+    """agent: a name. host: its key or any URL on it. older_days: measured longer ago. reached: one
+    of REACHED."""
+
+    agent: str = ""
+    host: str = ""
+    older_days: float | None = None
+    reached: str = ""
+
+
+def pairs(
+    db: Database,
+    where: PairFilter,
+    now_ms: int,
+    *,
+    sort: str = "age",
+    limit: int = 50,
+    offset: int = 0,
+) -> list[PairRow]:
+    """Return a page of what was measured. sort: age (the oldest first) or distance, `-` turns it.
+
+    By distance only those of an agent or a host. Raises FormatError for another sort or filter,
+    NotFoundError for an unknown agent or host.
+    """
+    _check(where, sort)
+    with db.read() as tx:
+        wanted = _wanted(tx, where, now_ms)
+        return distance_pairs.pairs_page(
+            tx, wanted, sort, max(1, min(limit, PAGE_MOST)), max(0, offset)
+        )
+
+
+def every_pair(
+    db: Database, where: PairFilter, now_ms: int, *, sort: str = "age"
+) -> Iterator[PairRow]:
+    """Yield all pairs that match, each once, as it is when its turn comes.
+
+    Those of an agent or a host are in the order of `pairs`; others come agent by agent, in that
+    order each. Only the numbers of an agent's pairs are held, so a reader may be slow. Raises
+    what `pairs` does, before the first.
+    """
+    _check(where, sort)
+    with db.read() as tx:
+        wanted = _wanted(tx, where, now_ms)
+        parts = [wanted]
+        if wanted.agent_id is None and wanted.unit_ids is None:
+            parts = [replace(wanted, agent_id=agent.id) for agent in agents.named(tx)]
+    return _every_pair(db, parts, sort)
+
+
+def _every_pair(db: Database, parts: list[PairWanted], sort: str) -> Iterator[PairRow]:
+    for wanted in parts:
+        with db.read() as tx:
+            keys = zip(*distance_pairs.pair_keys(tx, wanted, sort), strict=True)
+        for some in chunks(keys, ROWS_AT_ONCE):
+            with db.read() as tx:
+                rows = distance_pairs.pairs_of(tx, some)
+            yield from rows
+
+
+def _check(where: PairFilter, sort: str) -> None:
+    if sort.removeprefix("-") not in PAIR_SORTS:
+        raise FormatError(f"sort {sort[:40]!r}: must be one of {', '.join(PAIR_SORTS)}")
+    if sort.endswith("distance") and not (where.agent or where.host):
+        raise FormatError(
+            "sort by distance: of all pairs it takes too long; name an agent or a host"
+        )
+    if where.reached not in REACHED:
+        known = ", ".join(filter(None, REACHED))
+        raise FormatError(f"reached {where.reached[:40]!r}: must be one of {known}")
+    older = where.older_days
+    if older is not None and not 0 <= older <= DAYS_MOST:
+        raise FormatError(f"older than {older:g} days: must be 0 to {DAYS_MOST:,}")
+
+
+def _wanted(tx: Transaction, where: PairFilter, now_ms: int) -> PairWanted:
+    older = where.older_days
+    return PairWanted(
+        _agent(tx, where.agent),
+        _units(tx, where.host),
+        None if older is None else now_ms - round(older * DAY_MS),
+        REACHED[where.reached],
+    )
+
+
+def _agent(tx: Transaction, name: str) -> int | None:
+    if not name:
+        return None
+    row = agents.by_name(tx, name)
+    if row is None:
+        raise NotFoundError(f"agent {name}: there is none", see="agents")
+    return row.id
+
+
+def _units(tx: Transaction, host: str) -> list[int] | None:
+    if not host:
+        return None
+    key = host_key(complete_line(host))
+    found = [unit.id for unit in hosts.units_of_hosts(tx, [key], merged=True)]
+    if not found:
+        raise NotFoundError(f"host {key}: not known; import it first")
+    return found

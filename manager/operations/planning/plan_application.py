@@ -1,0 +1,158 @@
+"""Carry plans out, and take the last one back.
+
+Invariants: a plan is applied as a whole or not at all; a stale one (`plan_changes`) is refused with
+what changed. Who says which plan stood when they looked is refused where another one stands by now
+(ADR 125). Taking back is a plan of its own: history is only added to.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from manager.db import agents, assignments, plans, round_units, rounds
+from manager.db.engine import Database, Transaction
+from manager.db.plans import PlanHead, PlanRow
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.ownership.group_owners import keep_whole
+from manager.operations.ownership.reassignment import give_units, members
+from manager.operations.planning.plan_changes import require_fresh
+from manager.operations.planning.plan_undo import moves_back
+
+__all__ = ["apply_moves", "apply_plan", "undo_plan", "undoable"]
+
+UNDO: Final = "undo"
+
+
+def apply_plan(
+    db: Database, plan_id: int, actor: Actor, now_ms: int, *, standing: int | None = None
+) -> int:
+    """Carry a plan out and return how many units changed hands.
+
+    standing: the plan that was applied last when it was decided (0: none was); None does not ask.
+    Applying again changes nothing. Raises NotFoundError, StalePlanError; ConflictError where
+    another plan stands by now.
+    """
+    with db.write() as tx:
+        plan = plans.by_id(tx, plan_id)
+        if plan is None:
+            raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
+        if plan.applied_ms is not None:
+            return 0
+        _require_standing(tx, standing)
+        moved = apply_moves(tx, plan, now_ms)
+        note(tx, now_ms, actor, "plan.apply", str(plan_id), moved=moved)
+    return moved
+
+
+def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
+    """Give units to whom a plan gives them; raises StalePlanError and changes nothing."""
+    moves = plans.moves_of(tx, plan.id)
+    taking = {row.id: row for row in members(tx)}
+    require_fresh(tx, plan, moves, taking)
+    owners = {unit: taker for unit, _, taker in moves}
+    current = rounds.open_round(tx)
+    if current is not None and current.state == "crawling":
+        # What was found in this round and is only being probed takes part from now on.
+        round_units.enter(tx, current.number, owners)
+    moved = give_units(tx, owners, now_ms, f"plan {plan.id}: {plan.method}", plan.id)
+    # Names may have turned out to share an address since the plan was made.
+    keep_whole(tx, assignments.split_groups(tx), now_ms)
+    by_name = {row.name: row.id for row in taking.values()}
+    for agent in json.loads(plan.detail)["agents"]:
+        if agent["name"] in by_name:
+            agents.update(tx, by_name[agent["name"]], load_ms=agent["after_ms"])
+    plans.set_applied(tx, plan.id, now_ms)
+    return moved
+
+
+def undoable(db: Database) -> int | None:
+    """Return the number of the plan that `undo_plan` would take back, or None."""
+    with db.read() as tx:
+        plan = plans.last_standing(tx)
+        return plan.id if plan is not None else None
+
+
+def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None = None) -> int:
+    """Give back what the last applied plan moved; return the number of the plan that does.
+
+    standing: the plan that is meant; None: whichever was applied last. What had no owner before
+    stays where it is. Asked again, it takes back the plan before that.
+    Raises ConflictError where no plan is to be taken back or another one than is meant,
+    StalePlanError where its units have changed hands since or who gave them takes no part any more.
+    """
+    with db.write() as tx:
+        last = plans.last_standing(tx)
+        if last is None:
+            raise ConflictError("no plan was applied that could be taken back; see `prsm plans`")
+        _require_standing(tx, standing)
+        back = moves_back(plans.all_moves(tx, last.id))
+        number = plans.add(
+            tx,
+            {
+                "round": last.round,
+                "method": UNDO,
+                "seed": last.seed,
+                "made_by": actor.name,
+                "made_ms": now_ms,
+                "units": last.units,
+                "moves": len(back),
+                "before_ms": last.makespan_ms,
+                "makespan_ms": last.before_ms,
+                "bound_ms": last.bound_ms,
+                "undoes": last.id,
+                "detail": json.dumps(_turned_round(tx, last)),
+            },
+            [
+                {
+                    "unit_id": row.unit_id,
+                    "from_agent": row.from_agent,
+                    "to_agent": row.to_agent,
+                    "from_ms": row.from_ms,
+                    "to_ms": row.to_ms,
+                }
+                for row in back
+            ],
+        )
+        plan = plans.by_id(tx, number)
+        assert plan is not None, "it was added a moment ago"
+        moved = apply_moves(tx, plan, now_ms)
+        note(tx, now_ms, actor, "plan.undo", str(last.id), plan=number, moved=moved)
+    return number
+
+
+def _require_standing(tx: Transaction, meant: int | None) -> None:
+    """Refuse where another plan was applied, or taken back, since somebody looked."""
+    if meant is None:
+        return
+    last = plans.last_standing(tx)
+    stands = 0 if last is None else last.id
+    if stands != meant:
+        now = f"plan {stands}" if stands else "none"
+        then = f"plan {meant}" if meant else "none"
+        raise ConflictError(
+            f"the plan that was applied last was {then} when this was decided, and is {now}: "
+            "somebody has applied or taken back a plan meanwhile; look at it and decide again"
+        )
+
+
+def _turned_round(tx: Transaction, last: PlanHead) -> dict[str, object]:
+    """Return the detail of a plan that gives back what another moved."""
+    plan = plans.by_id(tx, last.id)
+    assert plan is not None, "plans are never deleted"
+    detail = json.loads(plan.detail)
+    agents_then = [
+        {
+            **agent,
+            "before_ms": agent["after_ms"],
+            "after_ms": agent["before_ms"],
+            "units_before": agent["units_after"],
+            "units_after": agent["units_before"],
+            "elapsed_before_ms": agent.get("elapsed_ms"),
+            "elapsed_ms": agent.get("elapsed_before_ms"),
+        }
+        for agent in detail["agents"]
+    ]
+    said = [f"Gives back what plan {plan.id} ({plan.method}) moved; what was new stays."]
+    return {"agents": agents_then, "tree": detail["tree"], "explanation": said}

@@ -1,0 +1,185 @@
+"""Probes that a person orders: of a host, by an agent, of what was measured long ago.
+
+Invariant: an order belongs to a round, for a list of units has the number of one, and an agent does
+nothing twice in a round. So what is ordered while a round goes on is probed in it, and what is
+ordered between two rounds is the first thing of the next (ADR 126). The limits of all probes hold:
+what an agent is given in a day, and what a host bears.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from manager.db import agents, asked_probes, clock, hosts, ordering, rounds
+from manager.db.engine import Database, Transaction
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.ownership.reassignment import members
+from manager.operations.planning.probe_orders import budgets
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.errors import FormatError, about_field
+from shared.frozen import frozen
+from shared.urls import host_key
+from shared.wire.server_list import complete_line
+
+__all__ = ["ORDERS_MOST", "Ordered", "order_probes"]
+
+ORDERS_MOST: Final = 20_000
+"""At once; a day of probes of one agent."""
+DAYS_MOST: Final = 3650
+DAY_MS: Final = 86_400_000
+NOT_PROBED: Final = {
+    "new": "its name has no address yet",
+    "excluded": "it is excluded: include it first",
+}
+
+
+@frozen
+class Ordered:
+    """What became of an order. round: in which it is probed; waits: that has not begun yet.
+
+    orders: probes that were ordered. known: those that the round had already, done or not.
+    left_out: those for which an agent or a host has no room today. is_cut: there are others behind
+    the `ORDERS_MOST` that were looked at.
+    """
+
+    round: int
+    waits: bool
+    orders: int
+    known: int
+    left_out: int
+    is_cut: bool = False
+
+
+def order_probes(
+    db: Database,
+    actor: Actor,
+    now_ms: int,
+    *,
+    host: str = "",
+    agent: str = "",
+    older_days: float | None = None,
+    policy: Policy = DEFAULT_POLICY,
+) -> Ordered:
+    """Order probes whatever a round would order itself; return how many and when they are made.
+
+    host: only of this one, by its key or any URL on it; however fresh its distances are, unless
+    older_days is given. agent: only by this one. older_days: pairs whose distance was measured
+    longer ago; for an agent alone also hosts that it never measured, and if absent what is not
+    fresh by the policy. Raises FormatError where nothing or no number of days is given,
+    NotFoundError, ConflictError where it cannot be probed or no agent takes part.
+    """
+    if not host and not agent and older_days is None:
+        raise FormatError("probes of what: name a host, an agent, or an age in days").about("host")
+    if older_days is not None and not 0 <= older_days <= DAYS_MOST:
+        raise FormatError(f"older than {older_days:g} days: must be 0 to {DAYS_MOST:,}").about(
+            "older"
+        )
+    with db.write() as tx:
+        current = rounds.open_round(tx)
+        number = next_round(tx) if current is None else current.number
+        taking = _agents(tx, agent)
+        if host:
+            open_number = 0 if current is None else current.number
+            wanted = _of_host(tx, host, taking, older_days, now_ms, open_number)
+        else:
+            fresh_s = policy.probe_fresh_s if older_days is None else older_days * DAY_MS / 1000
+            before_ms = now_ms - round(fresh_s * 1000)
+            wanted = asked_probes.stale_pairs(
+                tx, taking, before_ms, ORDERS_MOST + 1, missing=bool(agent)
+            )
+        is_cut, wanted = len(wanted) > ORDERS_MOST, wanted[:ORDERS_MOST]
+        chosen = _within_limits(tx, wanted, taking, now_ms, policy)
+        orders = ordering.add(tx, number, chosen, now_ms)
+        done = Ordered(
+            number,
+            current is None,
+            orders,
+            len(chosen) - orders,
+            len(wanted) - len(chosen),
+            is_cut,
+        )
+        note(
+            tx,
+            now_ms,
+            actor,
+            "probe.order",
+            host or agent or "all",
+            round=number,
+            orders=orders,
+            host=host,
+            agent=agent,
+            older_days=older_days,
+        )
+    return done
+
+
+def next_round(tx: Transaction) -> int:
+    """Return the number that the next round will have."""
+    return max(rounds.last_number(tx), clock.rounds_from(tx)) + 1
+
+
+def _agents(tx: Transaction, name: str) -> list[int]:
+    taking = {row.name: row.id for row in members(tx)}
+    if not name:
+        if not taking:
+            raise ConflictError("no agent has called yet: let one join with `prsm agents token`")
+        return list(taking.values())
+    if name in taking:
+        return [taking[name]]
+    if agents.by_name(tx, name) is None:
+        raise NotFoundError(f"agent {name}: there is none", see="agents").about("agent")
+    raise ConflictError(f"agent {name} takes no part now: it probes nothing").about("agent")
+
+
+def _of_host(
+    tx: Transaction,
+    host: str,
+    taking: list[int],
+    older_days: float | None,
+    now_ms: int,
+    open_number: int,
+) -> list[tuple[int, int]]:
+    """Return (unit, agent) for a host, those first that measured it longest ago or never.
+
+    open_number: of the round that goes on, or 0. Who crawled the host in it is left out: of one
+    round the crawl counts, and a probe would say nothing more.
+    """
+    with about_field("host"):
+        key = host_key(complete_line(host))
+    top = next((unit for unit in hosts.units_of_hosts(tx, [key]) if unit.path == "/"), None)
+    if top is None:
+        raise NotFoundError(f"host {key}: not known; import it first").about("host")
+    if top.state in NOT_PROBED:
+        raise ConflictError(f"host {key} cannot be probed: {NOT_PROBED[top.state]}").about("host")
+    if open_number and top.state == "idle":
+        raise ConflictError(f"host {key} waits for the next round, which probes it").about("host")
+    measured = asked_probes.measured_when(tx, top.id, open_number)
+    before_ms = now_ms if older_days is None else now_ms - round(older_days * DAY_MS)
+    never = {agent for _, agent in ordering.banned_pairs(tx, [top.id])}
+    wanted = []
+    for agent in taking:
+        at_ms = measured.get(agent, 0)
+        if agent not in never and at_ms is not None and at_ms <= before_ms:
+            wanted.append((at_ms, agent))
+    return [(top.id, agent) for _, agent in sorted(wanted)]
+
+
+def _within_limits(
+    tx: Transaction,
+    wanted: list[tuple[int, int]],
+    taking: list[int],
+    now_ms: int,
+    policy: Policy,
+) -> list[tuple[int, int]]:
+    """Return the pairs for which their agent and their host have room, in their order."""
+    left = budgets(tx, taking, now_ms, policy)
+    borne: Counter[int] = Counter()
+    chosen = []
+    for unit, agent in wanted:
+        if left[agent] > 0 and borne[unit] < policy.probes_of_a_host_a_day:
+            left[agent] -= 1
+            borne[unit] += 1
+            chosen.append((unit, agent))
+    return chosen

@@ -1,0 +1,297 @@
+"""Who is offered which release: rings, halt, pins, the lowest version that still gets work.
+
+None of it needs a key: an offer can only name a release that people signed, and the launcher at the
+site checks that for itself. Invariant: a release that is halted or revoked is offered to nobody,
+and nobody is offered less than it runs, but where its own pin says so (the launcher still refuses
+what is older than all it had, except its last good one).
+
+Where they contradict, the minimum goes first: below it nothing is offered, pinned or not. So none
+is set that sites could not reach, and none is pinned below it. A site's own pin is the site's: it
+stays, and gets no work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final, Literal, get_args
+
+from manager.db import agents, releases
+from manager.db.agents import AgentRow
+from manager.db.engine import Database, Transaction
+from manager.db.releases import AgentReleaseRow, ReleaseRow
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.releases.offer_snapshots import ShownOffer, check_shown
+from shared.errors import FormatError, about_field
+from shared.frozen import frozen
+from shared.versions import is_version, version_key
+
+__all__ = [
+    "RINGS",
+    "AgentOffer",
+    "Offer",
+    "Ring",
+    "halt",
+    "offer_for",
+    "offers",
+    "pin_version",
+    "roll_out",
+    "set_canary",
+    "set_minimum_version",
+    "too_old",
+]
+
+Ring = Literal["canary", "tenth", "all"]
+RINGS: Final[tuple[Ring, ...]] = get_args(Ring)
+TENTH: Final = 10
+
+
+@frozen
+class Offer:
+    """What an agent is to run. version: empty: nothing new. target: the file's signed name."""
+
+    version: str
+    target: str
+    minimum: str
+    why: str
+
+
+@frozen
+class AgentOffer:
+    """An agent that takes part: what it runs, what it is offered, how its last update went.
+
+    offered: what its ring or pin gives it, also where it runs that already; empty: nothing.
+    """
+
+    agent: str
+    running: str
+    offered: str
+    why: str
+    told: AgentReleaseRow
+
+    @property
+    def is_due(self) -> bool:
+        """Tell whether it is offered something that it does not run."""
+        return bool(self.offered) and self.offered != self.running
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether its last update did not end well."""
+        return self.told.outcome not in ("", "updated", "unreached")
+
+
+def roll_out(
+    db: Database,
+    version: str,
+    ring: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    shown: ShownOffer | None = None,
+) -> None:
+    """Offer a release to a ring: the canaries, a tenth of the agents, all; ends a halt of it.
+
+    shown: how the person saw it offered; None: it may be as it is. Raises NotFoundError,
+    ConflictError (revoked; not as it was shown), FormatError (no such ring).
+    """
+    if ring not in RINGS:
+        raise FormatError(f"ring {ring[:40]!r}: must be one of {', '.join(RINGS)}").about("ring")
+    with db.write() as tx:
+        row = _release(tx, version)
+        if row.revoked_ms is not None:
+            raise ConflictError(f"release {version}: was revoked; publish another version").about(
+                "version"
+            )
+        check_shown(row, shown)
+        releases.change(tx, version, ring=ring, rolled_out_ms=now_ms, halted_ms=None)
+        ended = {} if row.halted_ms is None else {"ended_halt": True}
+        note(tx, now_ms, actor, "release.rollout", version, ring=ring, before=row.ring, **ended)
+
+
+def halt(db: Database, version: str, actor: Actor, now_ms: int) -> None:
+    """Offer a release to nobody more, until it is rolled out again; who runs it keeps it.
+
+    It is never refused for what somebody else did meanwhile. Raises NotFoundError. Again changes
+    nothing.
+    """
+    with db.write() as tx:
+        row = _release(tx, version)
+        if row.halted_ms is None:
+            releases.change(tx, version, halted_ms=now_ms)
+            note(tx, now_ms, actor, "release.halt", version, ring=row.ring)
+
+
+def set_canary(db: Database, agent: str, actor: Actor, now_ms: int, *, canary: bool) -> None:
+    """Let an agent be among the first that are offered a release, or no more."""
+    with db.write() as tx:
+        releases.change_agent(tx, _agent(tx, agent).id, canary=canary)
+        note(tx, now_ms, actor, "release.canary", agent, canary=canary)
+
+
+def pin_version(
+    db: Database,
+    agent: str,
+    version: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    shown: str | None = None,
+) -> None:
+    """Offer an agent this version and no other; empty: what its ring is offered.
+
+    shown: the pin that the person saw, empty for none; None: it may be any. Raises NotFoundError,
+    ConflictError (revoked, or below the minimum; another pin than was shown).
+    """
+    with db.write() as tx:
+        row = _agent(tx, agent)
+        if shown is not None and shown != (pin := releases.agent_release(tx, row.id).pin):
+            raise ConflictError(
+                f"agent {agent}: is pinned to {pin or 'nothing'} since it was shown, so nothing "
+                "was done; load the page again"
+            )
+        if version and _release(tx, version).revoked_ms is not None:
+            raise ConflictError(f"release {version}: was revoked; pin another version").about(
+                "version"
+            )
+        minimum = releases.minimum(tx)
+        if too_old(minimum, version):
+            raise ConflictError(
+                f"release {version}: agents below {minimum} get no work; pin a later version, or "
+                "lower the minimum first"
+            ).about("version")
+        releases.change_agent(tx, row.id, pin=version)
+        note(tx, now_ms, actor, "release.pin", agent, version=version)
+
+
+def set_minimum_version(
+    db: Database, version: str, actor: Actor, now_ms: int, *, shown: str | None = None
+) -> None:
+    """Give agents below a version no permit any more; empty: each version gets one.
+
+    What they have fetched is taken all the same. A pin below it does not hold any more. shown: the
+    minimum that the person saw, empty for none; None: it may be any. Raises FormatError,
+    ConflictError (no release from this version on is rolled out to all; another than was shown).
+    """
+    with about_field("version"):
+        if version:
+            version_key(version)
+    with db.write() as tx:
+        minimum = releases.minimum(tx)
+        if shown not in (None, minimum):
+            raise ConflictError(
+                f"the lowest version is {minimum or 'none'} since it was shown, so nothing was "
+                "done; load the page again"
+            )
+        found = releases.all_releases(tx)
+        offered = [row for row in found if _is_offered(row, version) and row.ring == "all"]
+        if version and found and not offered:
+            raise ConflictError(
+                f"minimum {version[:64]}: no release from it on is rolled out to all, so sites "
+                "below it could not get there; roll one out first"
+            ).about("version")
+        releases.set_minimum(tx, version)
+        note(tx, now_ms, actor, "release.minimum", version or "none")
+
+
+def offer_for(db: Database, agent: AgentIdentity, running: str) -> Offer:
+    """Return what an agent is to run, by its pin or its ring.
+
+    running: the version that it says it runs; one that is unknown is offered the newest of its
+    ring, and its launcher installs nothing else.
+    """
+    with db.read() as tx:
+        found = releases.all_releases(tx)
+        told = releases.agent_release(tx, agent.id)
+        minimum = releases.minimum(tx)
+    best, why = _best(found, told, agent.name, minimum)
+    if best is None or best.version == running:
+        return Offer("", "", minimum, why if best is None else "you run what is offered")
+    if not told.pin and is_version(running) and version_key(running) > version_key(best.version):
+        return Offer("", "", minimum, f"you run {running}; {best.version} is offered")
+    return Offer(best.version, best.target, minimum, why)
+
+
+def offers(db: Database) -> list[AgentOffer]:
+    """Return what each agent of the fleet is offered, by name; plain and retired ones are not."""
+    with db.read() as tx:
+        found = releases.all_releases(tx)
+        told = releases.agent_releases_of_all(tx)
+        minimum = releases.minimum(tx)
+        rows = agents.all_agents(tx)
+    made = []
+    for row in rows:
+        if row.retired_ms is not None or row.is_plain:
+            continue
+        own = told.get(row.id, AgentReleaseRow(row.id))
+        best, _ = _best(found, own, row.name, minimum)
+        made.append(_agent_offer(row, best, own, minimum))
+    return sorted(made, key=lambda one: one.agent)
+
+
+def _agent_offer(
+    row: AgentRow, best: ReleaseRow | None, told: AgentReleaseRow, minimum: str
+) -> AgentOffer:
+    if told.pin and not too_old(minimum, told.pin):
+        offered, why = ("" if best is None else best.version), f"pinned to {told.pin}"
+    elif best is None:
+        offered, why = "", "nothing is rolled out to it"
+    elif is_version(row.version) and version_key(row.version) > version_key(best.version):
+        offered, why = "", f"runs a newer one than {best.version}"
+    else:
+        offered, why = best.version, f"ring: {best.ring}"
+    return AgentOffer(row.name, row.version, offered, why, told)
+
+
+def too_old(minimum: str, version: str) -> bool:
+    """Tell whether an agent of a version gets no work; what says no version counts as newest."""
+    if not minimum or not is_version(version):
+        return False
+    return version_key(version) < version_key(minimum)
+
+
+def _best(
+    found: list[ReleaseRow], told: AgentReleaseRow, name: str, minimum: str
+) -> tuple[ReleaseRow | None, str]:
+    offered = [row for row in found if _is_offered(row, minimum)]
+    below = too_old(minimum, told.pin)
+    if told.pin and not below:
+        pinned = [row for row in offered if row.version == told.pin]
+        return (pinned[0] if pinned else None), f"the administrator pinned you to {told.pin}"
+    over = f"; your pin {told.pin} is below the minimum {minimum}" if below else ""
+    mine = [row for row in offered if _is_for(row, told.canary, name)]
+    if not mine:
+        return None, f"nothing is rolled out to you{over}"
+    best = max(mine, key=lambda row: version_key(row.version))
+    return best, f"rolled out: {best.ring}{over}"
+
+
+def _is_offered(row: ReleaseRow, minimum: str) -> bool:
+    usable = row.revoked_ms is None and row.halted_ms is None
+    return usable and not too_old(minimum, row.version)
+
+
+def _is_for(row: ReleaseRow, canary: bool, name: str) -> bool:
+    if row.ring == "all":
+        return True
+    if row.ring == "tenth":
+        # Another tenth each time, so that nobody is always the first to suffer.
+        drawn = hashlib.sha256(f"{row.version} {name}".encode()).digest()
+        return canary or int.from_bytes(drawn[:8], "big") % TENTH == 0
+    return row.ring == "canary" and canary
+
+
+def _release(tx: Transaction, version: str) -> ReleaseRow:
+    row = releases.by_version(tx, version)
+    if row is None:
+        raise NotFoundError(f"release {version[:40]!r}: is not published", see="release").about(
+            "version"
+        )
+    return row
+
+
+def _agent(tx: Transaction, name: str) -> AgentRow:
+    row = agents.by_name(tx, name)
+    if row is None:
+        raise NotFoundError(f"agent {name[:80]!a}: there is none", see="agents")
+    return row

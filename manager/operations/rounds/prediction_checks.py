@@ -1,0 +1,75 @@
+"""Probe what a plan would move on a prediction, before it does.
+
+A draft of the plan may move units to agents whose distance is only predicted. For each such unit
+the three agents that are predicted nearest are ordered to probe it, and the one of the draft; when
+that is done the plan is made again, from measurements. Once a round: what could not be verified
+then stays with agents that measured it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from manager.balancing import Plan
+from manager.db import ordering, pieces, rounds
+from manager.db.engine import Database
+from manager.db.rounds import RoundRow
+from manager.operations.actor import CLOCK, note
+from manager.operations.ownership.reassignment import members
+from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
+from manager.operations.policy import Policy
+
+__all__ = ["verify_predictions"]
+
+BEST: Final = 3
+
+
+def verify_predictions(
+    db: Database,
+    current: RoundRow,
+    now: Callable[[], int],
+    policy: Policy,
+    draft_of: Callable[[Loaded], Plan],
+) -> bool:
+    """Order the probes that a round's plan would need; tell whether there are any to wait for."""
+    if not current.probe or current.verified_ms is not None or current.method == DEAL:
+        return False
+    with db.read() as tx:
+        loaded = load_all(tx, members(tx), ["placed", "probing"], policy, on_predictions=True)
+    pairs: list[tuple[int, int]] = []
+    if loaded is not None and loaded.predicted.any():
+        pairs = _wanted(loaded, draft_of(loaded))
+    with db.write() as tx:
+        now_ms = now()
+        again = rounds.open_round(tx)
+        if again is None or again.number != current.number or again.verified_ms is not None:
+            return True
+        # A piece of a split host is never probed: the host stands for it.
+        host_of = {piece: top for top, below in pieces.of_tops(tx).items() for piece in below}
+        probes = {(host_of.get(unit, unit), agent) for unit, agent in pairs}
+        ordered = ordering.add(tx, current.number, sorted(probes), now_ms)
+        rounds.update(tx, current.number, verified_ms=now_ms)
+        if ordered:
+            note(tx, now_ms, CLOCK, "round.verify", str(current.number), orders=ordered)
+    return bool(ordered)
+
+
+def _wanted(loaded: Loaded, draft: Plan) -> list[tuple[int, int]]:
+    """Return (unit, agent) to probe: the best predicted of each unit that would move on one."""
+    forbidden = loaded.problem.forbidden
+    allowed = loaded.predicted if forbidden is None else loaded.predicted & ~forbidden
+    pairs: list[tuple[int, int]] = []
+    for move in draft.moves:
+        column = move.unit
+        if not loaded.predicted[move.taker, column]:
+            continue
+        guessed = np.flatnonzero(allowed[:, column])
+        nearest = guessed[np.argsort(loaded.problem.costs[guessed, column], kind="stable")[:BEST]]
+        pairs += [
+            (int(loaded.unit_ids[column]), loaded.agent_ids[int(row)])
+            for row in {move.taker, *nearest.tolist()}
+        ]
+    return pairs

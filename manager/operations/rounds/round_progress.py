@@ -1,0 +1,195 @@
+"""What moves a round on: the plan when all is probed, the end when all is crawled and reported."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from manager.balancing import BalancingError, Churn, Options, Plan
+from manager.db import (
+    agents,
+    asked_probes,
+    hosts,
+    pins,
+    plans,
+    probes,
+    rights,
+    round_units,
+    rounds,
+    starting,
+)
+from manager.db.engine import Database, Transaction
+from manager.db.rounds import RoundRow
+from manager.errors import StalePlanError
+from manager.operations.actor import CLOCK, note
+from manager.operations.hosts.host_shares import spread_distances
+from manager.operations.measurement.agent_verdicts import watch_agents
+from manager.operations.measurement.distance_model import IsLearned, learned_here
+from manager.operations.measurement.distances import counted_totals
+from manager.operations.ownership.reassignment import members
+from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
+from manager.operations.planning.plan_application import apply_moves
+from manager.operations.planning.planners import Solver
+from manager.operations.planning.plans import rows_of_plan
+from manager.operations.policy import Policy
+from manager.operations.rounds.prediction_checks import verify_predictions
+
+__all__ = ["begin_crawl", "finish_round", "has_reported"]
+
+_log: Final = logging.getLogger(__name__)
+
+
+def begin_crawl(
+    db: Database,
+    now: Callable[[], int],
+    policy: Policy,
+    planner: Solver,
+    is_learned: IsLearned = learned_here,
+) -> bool:
+    """Plan a round whose probes are all done, give the units out and let the crawl begin.
+
+    now: the time in ms, asked for again with each write: a plan of a million hosts takes minutes,
+    and what others do meanwhile must not be later than what comes of it. is_learned: whether a
+    plan may be made; the round waits for it.
+
+    The plan is made outside a transaction and stored in one of its own, so that agents wait for
+    the second one only; where owners changed meanwhile, or a kill came in between, the next call
+    makes another. Without an agent that takes part the round waits.
+    """
+    with db.read() as tx:
+        current = rounds.open_round(tx)
+        if current is None or current.state != "probing" or probes.any_open(tx, current.number):
+            is_learned(db, now())
+            return False
+    watch_agents(db, now(), policy, everybody=True)
+    if not is_learned(db, now()):
+        return False
+    spread_distances(db)
+
+    def plan_of(loaded: Loaded) -> Plan:
+        return _plan_of(current, loaded, policy, planner)
+
+    if verify_predictions(db, current, now, policy, plan_of):
+        return False
+    made_ms = now()
+    with db.read() as tx:
+        loaded = load_all(
+            tx,
+            members(tx),
+            ["placed", "probing"],
+            policy,
+            on_predictions=current.method == DEAL,
+        )
+    if loaded is None:
+        return False
+    plan = _plan_of(current, loaded, policy, planner)
+    rows = rows_of_plan(plan, loaded, current.number, current.seed, CLOCK, made_ms)
+    with db.write() as tx:
+        plan_id = plans.add(tx, *rows)
+    try:
+        with db.write() as tx:
+            again = rounds.open_round(tx)
+            if again is None or again.number != current.number or again.state != "probing":
+                return False
+            stored = plans.by_id(tx, plan_id)
+            assert stored is not None, "plans are never deleted"
+            now_ms = now()
+            moved = apply_moves(tx, stored, now_ms)
+            starting.forget_found(tx, current.number)
+            units = round_units.enter_all(tx, current.number)
+            rounds.update(tx, current.number, state="crawling", crawling_ms=now_ms, plan_id=plan_id)
+            note(
+                tx,
+                now_ms,
+                CLOCK,
+                "round.crawl",
+                str(current.number),
+                plan=plan_id,
+                moved=moved,
+                units=units,
+            )
+    except StalePlanError:
+        return False
+    return True
+
+
+def _plan_of(current: RoundRow, loaded: Loaded, policy: Policy, planner: Solver) -> Plan:
+    """Return the plan of the round's method; of the default one where that refuses, as `lp` may."""
+    moves = policy.plan_moves if current.plan_moves is None else current.plan_moves
+    options = Options(seed=current.seed, churn=Churn(most_moves=moves))
+    try:
+        return planner(current.method, loaded.problem, options)
+    except BalancingError as error:
+        _log.warning("round %d: %s; planned by default instead", current.number, error)
+        return planner("default", loaded.problem, options)
+
+
+def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
+    """End a round whose units are all crawled and whose logs are in; write its makespan down."""
+    with db.read() as tx:
+        current = rounds.open_round(tx)
+        if current is None or not _is_over(tx, current, now_ms, policy):
+            return False
+    with db.write() as tx:
+        again = rounds.open_round(tx)
+        if again is None or not _is_over(tx, again, now_ms, policy):
+            return False
+        totals = counted_totals(tx, again.number)
+        longest = max(totals, key=lambda total: (total[1], -total[0]), default=None)
+        last_ms = max(round_units.finishers(tx, again.number).values(), default=now_ms)
+        _end_probes(tx, again.number, now_ms)
+        began_ms = again.crawling_ms if again.crawling_ms is not None else last_ms
+        rounds.update(
+            tx,
+            again.number,
+            state="finished",
+            finished_ms=now_ms,
+            makespan_ms=longest[1] if longest is not None else 0,
+            makespan_agent=agents.names(tx)[longest[0]] if longest is not None else "",
+            elapsed_ms=max(0, last_ms - began_ms),
+        )
+        note(
+            tx,
+            now_ms,
+            CLOCK,
+            "round.finish",
+            str(again.number),
+            makespan_ms=longest[1] if longest is not None else 0,
+        )
+    return True
+
+
+def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
+    """Give up what people ordered to be probed in a round that is over; nothing waited for it."""
+    probed = asked_probes.granted_in(tx, number)
+    rights.withdraw(tx, now_ms, "the round is over", unit_ids=probed)
+    probes.fail_round(tx, number, "the round was over first")
+
+
+def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:
+    if current.state != "crawling" or round_units.any_unfinished(tx, current.number):
+        return False
+    # What nobody here may have waits for an agent that may, not for this round.
+    if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):
+        return False
+    grace_ms = round(policy.log_grace_s * 1000)
+    # What an agent found last is still on its way into the round, for as long as a log may be.
+    if hosts.any_unresolved_since(tx, now_ms - grace_ms):
+        return False
+    return all(
+        # A finish in the future was written by a clock that has been set back since.
+        has_reported(tx, agent, last_ms + grace_ms if last_ms <= now_ms else 0)
+        for agent, last_ms in round_units.finishers(tx, current.number).items()
+    )
+
+
+def has_reported(tx: Transaction, agent_id: int, by_ms: int) -> bool:
+    """Return whether no log of an agent is to be waited for: it said so, or is gone, or is plain.
+
+    by_ms: a while after it finished its last unit, when the log of that is surely in its outbox.
+    """
+    row = agents.by_id(tx, agent_id)
+    if row is None or not row.takes_part or row.is_plain:
+        return True
+    return not row.reports_waiting and (row.last_contact_ms or 0) >= by_ms

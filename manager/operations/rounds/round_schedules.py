@@ -1,0 +1,125 @@
+"""Rounds by the clock.
+
+A time at which a round goes on, or nothing could be done, is skipped, not kept for later, and
+leaves an audit row. A time that was missed by more than an hour, as the manager was away, is
+skipped, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from manager.balancing import BALANCERS
+from manager.db import rounds
+from manager.db.engine import Database, Transaction
+from manager.db.schedules import ROUNDS, RoundSchedule
+from manager.errors import ConflictError
+from manager.operations.actor import Actor, note
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.rounds.rounds import check_moves, start_in
+from manager.operations.timetables import LATE_MS, Scheduled, Timetable
+from manager.schedules import Crontab
+from shared.errors import FormatError, about_field
+
+__all__ = ["TIMETABLE", "add_schedule", "change_schedule", "start_scheduled"]
+
+WORDS: Final = ("schedule.add", "schedule.change", "schedule.remove")
+TIMETABLE: Final = Timetable(ROUNDS, WORDS, 100, "rounds schedule")
+
+
+def add_schedule(
+    db: Database,
+    crontab: str,
+    zone: str,
+    method: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    probe: bool = True,
+    moves: float | None = None,
+) -> Scheduled[RoundSchedule]:
+    """Let rounds begin by the clock. moves: as of `start_round`.
+
+    Raises FormatError, ConflictError where there are too many.
+    """
+    line, values, told = _checked(crontab, zone, method, probe=probe, moves=moves)
+    with db.write() as tx:
+        return TIMETABLE.add(tx, line, actor, now_ms, values, told=told)
+
+
+def change_schedule(
+    db: Database,
+    number: int,
+    crontab: str,
+    zone: str,
+    method: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    probe: bool = True,
+    moves: float | None = None,
+    shown_ms: int | None = None,
+) -> Scheduled[RoundSchedule]:
+    """Let rounds begin by a schedule as it is said now, whole; it keeps its number.
+
+    shown_ms: when the one was made that the person saw. Raises FormatError, NotFoundError,
+    ConflictError (somebody changed it since).
+    """
+    line, values, told = _checked(crontab, zone, method, probe=probe, moves=moves)
+    with db.write() as tx:
+        return TIMETABLE.change(
+            tx, number, line, actor, now_ms, values, told=told, shown_ms=shown_ms
+        )
+
+
+def _checked(
+    crontab: str, zone: str, method: str, *, probe: bool, moves: float | None
+) -> tuple[Crontab, dict[str, Any], dict[str, Any]]:
+    """Return the times, the columns, and what the audit is told. Raises FormatError."""
+    if method not in BALANCERS:
+        raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(BALANCERS)}").about(
+            "method"
+        )
+    with about_field("moves"):
+        check_moves(moves)
+    with about_field("crontab"):
+        line = Crontab(crontab, zone)
+    values = {"method": method, "probe": probe, "plan_moves": moves}
+    return line, values, {"method": method, "probe": probe, "moves": moves}
+
+
+def start_scheduled(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> int:
+    """Begin the rounds that are due; return how many times were looked at."""
+
+    def start(tx: Transaction, row: RoundSchedule, _: list[RoundSchedule]) -> str:
+        return _start(tx, row, now_ms, policy)
+
+    return TIMETABLE.run_due(db, now_ms, start)
+
+
+def _start(tx: Transaction, row: RoundSchedule, now_ms: int, policy: Policy) -> str:
+    """Begin the round of a schedule, or say why not; return it in words."""
+    actor = Actor("clock", f"schedule {row.id}")
+    current = rounds.open_round(tx)
+    if current is not None:
+        why = f"round {current.number} goes on"
+    elif now_ms - row.next_ms > LATE_MS:
+        why = "the manager was away at its time"
+    else:
+        try:
+            number = start_in(
+                tx,
+                row.method,
+                actor,
+                now_ms,
+                probe=row.probe,
+                seed=now_ms % 2**32,
+                moves=row.plan_moves,
+                policy=policy,
+            )
+        except ConflictError as error:
+            why = str(error)
+        else:
+            return f"began round {number}"
+    note(tx, now_ms, actor, "round.skip", str(row.id), alert=current is None, reason=why)
+    return f"skipped: {why}"

@@ -1,0 +1,268 @@
+"""Rounds: probe, assign, crawl, report, equalise, again. People start and cancel them.
+
+`probing` -> `crawling` -> `finished`, or `cancelled`; at most one goes on. What moves a round from
+one state to the next is left to the tick.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import field
+from typing import Any, Final
+
+from manager.balancing import BALANCERS
+from manager.db import (
+    addresses,
+    agents,
+    asked_probes,
+    hosts,
+    plans,
+    probes,
+    refetching,
+    rights,
+    round_units,
+    rounds,
+)
+from manager.db.engine import Database, Transaction
+from manager.db.plans import PlanHead, PlanRow
+from manager.db.rounds import RoundRow
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.fleet.link_counts import LinkKindSum, link_kinds_of_round
+from manager.operations.health.few_hosts import reasons
+from manager.operations.health.round_counts import hosts_without_address, round_counts
+from manager.operations.ownership.reassignment import members
+from manager.operations.planning.plan_application import apply_plan
+from manager.operations.planning.plans import check_moves, make_plan
+from manager.operations.planning.probe_orders import order_probes_of_round
+from manager.operations.planning.requested_probes import next_round
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.errors import FormatError
+from shared.frozen import frozen
+
+__all__ = [
+    "METHODS",
+    "RoundDetail",
+    "RoundRow",
+    "apply_plan",
+    "cancel_round",
+    "check_moves",
+    "current_round",
+    "list_rounds",
+    "make_plan",
+    "round_detail",
+    "start_in",
+    "start_round",
+]
+
+METHODS: Final = tuple(BALANCERS)
+
+
+@frozen
+class RoundDetail:
+    """A round with its progress. orders, units: how many are in each state.
+
+    agents: name, and per state units, pages, bytes; failures by code; measured_ms of the crawl so
+    far. failures: units that failed, by code of `HostFailure`. unresolved: hosts without an
+    address, by code, which take no part; of the newest round only, as they are now. plan: costs
+    per agent, tree and explanation of the plan that it goes by, or None: not made yet, or not
+    asked for. link_kinds: what each kind of links brought, the most URLs first.
+    """
+
+    round: RoundRow
+    orders: dict[str, int]
+    units: dict[str, int]
+    agents: list[dict[str, Any]]
+    planned_ms: float | None
+    bound_ms: float | None
+    plan: dict[str, Any] | None
+    link_kinds: list[LinkKindSum] = field(default_factory=list)
+    failures: dict[str, int] = field(default_factory=dict)
+    unresolved: dict[str, int] = field(default_factory=dict)
+
+
+def start_round(
+    db: Database,
+    method: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    probe: bool = True,
+    seed: int = 0,
+    moves: float | None = None,
+    policy: Policy = DEFAULT_POLICY,
+) -> int:
+    """Begin a round and return its number: what has no fresh distance is to be probed first.
+
+    method: how units are given out, one of METHODS. probe: False goes on with what is known. moves:
+    share of the placed units that the plan may move, as `default` keeps to it; None: the policy's.
+    Raises FormatError for another method or share, ConflictError while a round goes on or where
+    there is no agent that has called or no host with an address.
+    """
+    if method not in METHODS:
+        raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(METHODS)}")
+    check_moves(moves)
+    with db.write() as tx:
+        return start_in(
+            tx, method, actor, now_ms, probe=probe, seed=seed, moves=moves, policy=policy
+        )
+
+
+def start_in(
+    tx: Transaction,
+    method: str,
+    actor: Actor,
+    now_ms: int,
+    *,
+    probe: bool,
+    seed: int,
+    moves: float | None,
+    policy: Policy,
+) -> int:
+    """Begin a round in a transaction of the caller's; return its number. Raises ConflictError."""
+    current = rounds.open_round(tx)
+    if current is not None:
+        raise ConflictError(
+            f"round {current.number} is {current.state}: wait for its end, or cancel it"
+        )
+    taking = [agent.id for agent in members(tx)]
+    if not taking:
+        raise ConflictError("no agent has called yet: let one join with `prsm agents token`")
+    # They are told in terms of a round; what is not fetched yet is given out again in this one.
+    rights.withdraw(tx, now_ms, "a round begins", unit_ids=refetching.granted_units(tx))
+    hosts.change_state(tx, "idle", "probing")
+    if not hosts.any_in_state(tx, ["placed", "probing"]):
+        failed = Counter[str]()
+        for _, failure, count in addresses.failed_counts(tx):
+            failed[failure] += count
+        if failed:
+            raise ConflictError(
+                f"no host has an address, of {failed.total():,} that are known; "
+                f"{reasons(dict(failed.most_common()))}; see naming.servers, then look up again "
+                "by `prsm hosts resolve`"
+            )
+        raise ConflictError(
+            "no host has an address yet: import hosts, wait until their names were looked up "
+            "(`prsm hosts import FILE --wait`, `prsm status`)"
+        )
+    number = next_round(tx)
+    asked = asked_probes.into_round(tx, rounds.last_number(tx), number, now_ms)
+    rounds.add(
+        tx,
+        number=number,
+        method=method,
+        state="probing",
+        probe=probe,
+        seed=seed,
+        plan_moves=moves,
+        started_by=actor.name,
+        started_ms=now_ms,
+    )
+    orders = asked + (order_probes_of_round(tx, number, taking, now_ms, policy) if probe else 0)
+    note(
+        tx,
+        now_ms,
+        actor,
+        "round.start",
+        str(number),
+        method=method,
+        probe=probe,
+        seed=seed,
+        moves=moves,
+        orders=orders,
+    )
+    return number
+
+
+def cancel_round(
+    db: Database, actor: Actor, now_ms: int, reason: str = "", *, meant: int | None = None
+) -> int:
+    """End the round that goes on; return its number. Agents stop with their next lists.
+
+    meant: its number when it was decided; None: whichever goes on. What was measured and crawled
+    stays. Raises ConflictError where no round goes on, or another one.
+    """
+    with db.write() as tx:
+        current = rounds.open_round(tx)
+        if current is None:
+            raise ConflictError("no round goes on: there is nothing to cancel")
+        if meant is not None and current.number != meant:
+            raise ConflictError(
+                f"round {meant} was to be cancelled, and is over; round {current.number} goes on "
+                "and was left alone"
+            )
+        why = reason or f"cancelled by {actor.name}"
+        probes.fail_round(tx, current.number, "the round was cancelled")
+        round_units.cancel_units(tx, current.number, "the round was cancelled")
+        for agent in agents.all_agents(tx):
+            rights.withdraw(tx, now_ms, "the round was cancelled", agent_id=agent.id)
+        hosts.unplaced_to_idle(tx)
+        rounds.update(tx, current.number, state="cancelled", finished_ms=now_ms, reason=why)
+        note(tx, now_ms, actor, "round.cancel", str(current.number), reason=why)
+        return current.number
+
+
+def current_round(db: Database) -> RoundRow | None:
+    """Return the round that goes on, or None."""
+    with db.read() as tx:
+        return rounds.open_round(tx)
+
+
+def list_rounds(db: Database, limit: int = 50) -> list[RoundRow]:
+    """Return the newest rounds, newest first; `round_list` has all."""
+    with db.read() as tx:
+        return rounds.newest(tx, max(1, min(limit, 1000)))
+
+
+def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundDetail:
+    """Return a round; how far it is may be kept figures. Raises NotFoundError.
+
+    with_plan: False leaves out what its plan says of each agent: of a thousand that is long.
+    """
+    with db.read() as tx:
+        row = rounds.by_number(tx, number)
+        if row is None:
+            raise NotFoundError(f"round {number}: there is none", see="rounds")
+        plan: PlanHead | None = None
+        if row.plan_id is not None:
+            plan = (plans.by_id if with_plan else plans.head_by_id)(tx, row.plan_id)
+        names = agents.names(tx)
+        kinds = link_kinds_of_round(tx, number)
+        is_newest = number == rounds.last_number(tx)
+    unresolved = hosts_without_address(db) if is_newest else {}
+    far = round_counts(db, number)
+    units: Counter[str] = Counter()
+    of_agent: dict[int, dict[str, Any]] = {}
+    for agent, state, held, pages, size in far.progress:
+        units[state] += held
+        entry = of_agent.setdefault(
+            agent,
+            {
+                "name": names.get(agent, ""),
+                "units": {},
+                "pages": 0,
+                "bytes": 0,
+                "failures": {},
+                "measured_ms": far.measured_ms.get(agent, 0),
+            },
+        )
+        entry["units"][state] = held
+        entry["pages"] += pages
+        entry["bytes"] += size
+    failures: Counter[str] = Counter()
+    for agent, failure, count in far.failures:
+        failures[failure] += count
+        of_agent[agent]["failures"][failure] = count
+    return RoundDetail(
+        row,
+        dict(far.orders),
+        dict(units),
+        list(of_agent.values()),
+        plan.makespan_ms if plan is not None else None,
+        plan.bound_ms if plan is not None else None,
+        json.loads(plan.detail) if isinstance(plan, PlanRow) else None,
+        kinds,
+        dict(failures.most_common()),
+        unresolved,
+    )

@@ -1,0 +1,128 @@
+"""The tick: everything that happens because time passes or because something else happened.
+
+The clock calls it every few seconds. Each step is transactions of its own that may be repeated, so
+a kill between any two statements leaves a state that the next tick goes on from, and two ticks at
+once do no harm. What is due lives in tables: the cost of a tick grows with what there is to do,
+and with the number of agents, not with the number of hosts.
+The order matters: deadlines move before anything ends, what ended is handed on before rights are
+given, and generations are raised last, once for all that changed.
+"""
+
+from __future__ import annotations
+
+from manager.balancing import make_plan
+from manager.db import agents, probes, refetching, round_units, rounds
+from manager.db.engine import Database
+from manager.operations.fleet.deadlines import expire_permits, follow_clock, give_up_probes
+from manager.operations.fleet.give_back import give_back
+from manager.operations.fleet.takeover import take_over
+from manager.operations.hosts.host_shares import end_rests, share_out
+from manager.operations.hosts.new_hosts import order_probes, place_probed
+from manager.operations.measurement.agent_verdicts import watch_agents
+from manager.operations.measurement.distance_model import learned_here
+from manager.operations.measurement.refetch_orders import give_up_refetches, order_refetches
+from manager.operations.ownership.grants import grant_waiting, may_receive
+from manager.operations.planning.planners import Solver
+from manager.operations.policy import DEFAULT_POLICY, Policy
+from manager.operations.rounds.round_progress import begin_crawl, finish_round
+from manager.operations.rounds.round_schedules import start_scheduled
+from manager.operations.segments.collection_schedules import start_collections
+from shared.frozen import frozen
+
+__all__ = ["TickOutcome", "tick"]
+
+
+@frozen
+class TickOutcome:
+    """What a tick did: how many of each. moved_ms: by how much deadlines followed the clock."""
+
+    moved_ms: int
+    rights_freed: int
+    probes_given_up: int
+    refetches_given_up: int
+    refetches_ordered: int
+    units_taken_over: int
+    units_given_back: int
+    rounds_scheduled: int
+    collections_ordered: int
+    units_joined: int
+    units_placed: int
+    crawl_began: bool
+    rests_over: int
+    hosts_shared_out: int
+    rights_given: int
+    lists_changed: int
+    round_finished: bool
+
+    @property
+    def did_something(self) -> bool:
+        """Tell whether anything changed."""
+        return self != NOTHING
+
+
+NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, False, 0, 0, 0, 0, False)
+
+
+def tick(
+    db: Database,
+    now_ms: int,
+    policy: Policy = DEFAULT_POLICY,
+    planner: Solver | None = make_plan,
+    epoch: int = 0,
+) -> TickOutcome:
+    """Do what is due at a moment. planner: makes plans; None: distances are learned and rounds
+    planned beside the tick (`begin_crawl`), for either may take minutes.
+
+    epoch: of the leader that calls; another one has another clock.
+    """
+    moved_ms = follow_clock(db, now_ms, policy, epoch)
+    if planner is not None:
+        learned_here(db, now_ms)  # before agents are judged by it
+    watch_agents(db, now_ms, policy)
+    return TickOutcome(
+        moved_ms=moved_ms,
+        rights_freed=expire_permits(db, now_ms),
+        probes_given_up=give_up_probes(db, now_ms, policy),
+        refetches_given_up=give_up_refetches(db, now_ms, policy),
+        refetches_ordered=order_refetches(db, now_ms, policy),
+        units_taken_over=take_over(db, now_ms, policy),
+        units_given_back=give_back(db, now_ms, policy),
+        rounds_scheduled=start_scheduled(db, now_ms, policy),
+        collections_ordered=start_collections(db, now_ms),
+        units_joined=order_probes(db, now_ms, policy),
+        units_placed=place_probed(db, now_ms, policy),
+        crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),
+        rests_over=end_rests(db, now_ms),
+        hosts_shared_out=share_out(db, now_ms),
+        rights_given=_give_rights(db, now_ms, policy),
+        lists_changed=_raise_generations(db),
+        round_finished=finish_round(db, now_ms, policy),
+    )
+
+
+def _give_rights(db: Database, now_ms: int, policy: Policy) -> int:
+    with db.read() as tx:
+        current = rounds.open_round(tx)
+        waiting = set(refetching.agents_waiting(tx))
+        if current is not None:
+            waiting.update(probes.agents_waiting(tx))
+            waiting.update(round_units.agents_waiting(tx, current.number))
+        rows = agents.by_ids(tx, waiting).values()
+        able = sorted(row.id for row in rows if may_receive(row, now_ms))
+    given = 0
+    for agent_id in able:
+        with db.write() as tx:
+            row = agents.by_id(tx, agent_id)
+            if row is not None:
+                given += grant_waiting(tx, row, rounds.open_round(tx), now_ms, policy)
+    return given
+
+
+def _raise_generations(db: Database) -> int:
+    with db.read() as tx:
+        if not agents.with_changed_lists(tx):
+            return 0
+    with db.write() as tx:
+        changed = agents.with_changed_lists(tx)
+        agents.raise_generations(tx, changed)
+    return len(changed)

@@ -1,0 +1,192 @@
+"""Adopt files: give them this installation's id, and enter the segments that no row names.
+
+For a database that was lost, or restored from an older backup, and files that are left. Invariants:
+nothing is deleted; a segment is entered only where its bytes are those that its name says; what is
+entered can be given away only where its index, or the rights that are known, say so. Each segment
+is a transaction of its own, so who is interrupted begins again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Final, Literal
+
+from manager.db import agents, archive_withdrawing, installation, reports
+from manager.db.engine import Database
+from manager.db.naming_files import states_of_keys
+from manager.errors import ConflictError
+from manager.operations.actor import Actor, note
+from manager.operations.identity.installation import (
+    MarkedFiles,
+    installation_id,
+    mark_emptied,
+    marked_ids,
+    missing_files,
+    set_marks,
+)
+from manager.operations.segments.segment_adoption import NotEntered, Rebuild, SegmentAdoption
+from manager.operations.segments.segment_intake import Reading
+from manager.operations.segments.strays import sweep_trash
+from manager.store.trash import TrashEntry
+from shared.frozen import frozen
+
+__all__ = ["Adopted", "Adoption", "IdOf", "NotEntered", "Progress", "adopt"]
+
+IdOf = Literal["", "database", "files"]
+Progress = Callable[[int, int], None]
+NAMED: Final = 100
+"""Examples of each kind that an answer has."""
+
+
+@frozen
+class Adopted:
+    """The result of an adoption, or of its dry run.
+
+    installation: the id of database and files now. id_from: whose id it was before: `database`,
+    `files`, or empty where both had it. entered: names of segments; not_entered, missing: examples.
+    """
+
+    dry_run: bool
+    installation: str
+    id_from: str
+    segments: int
+    captures: int
+    quarantined: int
+    given_back: int
+    new_agents: int
+    new_hosts: int
+    not_entered_count: int
+    missing_count: int
+    entered: list[str]
+    not_entered: list[NotEntered]
+    missing: list[str]
+
+
+@frozen
+class Adoption:
+    """The input of an adoption. trusted: captures of segments without an index are public.
+
+    id_of: whose id both have afterwards, `database` or `files`; empty: the files', where the
+    database knows no agent, else the database's. at_once: segments that are read side by side.
+    progress: called with how many are done, and of how many.
+    """
+
+    db: Database
+    reading: Reading
+    files: MarkedFiles
+    rebuild: Rebuild
+    dry_run: bool = False
+    trusted: bool = False
+    id_of: IdOf = ""
+    at_once: int = 1
+    progress: Progress = lambda _done, _of: None
+
+
+def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
+    """Adopt the files of a manager; blocks for as long as reading them takes.
+
+    Raises ConflictError (no one id to take), StoreFullError, BusyError: what was entered stays,
+    call again.
+    """
+    db, files = asked.db, asked.files
+    uuid, id_from = _chosen_id(db, files, asked.id_of)
+    given_back = 0
+    if not asked.dry_run:
+        if id_from == "files":
+            with db.write() as tx:
+                installation.set_installation(tx, uuid)
+        set_marks(files.places(), uuid, now_ms)
+        mark_emptied(db, files, uuid, now_ms)
+        given_back = sum(sweep_trash(db, asked.reading, time.time(), actor).moved.values())
+    tally = SegmentAdoption(
+        db, asked.reading, asked.rebuild, actor, now_ms, asked.dry_run, asked.trusted
+    )
+    _enter_all(asked, tally)
+    with db.read() as tx:
+        keys = archive_withdrawing.keys_in_use(tx)
+        logs = [path for path in reports.all_paths(tx) if path]
+    missing = list(missing_files(files, keys, logs))
+    done = Adopted(
+        dry_run=asked.dry_run,
+        installation=uuid,
+        id_from=id_from,
+        segments=tally.segments,
+        captures=tally.captures,
+        quarantined=tally.quarantined,
+        given_back=given_back,
+        new_agents=len(tally.new_agents),
+        new_hosts=len(tally.new_hosts),
+        not_entered_count=len(tally.not_entered),
+        missing_count=len(missing),
+        entered=sorted(tally.entered)[:NAMED],
+        not_entered=sorted(tally.not_entered, key=lambda one: one.key)[:NAMED],
+        missing=missing[:NAMED],
+    )
+    if not asked.dry_run:
+        with db.write() as tx:
+            note(
+                tx,
+                now_ms,
+                actor,
+                "archive.adopt",
+                uuid,
+                alert=True,
+                id_from=id_from,
+                segments=done.segments,
+                captures=done.captures,
+                given_back=given_back,
+                not_entered=done.not_entered_count,
+                missing=done.missing_count,
+            )
+    return done
+
+
+def _enter_all(asked: Adoption, tally: SegmentAdoption) -> None:
+    unnamed = list(_unnamed(asked))
+    with ThreadPoolExecutor(asked.at_once, "adopt") as threads:
+        entering = [threads.submit(tally.enter, key, entry) for key, entry in unnamed]
+        try:
+            for done, one in enumerate(as_completed(entering), start=1):
+                one.result()
+                asked.progress(done, len(unnamed))
+        finally:
+            threads.shutdown(cancel_futures=True)
+
+
+def _chosen_id(db: Database, files: MarkedFiles, id_of: IdOf) -> tuple[str, str]:
+    """Return the id that database and files are to have, and whose it is; empty: it was both's.
+
+    A database that knows no agent takes the id of its files, for the agents know that; else the
+    files take that of the database.
+    """
+    here, there = installation_id(db), marked_ids(files)
+    if there == [here]:
+        return here, ""
+    with db.read() as tx:
+        chosen = id_of or ("database" if agents.names(tx) else "files")
+    if chosen == "files" and len(there) == 1 and there[0]:
+        return there[0], "files"
+    if id_of == "files":
+        found = ", ".join(one or "an unreadable one" for one in there) or "none"
+        raise ConflictError(
+            f"the files do not bear one id ({found}), so the database cannot take it; adopt them "
+            "with the id of the database"
+        )
+    return here, "database"
+
+
+def _unnamed(asked: Adoption) -> Iterator[tuple[str, TrashEntry | None]]:
+    """Yield the keys of segments that no row names, in place or in the trash."""
+    reading = asked.reading
+    keys = [key for key, _ in reading.store.listed()]
+    trashed = {entry.key: entry for entry in reading.trash.entries() if entry.key}
+    with asked.db.read() as tx:
+        known = states_of_keys(tx, {*keys, *trashed})
+    found: dict[str, TrashEntry | None] = dict.fromkeys(keys)
+    for key, entry in trashed.items():
+        found.setdefault(key, entry)
+    for key in sorted(found):
+        if key not in known:
+            yield key, found[key]

@@ -1,0 +1,201 @@
+"""Rewrite what was withdrawn, move away what nobody names: the archive by the clock.
+
+Invariant: a segment that was withdrawn is given to nobody; its rewriting has another name and the
+same records but those of excluded hosts, and appears in the transaction in which the old one is
+gone. A kill in between leaves files of segments that are gone, which are deleted (`strays`).
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from manager.db import archive_withdrawing
+from manager.db.archive import SegmentRow
+from manager.db.engine import Database
+from manager.operations.actor import CLOCK, Actor, note
+from manager.operations.segments.file_checks import (
+    FileFinding,
+    FilePlaces,
+    examine_file,
+    files_after,
+)
+from manager.operations.segments.file_problems import ask_again, record_findings
+from manager.operations.segments.segment_intake import Reading, enter_part, keep_files
+from manager.operations.segments.strays import sweep, sweep_trash
+from manager.store import StoreError
+from manager.store.durable import full_disk_said
+from manager.store.segment_parts import Part
+from manager.store.segment_rewriting import RewriteJob
+from manager.store.segment_store import segment_key
+from shared.errors import FormatError
+
+__all__ = [
+    "Rewrite",
+    "compact",
+    "forget_changes",
+    "local_copy",
+    "next_name",
+    "remove_files",
+    "remove_strays",
+]
+
+STRAY_S: Final = 24 * 3600.0
+"""A file without a row is nobody's after a day: an arrival puts it there before its row."""
+
+_log: Final = logging.getLogger(__name__)
+
+Rewrite = Callable[[RewriteJob], Part | None]
+"""Whoever rewrites a segment elsewhere, as `Workers.run_here`; None: nothing of it is left."""
+
+
+def compact(
+    db: Database, reading: Reading, rewrite: Rewrite, actor: Actor, now_ms: int
+) -> tuple[int, int]:
+    """Rewrite all that was withdrawn without its excluded hosts; return (rewritten, deleted).
+
+    Where the hosts were included again before that, the segment is given away again as it is. One
+    that is damaged stays withdrawn, is told and asked for again, and holds nothing else up.
+    Raises InstallationError (the files are not this database's), StoreFullError, BusyError.
+    """
+    reading.check()
+    rewritten = deleted = after_id = 0
+    while True:
+        with db.read() as tx:
+            row = archive_withdrawing.to_rewrite(tx, after_id)
+            without = [] if row is None else archive_withdrawing.excluded_in(tx, row.id)
+        if row is None:
+            break
+        after_id = row.id
+        if not without:
+            with db.write() as tx:
+                archive_withdrawing.restore(tx, row, now_ms)
+                note(tx, now_ms, actor, "segment.restore", row.name)
+            continue
+        try:
+            left = _replaced(db, reading, rewrite, row, without, actor, now_ms)
+        except (FormatError, StoreError) as error:
+            _log.warning("%s: cannot be rewritten without excluded hosts: %s", row.name, error)
+            _note_damage(db, reading, row, now_ms)
+            continue
+        rewritten, deleted = rewritten + left, deleted + (not left)
+    return rewritten, deleted
+
+
+def _note_damage(db: Database, reading: Reading, row: SegmentRow, now_ms: int) -> None:
+    """Write down which files of a segment are damaged, as the scrub does, and ask for it again."""
+    places = FilePlaces(reading.layout, reading.store)
+    findings = []
+    for file in files_after(db, places, f"segment:{row.id - 1}", 1).files:
+        verdict = examine_file(file, places, deep=True)
+        if verdict.problem is not None:
+            findings.append(
+                FileFinding(
+                    file.kind, file.place, file.subject, verdict.problem, verdict.detail, row.id
+                )
+            )
+    record_findings(db, findings, now_ms)
+    ask_again(db, now_ms)
+
+
+def _replaced(
+    db: Database,
+    reading: Reading,
+    rewrite: Rewrite,
+    row: SegmentRow,
+    without: list[str],
+    actor: Actor,
+    now_ms: int,
+) -> bool:
+    folder = reading.work()
+    try:
+        with full_disk_said(folder.parent):
+            folder.mkdir(mode=0o700)
+        part = rewrite(
+            RewriteJob(
+                source=local_copy(reading, row, folder),
+                index=reading.layout.index_file(row.key),
+                folder=folder,
+                name=next_name(row),
+                kind=row.kind,
+                without=tuple(without),
+                memory_bytes=reading.memory_bytes,
+            )
+        )
+        key = "" if part is None else segment_key(row.agent_id, part.sha256)
+        if part is not None:
+            keep_files(reading, part, key)
+        with db.write() as tx:
+            if not archive_withdrawing.end_segment(tx, row.id):
+                return part is not None  # somebody else has rewritten it meanwhile
+            if part is not None:
+                enter_part(tx, part, row.arrival_id, row.agent_id, key, now_ms, row.revision + 1)
+            new = "" if part is None else part.name
+            note(tx, now_ms, actor, "segment.rewrite", row.name, new=new, without=without[:100])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if key != row.key:
+        remove_files(db, reading, row.key)
+    return part is not None
+
+
+def local_copy(reading: Reading, row: SegmentRow, folder: Path) -> Path:
+    """Return a file with the segment's bytes; from an object store it is fetched."""
+    path = reading.store.path(row.key)
+    if path is not None:
+        return path
+    fetched = folder / "source.warc.gz"
+    with (
+        full_disk_said(folder),
+        reading.store.open(row.key) as source,
+        fetched.open("xb") as target,
+    ):
+        shutil.copyfileobj(source, target, 1024**2)
+    return fetched
+
+
+def next_name(row: SegmentRow) -> str:
+    """Return the name of the next rewriting of a segment."""
+    stem = row.name.removesuffix(".warc.gz")
+    before = f"-r{row.revision}"
+    if row.revision and stem.endswith(before):
+        stem = stem.removesuffix(before)
+    # The public part of a divided arrival is called -r1 from its beginning.
+    number = row.revision + 1
+    return f"{stem}-r{number}.warc.gz"
+
+
+def remove_files(db: Database, reading: Reading, key: str) -> bool:
+    """Remove the files of a key that no row names; who does not lead any more is refused."""
+    with db.write() as tx:
+        if archive_withdrawing.is_in_use(tx, key):
+            return False
+    reading.store.delete(key)
+    index = reading.layout.index_file(key)
+    for path in (index, index.with_suffix(".cdxj")):
+        path.unlink(missing_ok=True)
+    return True
+
+
+def remove_strays(db: Database, reading: Reading) -> int:
+    """Move files that no row names to the trash, when they are a day old; return how many segments.
+
+    What has ended is deleted. Raises InstallationError, StoreFullError, BusyError.
+    """
+    now_s = time.time()
+    swept = sweep(db, reading, STRAY_S, now_s)
+    sweep_trash(db, reading, now_s)
+    return swept.moved.get("segments", 0)
+
+
+def forget_changes(db: Database, keep_s: float, now_ms: int) -> int:
+    """Forget changes that are older than so long; who asks for them is told to begin anew."""
+    with db.write() as tx:
+        count = archive_withdrawing.prune_changes(tx, now_ms - round(keep_s * 1000))
+        if count:
+            note(tx, now_ms, CLOCK, "changes.forget", "", changes=count)
+    return count

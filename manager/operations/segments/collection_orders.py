@@ -1,0 +1,256 @@
+"""What agents are asked to send now, and how that ends.
+
+Invariant: an order is repeated in each sync until the agent reported its end; what it reports twice
+changes nothing. Orders by the clock are left to `collection_schedules`.
+Source: seed 004, section 5.4.1, points 2 to 5.
+"""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from manager.db import agents, collection
+from manager.db.agents import AgentRow
+from manager.db.collection import ListedOrder, OrderRow
+from manager.db.engine import Database, Transaction
+from manager.errors import ConflictError, NotFoundError
+from manager.operations.actor import Actor, note
+from manager.operations.identity.enrolment import AgentIdentity
+from shared.errors import FormatError, about_field
+from shared.frozen import frozen
+from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
+
+__all__ = [
+    "CONDITIONS",
+    "STATES",
+    "AskedAll",
+    "ListedOrder",
+    "NewCollection",
+    "agent_named",
+    "cancel_order",
+    "collect_all_now",
+    "collect_now",
+    "list_orders",
+    "open_orders",
+    "order_in",
+    "order_message",
+    "report_order",
+]
+
+CONDITIONS: Final[tuple[str, ...]] = get_args(CollectionCondition)
+STATES: Final = ("open", "done", "failed", "cancelled")
+ORDERS_MOST: Final = 20
+
+
+@frozen
+class NewCollection:
+    """What is to be sent. since needs from_ms; period needs both, the first before the second."""
+
+    condition: str = "difference"
+    way: str = "push"
+    from_ms: int | None = None
+    until_ms: int | None = None
+
+    def check(self) -> None:
+        """Raise FormatError where it asks for nothing that can be sent."""
+        if self.condition not in CONDITIONS:
+            raise FormatError(
+                f"condition {self.condition[:40]!r}: must be one of {', '.join(CONDITIONS)}"
+            ).about("condition")
+        if self.way not in ("push", "pull"):
+            raise FormatError(f"way {self.way[:40]!r}: must be push or pull")
+        wanted = {"since": (True, False), "period": (True, True)}.get(
+            self.condition, (False, False)
+        )
+        if wanted != (self.from_ms is not None, self.until_ms is not None):
+            raise FormatError(
+                f"condition {self.condition}: since needs a first day, period a first and an end, "
+                "full and difference neither"
+            ).about("condition")
+        if self.condition == "period" and (self.from_ms or 0) >= (self.until_ms or 0):
+            raise FormatError("a period must begin before it ends").about("end")
+
+
+@frozen
+class AskedAll:
+    """How many agents were asked to send; skipped: those that have too many open orders."""
+
+    asked: int
+    skipped: int
+
+
+def collect_now(
+    db: Database, agent: str, asked: NewCollection, actor: Actor, now_ms: int
+) -> ListedOrder:
+    """Ask an agent to send now; it hears of it with its next sync.
+
+    Raises NotFoundError, FormatError, ConflictError (it is plain and hears of nothing, or has too
+    many orders).
+    """
+    asked.check()
+    with db.write() as tx:
+        with about_field("agent"):
+            row = agent_named(tx, agent)
+        if row.is_plain:
+            raise ConflictError(
+                f"agent {agent} speaks only the five messages, and hears of no order: it sends "
+                "its segments itself, by any tus client (docs/protocol.md)"
+            ).about("agent")
+        if row.retired_ms is not None:
+            raise ConflictError(f"agent {agent} was retired and calls no more").about("agent")
+        if len(collection.open_orders(tx, [row.id])) >= ORDERS_MOST:
+            raise ConflictError(f"agent {agent} has {ORDERS_MOST} open orders: cancel one").about(
+                "agent"
+            )
+        number = order_in(tx, row.id, None, asked, actor.name, now_ms)
+        note(
+            tx,
+            now_ms,
+            actor,
+            "collection.order",
+            agent,
+            order=number,
+            condition=asked.condition,
+            way=asked.way,
+        )
+        return next(one for one in collection.list_orders(tx, limit=1) if one.id == number)
+
+
+def collect_all_now(db: Database, asked: NewCollection, actor: Actor, now_ms: int) -> AskedAll:
+    """Ask all agents that hear of orders to send now, but those with too many open ones.
+
+    Raises FormatError, ConflictError (there is nobody to ask).
+    """
+    asked.check()
+    with db.write() as tx:
+        held = collection.count_open(tx)
+        able = [one.id for one in agents.named(tx) if not (one.is_plain or one.is_retired)]
+        free = [number for number in able if held.get(number, 0) < ORDERS_MOST]
+        if not able:
+            raise ConflictError("nobody to ask: no agent is here that hears of orders")
+        if not free:
+            raise ConflictError(f"each agent has {ORDERS_MOST} open orders: cancel some")
+        for number in free:
+            order_in(tx, number, None, asked, actor.name, now_ms)
+        done = AskedAll(len(free), len(able) - len(free))
+        note(
+            tx,
+            now_ms,
+            actor,
+            "collection.order",
+            "all agents",
+            agents=done.asked,
+            skipped=done.skipped,
+            condition=asked.condition,
+            way=asked.way,
+        )
+        return done
+
+
+def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:
+    """Ask an agent no more for what it has not sent. Raises NotFoundError, ConflictError."""
+    with db.write() as tx:
+        row = collection.order_by_id(tx, number)
+        if row is None:
+            raise NotFoundError(f"order {number}: there is none", see="collect orders")
+        if row.state != "open":
+            raise ConflictError(f"order {number}: it is {row.state} already")
+        collection.update_order(
+            tx, number, state="cancelled", ended_ms=now_ms, result=f"{actor.name} cancelled it"
+        )
+        note(tx, now_ms, actor, "collection.cancel", str(number))
+
+
+def list_orders(
+    db: Database, *, agent: str = "", state: str = "", before: int | None = None, limit: int = 100
+) -> list[ListedOrder]:
+    """Return orders, newest first, before a number; of one agent, in one state of `STATES`."""
+    with db.read() as tx:
+        return collection.list_orders(tx, agent=agent, state=state, before=before, limit=limit)
+
+
+def open_orders(db: Database) -> int:
+    """Return how many orders agents have not answered."""
+    with db.read() as tx:
+        return sum(collection.count_open(tx).values())
+
+
+def order_message(order: OrderRow) -> CollectionOrder:
+    """Return an order as a sync is answered with it."""
+    return CollectionOrder.model_validate(
+        {
+            "id": order.id,
+            "condition": order.condition,
+            "way": order.way,
+            "from_ms": order.from_ms,
+            "until_ms": order.until_ms,
+        }
+    )
+
+
+def report_order(
+    db: Database, agent: AgentIdentity, number: int, report: OrderReport, now_ms: int
+) -> None:
+    """Take note of how far an agent is with an order. Raises NotFoundError."""
+    with db.write() as tx:
+        row = collection.order_by_id(tx, number)
+        if row is None or row.agent_id != agent.id:
+            raise NotFoundError(f"order {number}: there is none for agent {agent.name}")
+        if row.state != "open":
+            return
+        over = report.state != "open"
+        collection.update_order(
+            tx,
+            number,
+            state=report.state,
+            tries=report.tries,
+            next_try_ms=None if over else report.next_try_ms,
+            segments=report.segments,
+            sent_bytes=report.sent_bytes,
+            reported_ms=now_ms,
+            ended_ms=now_ms if over else None,
+            result=report.result,
+        )
+        if over:
+            note(
+                tx,
+                now_ms,
+                agent.actor,
+                f"collection.{report.state}",
+                str(number),
+                alert=report.state == "failed",
+                segments=report.segments,
+                sent_bytes=report.sent_bytes,
+                result=report.result[:500],
+            )
+
+
+def order_in(
+    tx: Transaction,
+    agent_id: int,
+    schedule_id: int | None,
+    asked: NewCollection,
+    made_by: str,
+    now_ms: int,
+) -> int:
+    """Ask an agent for something, in a transaction; return the order's number."""
+    return collection.add_order(
+        tx,
+        agent_id=agent_id,
+        schedule_id=schedule_id,
+        condition=asked.condition,
+        way=asked.way,
+        from_ms=asked.from_ms,
+        until_ms=asked.until_ms,
+        made_by=made_by,
+        made_ms=now_ms,
+        state="open",
+    )
+
+
+def agent_named(tx: Transaction, name: str) -> AgentRow:
+    """Return the agent of a name. Raises NotFoundError."""
+    row = agents.by_name(tx, name)
+    if row is None:
+        raise NotFoundError(f"agent {name}: there is none of that name", see="agents")
+    return row

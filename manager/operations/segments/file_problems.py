@@ -1,0 +1,207 @@
+"""Kept files that are missing or damaged: written down, told, and asked for again from agents.
+
+A damaged segment, or one whose index is, is ordered from the agent that sent it by a collection
+order `full`: the agent offers what it still keeps, and the centre takes a file that it already had
+(`segment_repair`). Invariant: a problem ends only when the file was read again and is whole, was
+replaced, or no row needs it any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from manager.db import agents, collection, integrity
+from manager.db.engine import Database, Transaction
+from manager.db.integrity import ProblemRow
+from manager.operations.actor import CLOCK, note
+from manager.operations.segments.collection_orders import ORDERS_MOST, NewCollection, order_in
+from manager.operations.segments.file_checks import (
+    FileFinding,
+    FileKind,
+    FilePlaces,
+    KeptFile,
+    examine_file,
+    is_needed,
+)
+from manager.operations.trouble import Trouble
+from manager.store.verification import FileProblem
+
+__all__ = [
+    "ANSWERS",
+    "ProblemRow",
+    "ask_again",
+    "is_recoverable",
+    "list_problems",
+    "problem_troubles",
+    "record_findings",
+    "record_sound",
+]
+
+ASK_AGAIN_MS: Final = 24 * 3_600_000
+"""After an order that failed, or was cancelled."""
+NAMED: Final = 5
+OF_SEGMENTS: Final = frozenset({FileKind.SEGMENT, FileKind.INDEX, FileKind.CDXJ})
+MADE_BY: Final = "the scrub"
+
+ANSWERS: Final[dict[str, str]] = {
+    "": "",
+    "asked": "asked for again from its agent",
+    "not_kept": "its agent does not keep it any more; restore it from a copy of the archive",
+    "no_agent": "its agent cannot be asked; restore it from a copy of the archive",
+    "repaired": "replaced by the agent's copy",
+    "rebuilt": "made again from the segment",
+    "sound": "whole again",
+    "not_needed": "no row needs it any more",
+}
+"""Codes of what came of a problem, in words."""
+
+
+def list_problems(db: Database, limit: int = 100, before: int | None = None) -> list[ProblemRow]:
+    """Return the files that are missing or damaged now, newest first, before a number."""
+    with db.read() as tx:
+        return integrity.open_problems(tx, limit, before)
+
+
+def is_recoverable(kind: str) -> bool:
+    """Return whether an agent may still have what a file of this kind is made of."""
+    return kind in OF_SEGMENTS
+
+
+def record_findings(db: Database, findings: Sequence[FileFinding], now_ms: int) -> int:
+    """Write findings down; each new one is an alert in the audit. Return how many are new."""
+    new = 0
+    with db.write() as tx:
+        for one in findings:
+            if one.problem is FileProblem.NO_ROW:
+                continue
+            is_new = integrity.note_problem(
+                tx,
+                now_ms,
+                kind=one.kind.value,
+                place=one.place,
+                subject=one.subject,
+                problem=one.problem.value,
+                detail=one.detail,
+                segment_id=one.segment_id,
+            )
+            if is_new:
+                new += 1
+                note(
+                    tx,
+                    now_ms,
+                    CLOCK,
+                    "file.damaged",
+                    one.subject,
+                    alert=True,
+                    kind=one.kind.value,
+                    place=one.place,
+                    problem=one.problem.value,
+                    detail=one.detail,
+                    reason=f"{one.kind} {one.place}: {one.problem.value.replace('_', ' ')}",
+                )
+    return new
+
+
+def record_sound(
+    db: Database, file: KeptFile | ProblemRow, now_ms: int, answer: str = "sound"
+) -> None:
+    """End the problem of a file, where it has one."""
+    with db.read() as tx:
+        known = integrity.problem_at(tx, str(file.kind), file.place)
+    if known is None or known.ended_ms is not None:
+        return
+    with db.write() as tx:
+        if integrity.end_problem(tx, str(file.kind), file.place, now_ms, answer):
+            note(tx, now_ms, CLOCK, "file.sound", file.subject, place=file.place, answer=answer)
+
+
+def recheck(db: Database, places: FilePlaces, files: Sequence[KeptFile], now_ms: int) -> None:
+    """Look again at files that had a problem: of those that nobody needs it is over."""
+    for file in files:
+        if not is_needed(db, file, places):
+            record_sound(db, file, now_ms, "not_needed")
+        elif examine_file(file, places, deep=True).problem is None:
+            record_sound(db, file, now_ms)
+
+
+def ask_again(db: Database, now_ms: int) -> int:
+    """Order from agents what of their segments is not whole; return how many orders were made."""
+    with db.read() as tx:
+        waiting = [one for one in integrity.open_problems(tx, 10_000) if one.segment_id is not None]
+    made = 0
+    if waiting:
+        with db.write() as tx:
+            by_agent: dict[int, list[ProblemRow]] = {}
+            for one in waiting:
+                agent_id = _agent_to_ask(tx, one, now_ms)
+                if agent_id is not None:
+                    by_agent.setdefault(agent_id, []).append(one)
+            for agent_id, problems in by_agent.items():
+                made += _order(tx, agent_id, problems, now_ms)
+    return made
+
+
+def problem_troubles(db: Database) -> list[Trouble]:
+    """Return one trouble for all files that are not whole, which names the first."""
+    with db.read() as tx:
+        found = integrity.open_problems(tx, 1000)
+    if not found:
+        return []
+    named = ", ".join(
+        f"{one.subject} ({one.kind} {one.problem.replace('_', ' ')}"
+        + (f"; {ANSWERS.get(one.answer, one.answer)})" if one.answer else ")")
+        for one in found[:NAMED]
+    )
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return [
+        Trouble(
+            "files:",
+            f"{len(found)} kept files are missing or damaged: {named}{more}; see "
+            "`prsm archive problems`",
+        )
+    ]
+
+
+def _agent_to_ask(tx: Transaction, one: ProblemRow, now_ms: int) -> int | None:
+    """Return the agent that is to be asked for a segment now; None: not now."""
+    assert one.segment_id is not None
+    arrival = integrity.arrival_of(tx, one.segment_id)
+    row = None if arrival is None else agents.by_id(tx, arrival.agent_id)
+    if row is None or row.is_plain or row.retired_ms is not None:
+        if one.answer != "no_agent":
+            integrity.update_problem(tx, one.id, answer="no_agent")
+        return None
+    if one.order_id is None:
+        return row.id
+    order = collection.order_by_id(tx, one.order_id)
+    if order is not None and order.state == "open":
+        return None
+    if order is not None and order.state == "done":
+        if one.answer != "not_kept":
+            integrity.update_problem(tx, one.id, answer="not_kept")
+        return None
+    ended_ms = now_ms if order is None else (order.ended_ms or now_ms)
+    return row.id if now_ms - ended_ms >= ASK_AGAIN_MS else None
+
+
+def _order(tx: Transaction, agent_id: int, problems: Sequence[ProblemRow], now_ms: int) -> int:
+    if len(collection.open_orders(tx, [agent_id])) >= ORDERS_MOST:
+        return 0
+    number = order_in(tx, agent_id, None, NewCollection("full"), MADE_BY, now_ms)
+    for one in problems:
+        integrity.update_problem(tx, one.id, order_id=number, asked_ms=now_ms, answer="asked")
+    row = agents.by_id(tx, agent_id)
+    assert row is not None, "it was found a moment ago"
+    note(
+        tx,
+        now_ms,
+        CLOCK,
+        "collection.order",
+        row.name,
+        order=number,
+        condition="full",
+        way="push",
+        segments=[one.subject for one in problems][:20],
+    )
+    return 1

@@ -1,0 +1,294 @@
+"""Enter a segment that no row names: its agent, its hosts, an arrival, and its parts.
+
+Invariants: what is entered has the bytes that its name says, and its files are in place before the
+transaction that names them; a segment that was left as it is can be tried again.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from manager.assignment.holdings import SLACK_MS, Held
+from manager.db import agents, archive, hosts
+from manager.db.archive import NewArrival
+from manager.db.engine import Database, Transaction
+from manager.db.hosts import NewHost
+from manager.operations.actor import Actor, note
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.logs.reports import held_during
+from manager.operations.segments.segment_intake import Reading, enter_part, holding_kind
+from manager.store.durable import full_disk_said, move, sync_file
+from manager.store.segment_parts import Part
+from manager.store.segment_reading import Examined, RefusedSegment, SegmentJob
+from manager.store.segment_rebuilding import RebuildJob
+from manager.store.segment_store import segment_key
+from manager.store.trash import TrashEntry, index_name
+from shared.frozen import frozen
+from shared.urls import reversed_host_key
+
+__all__ = ["NotEntered", "Rebuild", "SegmentAdoption"]
+
+COPY_BYTES: Final = 1024**2
+_NAME: Final = re.compile(
+    r".*-[0-9]{14}-[0-9]+-(?P<agent>.+?)"
+    r"(?:-[0-9a-f]{12})?(?:-r[0-9]+|-withheld|-quarantine)*\.warc\.gz"
+)
+_REVISION: Final = re.compile(r"-r([0-9]{1,6})\.warc\.gz$")
+
+Rebuild = Callable[[RebuildJob], Examined | RefusedSegment]
+"""Whoever reads a segment elsewhere, as `Workers.run_here`."""
+
+
+@frozen
+class NotEntered:
+    """A segment that was left as it is, and why."""
+
+    key: str
+    reason: str
+
+
+@dataclass
+class SegmentAdoption:
+    """Enters segments, and counts; several threads may read, and one at a time enters.
+
+    dry_run: it only reads them.
+
+    trusted: captures of segments without an index count as held by their agent.
+    """
+
+    db: Database
+    reading: Reading
+    rebuild: Rebuild
+    actor: Actor
+    now_ms: int
+    dry_run: bool
+    trusted: bool
+    segments: int = 0
+    captures: int = 0
+    quarantined: int = 0
+    new_agents: set[str] = field(default_factory=set)
+    new_hosts: set[str] = field(default_factory=set)
+    entered: list[str] = field(default_factory=list)
+    not_entered: list[NotEntered] = field(default_factory=list)
+    _entering: threading.Lock = field(default_factory=threading.Lock)
+
+    def enter(self, key: str, entry: TrashEntry | None) -> None:
+        """Enter one segment, or note why not. entry: where it lies in the trash; None: in place.
+
+        Raises StoreFullError, BusyError.
+        """
+        folder = self.reading.work()
+        try:
+            with full_disk_said(folder.parent):
+                folder.mkdir(mode=0o700)
+            why = self._entered(key, entry, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        if why:
+            self.not_entered.append(NotEntered(key, why))
+
+    def _entered(self, key: str, entry: TrashEntry | None, folder: Path) -> str:
+        """Enter one segment; return why not, or nothing."""
+        number, _, file = key.partition("/")
+        source = _here(self.reading, key, entry, folder)
+        job = self._job(int(number), file.partition(".")[0], source, folder)
+        asked = RebuildJob(job, _indexes(self.reading, key, entry), "", self.trusted)
+        found = self.rebuild(asked)
+        if isinstance(found, RefusedSegment):
+            return found.message
+        if not found.parts:
+            return "all its captures are of excluded hosts"
+        with self._entering:
+            return self._enter_found(key, entry, found, asked)
+
+    def _enter_found(
+        self, key: str, entry: TrashEntry | None, found: Examined, asked: RebuildJob
+    ) -> str:
+        """Enter the parts of a segment; return the reason if they are not entered, else nothing."""
+        job = asked.job
+        number, source, folder = key.partition("/")[0], job.path, job.folder
+        agent = self._agent_of(int(number), found.parts[0].name)
+        with self.db.read() as tx:
+            row = agents.by_name(tx, agent)
+            if row is not None and archive.arrival_by_sha256(tx, row.id, job.sha256) is not None:
+                return "what came of it is entered already"
+            name = _free_name(tx, found, job.sha256)
+        if name != found.parts[0].name:
+            for made in set(folder.iterdir()) - {source}:
+                made.unlink()
+            renamed = self.rebuild(replace(asked, name=name))
+            assert isinstance(renamed, Examined), "the same bytes were read a moment ago"
+            found = renamed
+        self._count(found, agent)
+        if not self.dry_run:
+            keys = {part.name: _key_of(part, key) for part in found.parts}
+            for part in found.parts:
+                _keep(self.reading, part, keys[part.name], entry)
+            self._write(found, agent, keys, job.sha256, _source_bytes(found, source))
+        return ""
+
+    def _write(
+        self, found: Examined, agent: str, keys: dict[str, str], sha256: str, size_bytes: int
+    ) -> None:
+        name = found.parts[0].name
+        with self.db.write() as tx:
+            agent_id = _agent_id(tx, agent, self.now_ms)
+            hosts.add_hosts(tx, _hosts_of(found), self.now_ms)
+            new = NewArrival(
+                agent_id=agent_id,
+                name=_free_arrival_name(tx, agent_id, name, sha256),
+                sha256=sha256,
+                size_bytes=size_bytes,
+                captures=found.captures,
+                strangers=found.strangers,
+                withheld=found.withheld,
+                refused=found.refused,
+                first_ms=found.first_ms,
+                last_ms=found.last_ms,
+                received_ms=self.now_ms,
+            )
+            arrival = archive.add_arrival(tx, new)
+            for part in found.parts:
+                revision = _REVISION.search(part.name)
+                number = int(revision[1]) if revision else 0
+                enter_part(tx, part, arrival, agent_id, keys[part.name], self.now_ms, number)
+            note(tx, self.now_ms, self.actor, "segment.adopt", name, captures=found.captures)
+
+    def _job(self, number: int, sha256: str, source: Path, folder: Path) -> SegmentJob:
+        """Return how a segment without an index is examined: by the rights of its agent."""
+        with self.db.read() as tx:
+            row = agents.by_id(tx, number)
+            excluded = archive.excluded_keys(tx)
+        held: tuple[Held, ...] = ()
+        if row is not None:
+            identity = AgentIdentity(row.id, row.name, "plain" if row.is_plain else "sync")
+            during = held_during(self.db, identity, -SLACK_MS, self.now_ms + SLACK_MS)
+            held = tuple(
+                Held(one.unit, one.since_ms, one.until_ms, one.round, holding_kind(one.kind))
+                for one in during.held
+            )
+        agent = f"agent-{number}" if row is None else row.name
+        return SegmentJob(
+            path=source,
+            sha256=sha256,
+            folder=folder,
+            name=f"adopted-{sha256[:12]}-{agent}.warc.gz",
+            held=held,
+            excluded=frozenset(excluded),
+            now_ms=self.now_ms,
+            memory_bytes=self.reading.memory_bytes,
+            cpu_s=self.reading.cpu_s,
+        )
+
+    def _agent_of(self, number: int, name: str) -> str:
+        """Return the name of a segment's agent: of this number, if the name fits, or by the name.
+
+        Another installation's agent may have had the number.
+        """
+        with self.db.read() as tx:
+            row = agents.by_id(tx, number)
+        if row is not None and f"-{row.name}" in name:
+            return row.name
+        found = _NAME.fullmatch(name)
+        return found["agent"] if found else f"agent-{number}"
+
+    def _count(self, found: Examined, agent: str) -> None:
+        with self.db.read() as tx:
+            for host in _hosts_of(found):
+                if hosts.by_key(tx, host.key) is None:
+                    self.new_hosts.add(host.key)
+            if agents.by_name(tx, agent) is None:
+                self.new_agents.add(agent)
+        self.segments += len(found.parts)
+        self.captures += sum(part.captures for part in found.parts)
+        self.quarantined += found.strangers
+        self.entered += [part.name for part in found.parts]
+
+
+def _source_bytes(found: Examined, source: Path) -> int:
+    """Return the size of a segment as it came; where it was moved into place, of its one part."""
+    return source.stat().st_size if source.exists() else found.parts[0].size_bytes
+
+
+def _hosts_of(found: Examined) -> list[NewHost]:
+    """Return the hosts that a segment may give away: selected, and taken down, by their rows."""
+    new = {
+        host.host: NewHost(host.host, reversed_host_key(host.host), None, None)
+        for part in found.parts
+        if part.kind != "quarantined"
+        for host in part.hosts
+    }
+    return list(new.values())
+
+
+def _key_of(part: Part, key: str) -> str:
+    """Return where a part lies: the file that it is of, or one that was made of that."""
+    number, _, file = key.partition("/")
+    return key if file.startswith(part.sha256) else segment_key(int(number), part.sha256)
+
+
+def _keep(reading: Reading, part: Part, key: str, entry: TrashEntry | None) -> None:
+    """Put the files of a part where they stay; an index that is there is replaced."""
+    if entry is not None and entry.key == key:
+        reading.trash.give_back(entry)
+    elif not reading.store.has(key):
+        reading.store.put(part.path, key)
+    index = reading.layout.index_file(key)
+    reading.layout.access.make_folder(index.parent)
+    for made, target in ((part.index, index), (part.cdxj, index.with_suffix(".cdxj"))):
+        sync_file(made)
+        move(made, target)
+        reading.layout.access.give(target)
+        if entry is not None:
+            reading.trash.delete(replace(entry, name=index_name(key, target.suffix)))
+
+
+def _here(reading: Reading, key: str, entry: TrashEntry | None, folder: Path) -> Path:
+    """Return a file with the bytes of a segment; of an object store it is fetched."""
+    path = reading.store.path(key)
+    if path is not None:
+        return path if entry is None else reading.trash.path(entry)
+    fetched = folder / "source.warc.gz"
+    opened = reading.store.open(key) if entry is None else reading.trash.open(entry)
+    with full_disk_said(folder), opened as file, fetched.open("xb") as target:
+        shutil.copyfileobj(file, target, COPY_BYTES)
+    return fetched
+
+
+def _indexes(reading: Reading, key: str, entry: TrashEntry | None) -> tuple[Path, ...]:
+    """Return where the index of a segment may be: in its place, or in the trash of any day."""
+    trash = reading.layout.trash
+    days = sorted((path.name for path in trash.glob("*-*-*")), reverse=True)
+    if entry is not None:
+        days = [entry.day, *days]
+    return (reading.layout.index_file(key), *(trash / day / index_name(key) for day in days))
+
+
+def _agent_id(tx: Transaction, name: str, now_ms: int) -> int:
+    """Return the number of an agent; one that is unknown is entered as retired, until it joins."""
+    row = agents.by_name(tx, name)
+    if row is not None:
+        return row.id
+    number = agents.add(tx, name, "sync", None, now_ms)
+    agents.update(tx, number, retired_ms=now_ms, subscribed=False)
+    return number
+
+
+def _free_name(tx: Transaction, found: Examined, sha256: str) -> str:
+    """Return the name of a segment's first part, or one that no other segment has."""
+    name = found.parts[0].name
+    if all(archive.segment_by_name(tx, part.name) is None for part in found.parts):
+        return name
+    return f"{name.removesuffix('.warc.gz')}-{sha256[:12]}.warc.gz"
+
+
+def _free_arrival_name(tx: Transaction, agent_id: int, name: str, sha256: str) -> str:
+    if archive.arrival_by_name(tx, agent_id, name) is None:
+        return name
+    return f"{name.removesuffix('.warc.gz')}-{sha256[:12]}.warc.gz"

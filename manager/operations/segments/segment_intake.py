@@ -1,0 +1,357 @@
+"""Take a segment that an agent sent: examine it, keep its parts, enter them in one transaction.
+
+Invariants: a segment is taken once, known by its agent and SHA-256, and a repeat is answered as
+before; its files are in place before the transaction that names them, and a file without a
+transaction is nobody's (`archive_upkeep`); no transaction is open while a file is read. What is not
+to be given away is set apart at once, so a public segment may be given away as it is.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from manager.assignment.holdings import SLACK_MS, Held, LogKind
+from manager.db import agents, archive
+from manager.db.archive import ArrivalRow, HostShare, NewArrival, NewSegment
+from manager.db.engine import Database, Transaction
+from manager.errors import ForbiddenError
+from manager.operations.actor import note
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.logs.reports import held_during
+from manager.store import Layout
+from manager.store.durable import full_disk_said
+from manager.store.segment_parts import Part
+from manager.store.segment_reading import Examined, RefusedSegment, SegmentJob
+from manager.store.segment_store import SegmentStore, replace_file, segment_key
+from manager.store.trash import Trash
+from shared.frozen import frozen
+from shared.plurals import agreeing
+
+__all__ = [
+    "Accepted",
+    "Arrived",
+    "Examine",
+    "Outcome",
+    "Quarantined",
+    "Reading",
+    "Refused",
+    "accept_segment",
+    "enter_part",
+    "holding_kind",
+    "keep_files",
+    "known_segment",
+    "segment_job",
+]
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,180}\.warc\.gz")
+_STAMP: Final = re.compile(r"-([0-9]{14})-")
+
+Examine = Callable[[SegmentJob], Examined | RefusedSegment]
+"""Whoever reads a segment elsewhere, as `Workers.run_here`."""
+
+
+@frozen
+class Arrived:
+    """A file that came whole: synced, its SHA-256 as its sender said. name: as the sender says."""
+
+    path: Path
+    name: str
+    sha256: str
+    size_bytes: int
+
+
+@frozen
+class Accepted:
+    """It is kept. withheld: not given away (noindex, noarchive). refused: of excluded hosts."""
+
+    name: str
+    captures: int
+    withheld: int
+    refused: int
+    repeated: bool
+    said: str
+
+
+@frozen
+class Quarantined:
+    """It is kept, and what is of hosts that the agent did not hold then is set apart."""
+
+    name: str
+    captures: int
+    strangers: int
+    repeated: bool
+    said: str
+
+
+@frozen
+class Refused:
+    """It is not kept, and why. for_good: the same bytes will never be taken."""
+
+    said: str
+    for_good: bool = True
+
+
+Outcome = Accepted | Quarantined | Refused
+
+
+@frozen
+class Reading:
+    """Places and programs for examining segments. work: returns a new scratch folder.
+
+    check: refuses to move or delete files that are not this database's.
+    """
+
+    layout: Layout
+    store: SegmentStore
+    examine: Examine
+    work: Callable[[], Path]
+    memory_bytes: int
+    cpu_s: float
+    trash: Trash
+    check: Callable[[], None]
+
+
+def known_segment(db: Database, agent: AgentIdentity, sha256: str) -> Outcome | None:
+    """Return what was answered to a segment before, or None: it is new."""
+    with db.read() as tx:
+        row = archive.arrival_by_sha256(tx, agent.id, sha256)
+    return None if row is None else _said(row, repeated=True)
+
+
+def accept_segment(
+    db: Database, reading: Reading, agent: AgentIdentity, arrived: Arrived, now_ms: int
+) -> Outcome:
+    """Keep a segment that came, or say why not; blocks for as long as reading it takes.
+
+    When it is kept, `arrived.path` is removed; else it is left to the caller. Raises BusyError and
+    StoreFullError: nothing was kept, try again; ForbiddenError: the agent is gone.
+    """
+    if not _NAME.fullmatch(arrived.name):
+        return Refused(
+            f"segment name {arrived.name[:80]!a}: must be letters, digits, dots, hyphens and "
+            "underscores, and end with .warc.gz"
+        )
+    known = known_segment(db, agent, arrived.sha256) or _name_taken(db, agent, arrived)
+    if known is not None:
+        if not isinstance(known, Refused):
+            arrived.path.unlink(missing_ok=True)
+        return known
+    folder = reading.work()
+    try:
+        with full_disk_said(folder.parent):
+            folder.mkdir(mode=0o700)
+        found = reading.examine(segment_job(db, reading, agent, arrived, folder, now_ms))
+        if isinstance(found, RefusedSegment):
+            _note_refusal(db, agent, arrived, found.message, now_ms)
+            return Refused(f"{arrived.name}: {found.message}")
+        if not found.parts:
+            said = agreeing(f"{arrived.name}: all {found.captures} captures are of excluded hosts")
+            _note_refusal(db, agent, arrived, said, now_ms)
+            return Refused(f"{said}; delete it")
+        outcome = _keep(db, reading, agent, arrived, found, now_ms)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    arrived.path.unlink(missing_ok=True)
+    return outcome
+
+
+def _name_taken(db: Database, agent: AgentIdentity, arrived: Arrived) -> Refused | None:
+    with db.read() as tx:
+        other = archive.arrival_by_name(tx, agent.id, arrived.name)
+    if other is None:
+        return None
+    return Refused(
+        f"{arrived.name}: another file came under this name, with SHA-256 {other.sha256}; give "
+        "each segment a name of its own"
+    )
+
+
+def segment_job(
+    db: Database,
+    reading: Reading,
+    agent: AgentIdentity,
+    arrived: Arrived,
+    folder: Path,
+    now_ms: int,
+) -> SegmentJob:
+    """Return what is to be examined of a file, by what its agent held in its time."""
+    begun_ms = _begun_ms(arrived.name)
+    # A name from a clock that ran ahead says nothing of when the first capture was made.
+    since_ms = begun_ms if begun_ms <= now_ms else 0
+    held = held_during(db, agent, since_ms - SLACK_MS, now_ms + SLACK_MS)
+    with db.read() as tx:
+        excluded = archive.excluded_keys(tx)
+        name = _served_name(tx, agent, arrived)
+    return SegmentJob(
+        path=arrived.path,
+        sha256=arrived.sha256,
+        folder=folder,
+        name=name,
+        held=tuple(
+            Held(one.unit, one.since_ms, one.until_ms, one.round, holding_kind(one.kind))
+            for one in held.held
+        ),
+        excluded=frozenset(excluded),
+        now_ms=now_ms,
+        memory_bytes=reading.memory_bytes,
+        cpu_s=reading.cpu_s,
+    )
+
+
+def _begun_ms(name: str) -> int:
+    """Return when a segment was begun, as its name says; 0 where it does not."""
+    stamp = _STAMP.search(name)
+    if stamp is None:
+        return 0
+    try:
+        return calendar.timegm(time.strptime(stamp[1], "%Y%m%d%H%M%S")) * 1000
+    except ValueError:
+        return 0
+
+
+def holding_kind(word: str) -> LogKind:
+    """Return the kind of a holding by its word in the database."""
+    return "probe" if word == "probe" else "crawl"
+
+
+def _served_name(tx: Transaction, agent: AgentIdentity, arrived: Arrived) -> str:
+    """Return the name by which others get it: it tells the agent, and no other file has it."""
+    stem = arrived.name.removesuffix(".warc.gz")
+    if not stem.endswith(f"-{agent.name}"):
+        stem = f"{stem}-{agent.name}"
+    taken = any(
+        archive.segment_by_name(tx, f"{stem}{ending}.warc.gz") is not None
+        for ending in ("", "-r1", "-withheld", "-quarantine")
+    )
+    return f"{stem}-{arrived.sha256[:12]}.warc.gz" if taken else f"{stem}.warc.gz"
+
+
+def _keep(
+    db: Database,
+    reading: Reading,
+    agent: AgentIdentity,
+    arrived: Arrived,
+    found: Examined,
+    now_ms: int,
+) -> Outcome:
+    keys = {part.name: segment_key(agent.id, part.sha256) for part in found.parts}
+    for part in found.parts:
+        keep_files(reading, part, keys[part.name])
+    with db.write() as tx:
+        row = archive.arrival_by_sha256(tx, agent.id, arrived.sha256)
+        if row is not None:
+            return _said(row, repeated=True)
+        if agents.by_id(tx, agent.id) is None:
+            raise ForbiddenError(f"agent {agent.name} does not exist any more")
+        new = NewArrival(
+            agent_id=agent.id,
+            name=arrived.name,
+            sha256=arrived.sha256,
+            size_bytes=arrived.size_bytes,
+            captures=found.captures,
+            strangers=found.strangers,
+            withheld=found.withheld,
+            refused=found.refused,
+            first_ms=found.first_ms,
+            last_ms=found.last_ms,
+            received_ms=now_ms,
+        )
+        number = archive.add_arrival(tx, new)
+        for part in found.parts:
+            enter_part(tx, part, number, agent.id, keys[part.name], now_ms)
+        note(
+            tx,
+            now_ms,
+            agent.actor,
+            "segment.accept",
+            arrived.name,
+            alert=bool(found.strangers),
+            captures=found.captures,
+            strangers=found.strangers,
+            withheld=found.withheld,
+            refused=found.refused,
+        )
+    return _said(new, repeated=False)
+
+
+def keep_files(reading: Reading, part: Part, key: str) -> None:
+    """Put the files of a part where they stay; an index that no row named is replaced."""
+    reading.store.put(part.path, key)
+    index = reading.layout.index_file(key)
+    replace_file(part.index, index, reading.layout.access)
+    replace_file(part.cdxj, index.with_suffix(".cdxj"), reading.layout.access)
+
+
+def enter_part(
+    tx: Transaction,
+    part: Part,
+    arrival_id: int,
+    agent_id: int,
+    key: str,
+    now_ms: int,
+    revision: int = 0,
+) -> None:
+    """Enter a part whose files are in place; a public one is news for third parties.
+
+    A host of it that was excluded in the meantime withdraws it at once.
+    """
+    excluded = archive.excluded_keys(tx, [host.host for host in part.hosts])
+    number = archive.add_segment(
+        tx,
+        NewSegment(
+            arrival_id=arrival_id,
+            agent_id=agent_id,
+            name=part.name,
+            key=key,
+            kind=part.kind,
+            state="withdrawn" if excluded else "current",
+            revision=revision,
+            size_bytes=part.size_bytes,
+            md5=part.md5,
+            sha1=part.sha1,
+            sha256=part.sha256,
+            index_bytes=part.index_bytes,
+            index_sha256=part.index_sha256,
+            cdxj_bytes=part.cdxj_bytes,
+            cdxj_sha256=part.cdxj_sha256,
+            captures=part.captures,
+            first_ms=part.first_ms,
+            last_ms=part.last_ms,
+            made_ms=now_ms,
+        ),
+        {
+            host.host: HostShare(host.captures, host.bytes, host.first_ms, host.last_ms)
+            for host in part.hosts
+        },
+    )
+    if part.kind == "public" and not excluded:
+        archive.add_change(tx, now_ms, "created", [(number, part.name)])
+
+
+def _note_refusal(
+    db: Database, agent: AgentIdentity, arrived: Arrived, why: str, now_ms: int
+) -> None:
+    with db.write() as tx:
+        note(tx, now_ms, agent.actor, "segment.refuse", arrived.name, alert=True, reason=why[:500])
+
+
+def _said(row: NewArrival | ArrivalRow, *, repeated: bool) -> Outcome:
+    more = "".join(
+        f", {number} {what}"
+        for number, what in (
+            (row.strangers, "of hosts that were not this agent's then: set apart"),
+            (row.withheld, "not to be given away (noindex or noarchive)"),
+            (row.refused, "of excluded hosts: not kept"),
+        )
+        if number
+    )
+    said = agreeing(f"{row.name}: {row.captures} captures{more}")
+    if row.strangers:
+        return Quarantined(row.name, row.captures, row.strangers, repeated, said)
+    return Accepted(row.name, row.captures, row.withheld, row.refused, repeated, said)

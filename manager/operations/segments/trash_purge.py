@@ -1,0 +1,153 @@
+"""Take down what the trash holds of excluded hosts: directly, as in the archive itself.
+
+Invariant: after it nothing in the trash that can be read holds a host that is excluded now.
+Captures of other hosts in a segment that has its index stay in the trash, under the same day.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Final
+
+from manager.db import archive
+from manager.db.engine import Database
+from manager.operations.actor import Actor, note
+from manager.operations.segments.segment_intake import Reading, keep_files
+from manager.store.durable import full_disk_said
+from manager.store.errors import StoreError
+from manager.store.index_summary import IndexSummary, summary_of
+from manager.store.segment_parts import Part
+from manager.store.segment_rewriting import RewriteJob
+from manager.store.segment_store import segment_key
+from manager.store.trash import INDEXES, RESULTS, SEGMENTS, UPLOADS, TrashEntry, index_name
+from manager.store.trash_contents import holds_any
+from shared.errors import FormatError
+
+__all__ = ["purge_trash"]
+
+Rewrite = Callable[[RewriteJob], Part | None]
+COPY_BYTES: Final = 1024**2
+
+
+def purge_trash(
+    db: Database, reading: Reading, rewrite: Rewrite, actor: Actor, now_ms: int
+) -> tuple[int, int]:
+    """Rewrite or delete what the trash holds of excluded hosts; return (rewritten, deleted).
+
+    Raises InstallationError, StoreFullError, BusyError.
+    """
+    with db.read() as tx:
+        excluded = archive.excluded_keys(tx)
+    if not excluded:
+        return 0, 0
+    rewritten = deleted = 0
+    # Segments first: each is rewritten by its index, which goes with it.
+    entries = sorted(reading.trash.entries(), key=lambda entry: not entry.key)
+    for entry in entries:
+        if not entry.was.startswith((SEGMENTS, INDEXES, RESULTS, *UPLOADS)):
+            continue
+        index, summary = _index(reading, entry)
+        hosts = _excluded_in(reading, entry, summary, excluded)
+        if hosts is None:
+            continue
+        with db.write() as tx:  # who does not lead any more is refused
+            note(tx, now_ms, actor, "trash.purge", entry.name, without=sorted(hosts)[:100])
+        if entry.key and summary and _rewritten(reading, rewrite, entry, index, summary, hosts):
+            rewritten += 1
+        else:
+            deleted += 1
+        _delete(reading, entry)
+    return rewritten, deleted
+
+
+def _excluded_in(
+    reading: Reading, entry: TrashEntry, summary: IndexSummary | None, excluded: Collection[str]
+) -> set[str] | None:
+    """Return which excluded hosts a file holds; an empty set where no index says which.
+
+    None: it holds none.
+    """
+    if summary is not None:
+        return {one.host for one in summary.hosts} & set(excluded) or None
+    try:
+        with reading.trash.open(entry) as file:
+            return set() if holds_any(file, excluded) else None
+    except StoreError:
+        return None  # an index that went with its segment
+
+
+def _index(reading: Reading, entry: TrashEntry) -> tuple[Path, IndexSummary | None]:
+    """Return the index of a segment of the trash and what it says; None: there is none."""
+    path = Path()
+    if entry.was.startswith(INDEXES):
+        path = reading.trash.path(entry)
+        return path, summary_of(path, reading.memory_bytes)
+    if entry.key:
+        for path in _indexes(reading, entry):
+            summary = summary_of(path, reading.memory_bytes)
+            if summary is not None:
+                return path, summary
+    return path, None
+
+
+def _indexes(reading: Reading, entry: TrashEntry) -> Iterator[Path]:
+    """Yield where the index of a segment of the trash may be: there, or where it was."""
+    folder = reading.layout.trash
+    days = sorted(path.name for path in folder.glob("*-*-*"))
+    for day in (entry.day, *days):
+        yield folder / day / index_name(entry.key)
+    if not reading.store.has(entry.key):
+        yield reading.layout.index_file(entry.key)
+
+
+def _rewritten(
+    reading: Reading,
+    rewrite: Rewrite,
+    entry: TrashEntry,
+    index: Path,
+    summary: IndexSummary,
+    hosts: set[str],
+) -> bool:
+    """Put a segment without some hosts into the trash of the same day; False: nothing is left."""
+    folder = reading.work()
+    try:
+        with full_disk_said(folder.parent):
+            folder.mkdir(mode=0o700)
+        source = folder / "source.warc.gz"
+        with full_disk_said(folder), reading.trash.open(entry) as file, source.open("xb") as copy:
+            shutil.copyfileobj(file, copy, COPY_BYTES)
+        job = RewriteJob(
+            source=source,
+            index=index,
+            folder=folder,
+            name=summary.name,
+            kind=summary.kind,
+            without=tuple(hosts),
+            memory_bytes=reading.memory_bytes,
+        )
+        try:
+            part = rewrite(job)
+        except FormatError:
+            return False  # what cannot be taken out of it goes with it
+        if part is None:
+            return False
+        key = segment_key(int(entry.key.partition("/")[0]), part.sha256)
+        if reading.store.has(key):
+            return False  # the archive itself has the same
+        keep_files(reading, part, key)
+        for name in (SEGMENTS + key, index_name(key), index_name(key, ".cdxj")):
+            reading.trash.take(name, entry.day)
+        return True
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _delete(reading: Reading, entry: TrashEntry) -> None:
+    """Delete a file of the trash, of a segment with its index."""
+    if entry.key:
+        for index in _indexes(reading, entry):
+            index.unlink(missing_ok=True)
+            index.with_suffix(".cdxj").unlink(missing_ok=True)
+    reading.trash.delete(entry)

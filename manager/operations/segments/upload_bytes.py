@@ -1,0 +1,76 @@
+"""What came of an upload: bytes, all of them, a file that is right.
+
+Invariants. An offset that was told is on the disk. What is `received` had the right SHA-256 and
+waits to be accepted; nobody sees it before.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.db import transfers
+from manager.db.engine import Database
+from manager.db.transfers import TransferRow
+from manager.errors import GoneError
+from manager.operations.segments.upload_gaps import filled, read_gaps, write_gaps
+from shared.plurals import agreeing
+from shared.wire.uploads import FileDigests, split_blocks
+
+__all__ = ["note_arrived", "note_bytes", "note_whole"]
+
+CHECKS_MOST: Final = 5
+"""A file whose whole is wrong so often is wrong where it comes from."""
+
+
+def note_bytes(
+    db: Database, row: TransferRow, start: int, end: int, now_ms: int, *, broke: bool = False
+) -> TransferRow:
+    """Take note that the bytes [start, end) are on the disk; return the upload as it is now."""
+    with db.write() as tx:
+        found = transfers.by_key(tx, row.key)
+        if found is None or found.state != "receiving":
+            raise GoneError(f"upload of {row.filename}: it was given up meanwhile")
+        transfers.update(
+            tx,
+            row.id,
+            gaps=write_gaps(filled(read_gaps(found.gaps), start, end)),
+            received_bytes=found.received_bytes + end - start,
+            breaks=found.breaks + broke,
+            changed_ms=now_ms,
+        )
+        return transfers.by_key(tx, row.key) or found
+
+
+def note_whole(db: Database, row: TransferRow, found: FileDigests, now_ms: int) -> TransferRow:
+    """Take note of what all bytes together are: right, or which of them are wrong.
+
+    Call before the file is moved; a right one stays `receiving`, without gaps, until
+    `note_arrived`.
+    """
+    if found.sha256 == row.sha256:
+        return row
+    checks = row.checks + 1
+    wrong = found.wrong_blocks(split_blocks(row.blocks or b"", row.size_bytes))
+    values: dict[str, object] = {"gaps": write_gaps(wrong), "checks": checks, "changed_ms": now_ms}
+    if checks >= CHECKS_MOST:
+        values |= {
+            "state": "refused",
+            "ended_ms": now_ms,
+            "result": agreeing(
+                f"its SHA-256 was wrong {checks} times; the last was {found.sha256}"
+            ),
+        }
+    with db.write() as tx:
+        transfers.update(tx, row.id, **values)
+        return transfers.by_key(tx, row.key) or row
+
+
+def note_arrived(db: Database, row: TransferRow, now_ms: int) -> TransferRow:
+    """Take note that a whole file lies in `incoming`: it waits to be accepted."""
+    with db.write() as tx:
+        found = transfers.by_key(tx, row.key)
+        if found is not None and found.state == "receiving":
+            transfers.update(
+                tx, row.id, state="received", gaps="[]", received_ms=now_ms, changed_ms=now_ms
+            )
+        return transfers.by_key(tx, row.key) or row

@@ -1,0 +1,130 @@
+"""What happened once is told once: by one message for each kind, whoever leads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from manager.app.alerts import alert_desk
+from manager.db.engine import Database
+from manager.operations.actor import CLOCK, note
+from manager.operations.health.alert_views import Going, current_alerts
+from manager.operations.health.alerts import Limits, Message, messages
+from manager.operations.health.silences import add_window, end_quiet, silence
+from manager.operations.health.system_figures import how_it_stands
+from manager.operations.people.audit_log import audit_page
+from manager.settings import read_settings
+from tests.manager.operations.world import ADMIN, World
+
+OFF = Limits(0, 0, 0, 0, 0, 0, 0)
+HOUR_MS = 3_600_000
+
+
+def happen(world: World, action: str, *subjects: str, **detail: str) -> None:
+    with world.db.write() as tx:
+        for subject in subjects:
+            note(tx, world.now_ms, CLOCK, action, subject, alert=True, **detail)
+
+
+def told(world: World) -> list[Message]:
+    seen = how_it_stands(world.db, Path("/"), world.policy, world.now_ms)
+    return messages(world.db, seen, [], OFF, 3600, world.now_ms)
+
+
+def shown(world: World, tmp_path: Path) -> list[Going]:
+    def standing() -> object:
+        return how_it_stands(world.db, Path("/"), world.policy, world.now_ms)
+
+    desk = alert_desk(read_settings(tmp_path), standing, list, list, [])  # type: ignore[arg-type]
+    return current_alerts(world.db, desk, world.now_ms).troubles
+
+
+def test_an_event_is_told_once_whoever_looks(database: Database) -> None:
+    """With its reason and what to do; the audit says that it was told, and that is no event."""
+    world = World(database)
+    happen(world, "agent.clone", "a.example", reason="sequence 3 came from process x after 7")
+    (message,) = told(world)
+    assert (message.key, message.state) == ("event:agent.clone", "event")
+    assert message.text == (
+        "two machines show the key of one agent: a.example; sequence 3 came from process x after "
+        "7; stop one of them, and let the other join again with a new token"
+    )
+    world.wait(900)
+    assert told(world) == []
+    (row,) = audit_page(database, action="alert.")
+    assert (row.action, row.subject, row.alert) == ("alert.event", "event:agent.clone", False)
+    happen(world, "agent.clone", "b.example")
+    assert [one.text.split("; ")[0][-9:] for one in told(world)] == ["b.example"]
+
+
+def test_many_are_one_message_for_each_kind(database: Database) -> None:
+    """With how many there were and whose the first were; the next come ten minutes later."""
+    world = World(database)
+    happen(world, "segment.refuse", *(f"{number}.warc.gz" for number in range(500)))
+    happen(world, "user.guessed", "hana", "hana")
+    refused, guessed = told(world)
+    assert refused.text == (
+        "a file of captures was refused: 0.warc.gz, 1.warc.gz, 2.warc.gz; 500 times in all; "
+        "`prsm audit --alerts` says more"
+    )
+    assert "for one user: hana; 2 times in all; ask that person" in guessed.text
+    happen(world, "agent.clone", "a.example")
+    world.wait(599)
+    assert told(world) == []
+    world.wait(1)
+    assert [one.key for one in told(world)] == ["event:agent.clone"]
+
+
+def test_what_is_a_trouble_besides_or_older_than_a_day_is_no_event(database: Database) -> None:
+    """Who begins with alerts is not told of years."""
+    world = World(database)
+    happen(world, "agent.suspect", "old.example")
+    world.wait(86_401)
+    happen(world, "agent.lost", "a.example")
+    happen(world, "agent.update-failed", "a.example")
+    happen(world, "robot.odd", "a.example")
+    (message,) = told(world)
+    assert message.text == "robot.odd: a.example; `prsm audit --alerts` says more"
+
+
+def test_windows_put_events_off_and_silences_pass_them_over(database: Database) -> None:
+    """What happened in a window is told at its end, of a kind that is silent never."""
+    world = World(database)
+    now_ms = world.now_ms
+    add_window(database, now_ms, now_ms + HOUR_MS, "", ADMIN, now_ms)
+    silence(database, "event:host.sick", now_ms + HOUR_MS, "its site moves", ADMIN, now_ms)
+    happen(world, "agent.clone", "a.example")
+    happen(world, "host.sick", "http://h.jp:80/")
+    assert told(world) == []
+    end_quiet(database, ADMIN, world.now_ms)
+    assert [one.key for one in told(world)] == ["event:agent.clone"]
+    world.wait(2 * 3600)
+    assert told(world) == []
+
+
+def test_events_of_a_day_are_shown_with_when_they_are_told(
+    database: Database, tmp_path: Path
+) -> None:
+    """Not yet, then told and never again, until the day is over."""
+    world = World(database)
+    happen(world, "agent.token-reused", "a.example")
+    (before,) = shown(world, tmp_path)
+    assert (before.key, before.told_ms) == ("event:agent.token-reused", None)
+    assert told(world) != []
+    (after,) = shown(world, tmp_path)
+    assert (after.told_ms, after.next_ms) == (world.now_ms, None)
+    world.wait(86_401)
+    assert shown(world, tmp_path) == []
+
+
+def test_a_long_first_window_puts_events_off_as_any_other(database: Database) -> None:
+    """What happened at its beginning is told at its end, though that is more than a day ago."""
+    world = World(database)
+    add_window(database, world.now_ms, world.now_ms + 30 * HOUR_MS, "", ADMIN, world.now_ms)
+    assert told(world) == []
+    world.wait(3600)
+    happen(world, "agent.clone", "a.example", reason="twice")
+    for _ in range(3):
+        assert told(world) == []
+        world.wait(9 * 3600)
+    world.wait(3 * 3600)
+    assert [one.key for one in told(world)] == ["event:agent.clone"]

@@ -1,0 +1,104 @@
+"""No unit moves on a prediction: the best predicted agents probe it first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from manager.db.engine import Database
+from manager.operations.health.consistency_checks import check
+from manager.operations.hosts.host_views import host_detail
+from manager.operations.people.audit_log import audit_page
+from manager.operations.rounds.rounds import round_detail, start_round
+from tests.manager.operations.kept_worlds import kept_world
+from tests.manager.operations.world import ADMIN, POLICY, World
+
+pytestmark = pytest.mark.scenario
+
+NAMES = ("a", "b", "c", "d", "e", "f")
+HOSTS = tuple(f"h{n}.jp" for n in range(24))
+
+
+@kept_world
+def partly_probed(database: Database) -> World:
+    """Return a world of six agents, each host probed by two; one agent is much the fastest."""
+    world = World(database, replace(POLICY, probe_everywhere_pairs=10, probes_of_a_host=2))
+    for number, name in enumerate(NAMES):
+        world.join(name, speed=1.0 if number else 0.2)
+    world.hosts(*HOSTS)
+    return world
+
+
+@pytest.mark.parametrize("method", ["tree", "prices"])
+def test_a_unit_goes_only_to_an_agent_that_measured_it(database: Database, method: str) -> None:
+    """What the draft would move on a prediction is probed by the best predicted, then planned."""
+    world = partly_probed(database)
+    began_ms = world.now_ms
+    start_round(database, method, ADMIN, began_ms, policy=world.policy)
+    world.run()
+    (verified,) = [row for row in audit_page(database) if row.action == "round.verify"]
+    assert '"orders": ' in verified.detail
+    assert round_detail(database, 1).orders["done"] > 2 * len(HOSTS)
+    after_verifying = 0
+    for name in HOSTS:
+        detail = host_detail(database, name)
+        owner = detail.owners[0].agent_id
+        measured = {row.agent_id for row in detail.distances if row.state == "measured"}
+        assert owner in measured
+        after_verifying += any(
+            order.agent_id == owner and order.ordered_ms > began_ms for order in detail.orders
+        )
+    assert after_verifying >= 3, "what was predicted to be near was probed, and is given out"
+    assert check(database) == []
+
+
+def test_predictions_are_marked_where_they_are_shown(database: Database) -> None:
+    """A distance that nobody measured says so, with how far it may be off."""
+    world = partly_probed(database)
+    start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy)
+    world.run()
+    detail = host_detail(database, "h1.jp")
+    kinds = {row.kind for row in detail.distances}
+    assert kinds == {"probe", "crawl", "prediction"} or kinds == {"crawl", "prediction"}
+    for row in detail.distances:
+        assert (row.state == "predicted") == (row.kind == "prediction")
+        if row.kind == "prediction":
+            assert row.ms_per_kb is not None
+            assert row.ms_per_kb > 0
+            assert row.off_by is not None
+            assert row.off_by > 1
+            assert row.measured_ms is None
+            assert "nobody measured it" in row.reason
+        else:
+            assert row.expected_ms_per_kb is not None
+    assert len({row.agent_id for row in detail.distances}) == len(NAMES)
+
+
+def test_a_round_without_probes_moves_nothing_on_a_prediction(database: Database) -> None:
+    """Nobody is asked to probe; who never measured a unit is not given it."""
+    world = partly_probed(database)
+    start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
+    world.run()
+    world.join("late", speed=0.001)
+    start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy, probe=False)
+    world.run()
+    assert round_detail(database, 2).orders == {}
+    for name in HOSTS:
+        detail = host_detail(database, name)
+        (owner,) = [row.agent_id for row in detail.owners if row.until_ms is None]
+        assert detail.agents[owner] != "late"
+
+
+def test_a_random_deal_asks_no_distance(database: Database) -> None:
+    """It verifies nothing, and deals to agents that measured nothing as well."""
+    world = partly_probed(database)
+    start_round(database, "random", ADMIN, world.now_ms, policy=world.policy)
+    world.run()
+    assert [row for row in audit_page(database) if row.action == "round.verify"] == []
+    unmeasured = 0
+    for name in HOSTS:
+        detail = host_detail(database, name)
+        probed = {order.agent_id for order in detail.orders}
+        unmeasured += detail.owners[0].agent_id not in probed
+    assert unmeasured > 0
