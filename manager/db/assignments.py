@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.hosts import ATOM
+from manager.db.group_lookup import ATOM
 from manager.db.tables import agents, assignments, hosts, units
 from shared.frozen import frozen
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -12,20 +12,17 @@ from manager.db.tables import assignments, hosts, units
 from shared.frozen import frozen
 
 __all__ = [
-    "ATOM",
     "HostRow",
     "NewHost",
     "UnitRow",
     "add_hosts",
     "any_in_state",
     "any_unresolved_since",
-    "atoms_of_units",
     "by_key",
     "change_state",
     "count_in_state",
     "excluded_among",
     "finders",
-    "groups_of_units",
     "ids_of_units",
     "in_state",
     "set_excluded",
@@ -36,11 +33,6 @@ __all__ = [
     "units_of_hosts",
     "unplaced_to_idle",
 ]
-
-ATOM: Final = sa.case(
-    (hosts.c.shared_interval_ms.is_not(None), -units.c.id), else_=hosts.c.group_id
-)
-"""See `atoms_of_units`; for queries over hosts and units."""
 
 
 @frozen
@@ -153,36 +145,6 @@ def units_by_id(tx: Transaction, unit_ids: Collection[int]) -> list[UnitRow]:
     found: list[UnitRow] = []
     for part in chunks(unit_ids):
         found += tx.rows(UnitRow, sa.select(units).where(units.c.id.in_(part)))
-    return found
-
-
-def atoms_of_units(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int | None]:
-    """Return what must have one owner, for each of some units.
-
-    It is the unit's group (None: it has none yet); a piece of a split host is by itself, and is
-    minus its own number.
-    """
-    found: dict[int, int | None] = {}
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(units.c.id, ATOM.label("atom"))
-            .join(hosts, hosts.c.id == units.c.host_id)
-            .where(units.c.id.in_(part))
-        )
-        found.update({row.id: row.atom for row in rows})
-    return found
-
-
-def groups_of_units(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int | None]:
-    """Return the group of each of some units, None where it has none yet."""
-    found: dict[int, int | None] = {}
-    for part in chunks(unit_ids):
-        rows = tx.execute(
-            sa.select(units.c.id, hosts.c.group_id)
-            .join(hosts, hosts.c.id == units.c.host_id)
-            .where(units.c.id.in_(part))
-        )
-        found.update({row.id: row.group_id for row in rows})
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.hosts import ATOM, groups_of_units
+from manager.db.group_lookup import ATOM, groups_of_units
 from manager.db.tables import agents, bans, hosts, pins, units
 from shared.frozen import frozen
 
@@ -39,7 +39,7 @@ __all__ = [
 @frozen
 class PinRow:
     """A unit that people gave to one agent. state: of the unit. atom: what must have one owner with
-    it (`hosts.atoms_of_units`). merged_ms: when the directory stopped being a unit."""
+    it (`group_lookup`). merged_ms: when the directory stopped being a unit."""
 
     unit_id: int
     unit: str

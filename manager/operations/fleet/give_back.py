@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from manager.db import agents, assignments, hosts, pieces, pins, round_units, rounds
+from manager.db import agents, assignments, group_lookup, pieces, pins, round_units, rounds
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.operations.actor import CLOCK, note
@@ -69,7 +69,7 @@ def _untouched(tx: Transaction, row: AgentRow) -> list[int]:
     everything = [unit_id for unit_ids in owned.values() for unit_id in unit_ids]
     current = rounds.open_round(tx)
     kept = round_units.begun(tx, current.number, everything) if current is not None else set()
-    groups = hosts.groups_of_units(tx, everything)
+    groups = group_lookup.groups_of_units(tx, everything)
     decided = load_standing(tx, everything)
     if row.is_plain:
         # It synced when it was lost.

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from manager.db import agents, hosts, pins
+from manager.db import agents, group_lookup, pins
 from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
 from manager.db.pins import BanRow, PinRow
@@ -47,7 +47,7 @@ def load_standing(tx: Transaction, unit_ids: Collection[int] | None = None) -> S
     if unit_ids is None:
         bans = pins.bans_of_hosts(tx)
     else:
-        groups = {group for group in hosts.groups_of_units(tx, unit_ids).values() if group}
+        groups = {group for group in group_lookup.groups_of_units(tx, unit_ids).values() if group}
         bans = pins.bans_of_hosts(tx, group_ids=groups)
     return judge(found, bans, {row.id: row for row in agents.all_agents(tx)} if found else {})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from manager.db import agents, assignments, hosts, pins
+from manager.db import agents, assignments, group_lookup, hosts, pins
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction, chunks
 from manager.db.hosts import UnitRow
@@ -191,8 +191,8 @@ def pin_keys(
     """
     ids = hosts.ids_of_units(tx, keys)
     found = {unit.id: unit for unit in hosts.units_by_id(tx, ids.values())}
-    groups = hosts.groups_of_units(tx, ids.values())
-    atoms = hosts.atoms_of_units(tx, ids.values())
+    groups = group_lookup.groups_of_units(tx, ids.values())
+    atoms = group_lookup.atoms_of_units(tx, ids.values())
     known = {pin.unit_id: pin for pin in pins.pins_in_groups(tx, ids.values())}
     banned = banned_by_group(
         pins.bans_of_hosts(tx, group_ids=[group for group in groups.values() if group is not None])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import agents, assignments, hosts
+from manager.db import agents, assignments, group_lookup, hosts
 from manager.db.engine import Database, Transaction
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -41,8 +41,8 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
         if unit_id is None:
             raise NotFoundError(f"unit {key}: not known; {remedy(key)}")
         (unit,) = hosts.units_by_id(tx, [unit_id])
-        atom = hosts.atoms_of_units(tx, [unit_id])[unit_id]
-        group = hosts.groups_of_units(tx, [unit_id])[unit_id]
+        atom = group_lookup.atoms_of_units(tx, [unit_id])[unit_id]
+        group = group_lookup.groups_of_units(tx, [unit_id])[unit_id]
         standing = load_standing(tx, [unit_id])
         banned = standing.banned.get(group, set()) if group is not None else set()
         problem = why_not(key, unit, row, atom, banned)

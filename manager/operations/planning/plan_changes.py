@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from manager.db import agents, assignments, hosts, pieces, plan_standing, plans
+from manager.db import agents, assignments, group_lookup, hosts, pieces, plan_standing, plans
 from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
 from manager.db.plan_standing import COUNTED_MOST
@@ -134,8 +134,8 @@ def _changed_units(
     """Return sentences of units that were excluded, and of those that are or go elsewhere."""
     units = [unit for unit, _, _ in moves]
     present = assignments.owners_of(tx, units)
-    groups = hosts.groups_of_units(tx, units)
-    atoms = hosts.atoms_of_units(tx, units)
+    groups = group_lookup.groups_of_units(tx, units)
+    atoms = group_lookup.atoms_of_units(tx, units)
     excluded = set(hosts.excluded_among(tx, units))
     plain = {agent.id for agent in taking.values() if agent.is_plain}
     whole = [unit for unit, _, taker in moves if taker in plain]

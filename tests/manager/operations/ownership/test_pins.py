@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from manager.db import hosts, pins
+from manager.db import group_lookup, hosts, pins
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.agents import retire
@@ -255,7 +255,9 @@ def test_few_pins_and_bans_are_found_whichever_is_shorter(database: Database) ->
     with database.read() as tx:
         ids = hosts.ids_of_units(tx, [f"http://h{number}.jp:80/" for number in range(1, 6)])
         ids = {key[7:12]: number for key, number in ids.items()}
-        groups = {host: hosts.groups_of_units(tx, [unit])[unit] for host, unit in ids.items()}
+        groups = {
+            host: group_lookup.groups_of_units(tx, [unit])[unit] for host, unit in ids.items()
+        }
         few, many = (
             {
                 host: (
