@@ -83,7 +83,7 @@ def files() -> list[Path]:
 def test_commands_that_are_named_exist() -> None:
     """Whoever is told a command can type it."""
     paths = files()
-    assert ROOT / "manager" / "operations" / "syncing.py" in paths
+    assert ROOT / "manager" / "operations" / "fleet" / "sync.py" in paths
     wrong = {
         str(path.relative_to(ROOT)): said
         for path in paths

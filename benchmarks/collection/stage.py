@@ -16,7 +16,7 @@ from typing import Final
 
 from manager.app.compose import layout_of
 from manager.db.engine import Database
-from manager.db.hosts import units_of_hosts
+from manager.db.hosts.hosts import units_of_hosts
 from manager.db.migrate import migrate
 from manager.db.tables import holdings
 from manager.operations.actor import Actor

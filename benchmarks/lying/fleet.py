@@ -22,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.lying.lies import HONEST, Lie, Seen
-from manager.db import hosts, planning, plans
 from manager.db.engine import Database
+from manager.db.hosts import hosts
+from manager.db.planning import plan_inputs, plans
 from manager.intake.logs import LogIntake
 from manager.operations.fleet.agents import agent_detail, list_agents
 from manager.operations.fleet.contact import unsubscribe
@@ -292,7 +293,7 @@ class Fleet(World):
         """Return who owns which unit."""
         names, keys = self._names()
         with self.db.read() as tx:
-            rows = planning.plan_units(tx, states=("placed", "probing"))
+            rows = plan_inputs.plan_units(tx, states=("placed", "probing"))
         return {keys[row.unit_id]: names[row.owner or 0] for row in rows}
 
     def planned(self, method: str = PLANNED_BY) -> float:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
 from manager.api.schedules import add_schedule_routes
-from manager.db.schedules import CollectionSchedule
+from manager.db.rounds.schedules import CollectionSchedule
 from manager.operations.segments import (
     collection_orders,
     collection_schedules,

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from manager.api.door import Admin, Door, Viewer
-from manager.db.update_reports import UpdateReportRow
+from manager.db.releases.update_reports import UpdateReportRow
 from manager.intake.large_messages import FirstMetadata, NextSigned, NextTargets
 from manager.intake.receiving import Receiving, receive
 from manager.operations.releases import release_views, releases, rollouts, update_reports

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from manager.api.door import Door, Operator, Viewer
 from manager.api.schedules import add_schedule_routes
-from manager.db.schedules import RoundSchedule
+from manager.db.rounds.schedules import RoundSchedule
 from manager.operations.rounds import (
     round_history,
     round_holders,

@@ -18,8 +18,8 @@ from manager.app.keeping import Readers, open_archive, store_of
 from manager.app.leadership import Identity
 from manager.app.lock import held_by_us
 from manager.db import Database
+from manager.db.connections import sqlite_file
 from manager.db.migrate import check_current, migrate, schema_version
-from manager.db.opening import sqlite_file
 from manager.intake.workers import Workers
 from manager.operations.actor import Actor
 from manager.operations.identity.file_lease import FileLease

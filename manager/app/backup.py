@@ -17,8 +17,8 @@ from typing import Final
 
 from manager.app.compose import layout_of, policy_of
 from manager.db import Database
-from manager.db.dumping import dump, table_names
 from manager.db.migrate import check_current, schema_version
+from manager.db.row_dumps import dump, table_names
 from manager.operations.actor import Actor, note_alone
 from manager.operations.health.restore_safety import files_in_use, longest_permit_ms
 from manager.operations.identity.installation import installation_id

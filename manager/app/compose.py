@@ -24,8 +24,8 @@ from manager.app.metrics import Metrics
 from manager.app.self_check import SelfCheck
 from manager.clock import Clock
 from manager.db import Database
+from manager.db.connections import sqlite_file
 from manager.db.migrate import check_unversioned, migrate, schema_version
-from manager.db.opening import sqlite_file
 from manager.distance import learn
 from manager.errors import BusyError
 from manager.intake.accepting import Acceptance

@@ -17,8 +17,8 @@ from manager.app.database_lock import DatabaseLock
 from manager.app.keeping import store_of
 from manager.app.lock import held_by_us
 from manager.db import Database
+from manager.db.connections import sqlite_file
 from manager.db.migrate import migrate_to, newest_schema, schema_version
-from manager.db.opening import sqlite_file
 from manager.operations.identity.installation import MarkedFiles, refuse_new_database
 from manager.operations.identity.managers import seen_lately
 from manager.settings import Settings

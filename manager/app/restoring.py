@@ -16,8 +16,8 @@ from typing import Final
 from manager.app.compose import layout_of
 from manager.app.lock import held_by_us
 from manager.db import Database, Transaction
-from manager.db.dumping import is_empty, load
 from manager.db.migrate import check_known, migrate_to
+from manager.db.row_dumps import is_empty, load
 from manager.operations.actor import Actor
 from manager.operations.health.consistency_checks import check
 from manager.operations.health.restore_safety import make_safe

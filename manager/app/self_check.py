@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.db import Database
-from manager.db.opening import sqlite_file
+from manager.db.connections import sqlite_file
 from manager.operations.machine_conditions import Condition, conditions_of, trouble_of
 from manager.operations.trouble import Trouble
 from manager.settings import SETTINGS_FILE, Settings, exposed_secrets

@@ -4,7 +4,7 @@ n agents that each rest n intervals after a request send together no more, in th
 one that rests one interval. Nothing is said of how their requests lie to each other: two may come
 at the same moment. What is guaranteed is the number in any span of time (`most_requests`).
 Invariant: no more agents than shares hold rights of a host at once, and an agent is given a share
-only when every other is known to keep its own (`manager.db.rights.may_crawl`).
+only when every other is known to keep its own (`manager.db.ownership.rights.may_crawl`).
 Leaves to others: what a host's interval is, and who has which piece.
 """
 

@@ -26,7 +26,7 @@ from manager.console.language import _, pgettext
 from manager.console.query import Query, check_query
 from manager.console.refused_forms import form_again
 from manager.console.visit import CONFIRMED, CSRF, Question, Visit, rank
-from manager.db.kept import StillCountingError, looked_at
+from manager.db.kept_figures import StillCountingError, looked_at
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
 from manager.intake.form_reading import FormJob, form_fields, read_form
 from manager.intake.messages import DIRECT_BYTES, sender_number

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from manager.db.agents import AgentRow
-from manager.db.glances import GlanceRow
+from manager.db.fleet.agent_summaries import GlanceRow
+from manager.db.fleet.agents import AgentRow
 from shared.errors import FormatError
 from shared.frozen import frozen
 

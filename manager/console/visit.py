@@ -19,7 +19,7 @@ from manager.console.cookies import Flash, Look, csrf_of
 from manager.console.door import ConsoleDoor
 from manager.console.listing import Listing
 from manager.console.rendering import render
-from manager.db import Database, kept
+from manager.db import Database, kept_figures
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor
 from manager.operations.people.users import ROLES, Role, SessionUser
@@ -87,7 +87,7 @@ class Visit:
     tls: bool
     new_visit: str = ""
     refusal: Flash | None = None
-    look_taken: kept.Look = field(default_factory=lambda: kept.Look(None))
+    look_taken: kept_figures.Look = field(default_factory=lambda: kept_figures.Look(None))
 
     @property
     def db(self) -> Database:

@@ -22,12 +22,12 @@ from typing import Any, Final, Self, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from manager.db.connections import WAIT_S, open_engine
 from manager.db.damage import MET_CHECK_S, Damage, quick_check
 from manager.db.failures import as_ours
 from manager.db.host_names import HostNames
-from manager.db.kept import KeptFigures
-from manager.db.making import maker
-from manager.db.opening import WAIT_S, open_engine
+from manager.db.kept_figures import KeptFigures
+from manager.db.row_makers import maker
 from manager.errors import BusyError, DamagedDatabaseError, FullDatabaseError
 
 __all__ = ["Database", "Transaction", "any_of", "chunks", "values_of"]

@@ -10,8 +10,8 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
+from manager.db.connections import CONNECTION_S, CONNECTIONS, WAIT_S
 from manager.db.damage import is_damage
-from manager.db.opening import CONNECTION_S, CONNECTIONS, WAIT_S
 from manager.errors import BusyError, PrsmError
 from shared.errors import FormatError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final, Literal
 
-from manager.db import audit
 from manager.db.engine import Database, Transaction
+from manager.db.people import audit_log
 from shared.frozen import frozen
 
 __all__ = ["CLOCK", "Actor", "ActorKind", "note", "note_alone"]
@@ -46,7 +46,7 @@ def note(
     action: `noun.verb`, as `agent.enrol`. subject: what it was done to. alert: a person should
     look at it. detail: anything JSON can say; never a secret.
     """
-    audit.add(
+    audit_log.add(
         tx,
         at_ms=now_ms,
         actor_kind=actor.kind,

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 from manager.db.engine import Database, Transaction
-from manager.db.schedules import Schedule, Schedules
+from manager.db.rounds.schedules import Schedule, Schedules
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.schedules import Crontab, ScheduleError

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from manager.console import access
-from manager.db import host_views
+from manager.db.hosts import host_views
 from tests.browser.checked import html_errors
 from tests.browser.desk import NAMES
 from tests.browser.screens import unsound

@@ -21,7 +21,7 @@ from agent.collection.offering import Offering
 from agent.collection.orders import Order
 from agent.collection.serving import SegmentServer, Tokens, certificate_of
 from agent.settings import Home, Settings
-from manager.db import agents
+from manager.db.fleet import agents
 from manager.operations.segments.uploads import list_transfers
 from shared.wire.sync_light import SendingLimits
 from tests.collection.relay import relayed

@@ -15,7 +15,7 @@ from agent.collection.orders import Order
 from agent.collection.retention import drop_kept
 from agent.collection.sending import Patience, StopSendingError
 from agent.link.backoff import Backoff
-from manager.db import archive
+from manager.db.segments import segments
 from manager.operations.segments.uploads import list_transfers
 from shared.archive.errors import DiskFullError
 from tests.collection.line import BadLine, Fault
@@ -108,7 +108,7 @@ def test_a_bad_line_costs_time_only(site: Site, fault: str) -> None:
     assert {one.state for one in list_transfers(site.prsm.manager.db)} == {"accepted"}
     with site.prsm.manager.db.read() as tx:
         for sha256 in sums:
-            assert archive.arrival_by_sha256(tx, site.agent.identity.id, sha256) is not None
+            assert segments.arrival_by_sha256(tx, site.agent.identity.id, sha256) is not None
 
 
 def test_every_kind_of_trouble_at_random(site: Site) -> None:
@@ -287,7 +287,7 @@ def test_two_that_send_at_once_send_one_file(site: Site) -> None:
     assert [row.state for row in list_transfers(site.prsm.manager.db)] == ["accepted"]
     with site.prsm.manager.db.read() as tx:
         (sha256,) = site.sums()
-        assert archive.arrival_by_sha256(tx, site.agent.identity.id, sha256) is not None
+        assert segments.arrival_by_sha256(tx, site.agent.identity.id, sha256) is not None
 
 
 def test_a_file_that_the_centre_lost_is_sent_again(site: Site) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from manager.db import hosts as host_rows
 from manager.db.engine import Transaction
+from manager.db.hosts import hosts as host_rows
 from manager.db.tables import rights as right_table
 from manager.operations.segments.segment_intake import Arrived, Outcome
 from shared.archive.capture import Capture, Revisit

@@ -11,7 +11,7 @@ from argon2 import PasswordHasher
 
 from manager.console import access
 from manager.db import engine
-from manager.db.kept import KeptFigures
+from manager.db.kept_figures import KeptFigures
 from manager.operations.people import passwords
 
 

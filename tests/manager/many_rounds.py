@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import plans
 from manager.db.engine import Database
+from manager.db.planning import plans
 from manager.db.tables import rounds
 
 __all__ = ["METHODS", "STATES", "add_plans", "add_rounds"]

@@ -17,7 +17,7 @@ from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.pages.progress import Progress, progress_of
 from manager.console.visit import Visit
-from manager.db.glances import GlanceRow
+from manager.db.fleet.agent_summaries import GlanceRow
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_column, agent_glances
 from manager.operations.fleet.agents import AgentView, agent_views, list_join_tokens
 from manager.operations.rounds.rounds import list_rounds, round_detail

@@ -12,7 +12,7 @@ from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _, lazy
 from manager.console.pages.data import party_of
 from manager.console.visit import Question, Visit, link
-from manager.db.clients import TokenRow
+from manager.db.people.clients import TokenRow
 from manager.errors import NotFoundError
 from manager.operations.archive.downloads import list_downloads
 from manager.operations.archive.selection_jobs import list_jobs

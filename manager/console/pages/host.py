@@ -20,7 +20,7 @@ from manager.console.pages.host_tables import (
 from manager.console.phrases import spoken
 from manager.console.unready import Unable, unable_of
 from manager.console.visit import Question, Visit, link
-from manager.db.hosts import HostRow
+from manager.db.hosts.hosts import HostRow
 from manager.operations.archive.archive_figures import segments_with_host
 from manager.operations.fleet.agents import named_agents
 from manager.operations.hosts.bans import ban_host, lift_ban

@@ -10,9 +10,9 @@ from manager.console import figures
 from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.visit import Visit
-from manager.db.assignments import AssignmentRow
-from manager.db.measurements import SumRow
-from manager.db.probes import OrderRow
+from manager.db.measurement.measurements import SumRow
+from manager.db.ownership.assignments import AssignmentRow
+from manager.db.planning.probes import OrderRow
 from manager.operations.fleet.agents import named_agents
 from manager.operations.hosts.host_views import (
     HostDetail,

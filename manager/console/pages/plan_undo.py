@@ -12,7 +12,7 @@ from manager.console.language import _
 from manager.console.pages.change_words import change_words
 from manager.console.pages.methods import METHOD_WORDS
 from manager.console.visit import Visit, whole_number
-from manager.db.plans import PlanHead, PlanRow
+from manager.db.planning.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
 from manager.operations.planning.plan_application import undo_plan
 from manager.operations.planning.plan_changes import Change

@@ -21,7 +21,7 @@ from manager.console.pages.plan_undo import stale_page
 from manager.console.pages.tree import shown_tree
 from manager.console.phrases import actor
 from manager.console.visit import Question, Visit, share, whole_number
-from manager.db.plans import PlanHead, PlanRow
+from manager.db.planning.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
 from manager.operations.people.audit_log import audit_page
 from manager.operations.planning.plan_application import apply_plan, undoable

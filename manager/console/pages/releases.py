@@ -20,7 +20,7 @@ from manager.console.pages.release_keys import key_line
 from manager.console.phrases import actor
 from manager.console.svg import Part, stacked
 from manager.console.visit import Question, Visit, link
-from manager.db.releases import ReleaseRow
+from manager.db.releases.releases import ReleaseRow
 from manager.operations.people.audit_log import audit_page
 from manager.operations.releases.offer_snapshots import check_shown, offer_of, read_offer
 from manager.operations.releases.release_views import list_releases

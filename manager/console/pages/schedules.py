@@ -12,7 +12,7 @@ from manager.console.csv_export import Cell, moment_cell
 from manager.console.language import _
 from manager.console.visit import Question, Visit
 from manager.console.words import run
-from manager.db.schedules import Schedule
+from manager.db.rounds.schedules import Schedule
 from manager.operations.timetables import Scheduled, Timetable
 
 __all__ = [

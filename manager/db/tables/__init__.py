@@ -8,7 +8,7 @@ addresses, start pages; `pins` what people decided about owners; `work` assignme
 orders, distances; `refetching` pages that are fetched again; `rounds` rounds, plans, the units of a
 round; `records` reports and the sums made from them; `collection` what agents send to the centre,
 and when; `releases` versions of the agent; `integrity` which kept files are missing or damaged.
-Invariants that the database itself holds are written as constraints; the rest in `checks`.
+Invariants that the database itself holds are constraints; the rest is in `consistency_checks`.
 """
 
 from manager.db.tables.archive import (

@@ -13,10 +13,11 @@ import re
 from pathlib import Path
 from typing import Final
 
-from manager.db import archive, archive_withdrawing
-from manager.db.archive import SegmentRow
-from manager.db.archive_withdrawing import ChangeRow
+from manager.db.archive import archive_withdrawals
+from manager.db.archive.archive_withdrawals import ChangeRow
 from manager.db.engine import Database
+from manager.db.segments import segments
+from manager.db.segments.segments import SegmentRow
 from manager.errors import GoneError
 from manager.store.durable import open_new
 from shared.errors import FormatError
@@ -59,7 +60,7 @@ def cursor_key(folder: Path) -> bytes:
 def present_cursor(db: Database, key: bytes) -> str:
     """Return the cursor behind everything that happened so far."""
     with db.read() as tx:
-        return _signed(archive_withdrawing.last_change(tx), key)
+        return _signed(archive_withdrawals.last_change(tx), key)
 
 
 def changes_since(
@@ -71,22 +72,22 @@ def changes_since(
     forgotten already.
     """
     with db.read() as tx:
-        oldest = archive_withdrawing.oldest_change(tx)
+        oldest = archive_withdrawals.oldest_change(tx)
         if since_ms is None:
             after = _number(since, key)
             forgotten = oldest is not None and after < oldest.id - 1
         else:
-            after = archive_withdrawing.change_before(tx, since_ms)
+            after = archive_withdrawals.change_before(tx, since_ms)
             forgotten = oldest is not None and oldest.id > 1 and since_ms <= oldest.at_ms
         if forgotten:
             raise GoneError(
                 "changes that old are forgotten: ask /api/v1/changes for the present cursor, take "
                 "the full list of /wasapi/v1/webdata, then follow the cursor"
             )
-        found = archive_withdrawing.changes_after(tx, after, limit + 1)
+        found = archive_withdrawals.changes_after(tx, after, limit + 1)
         shown = found[:limit]
         made = [
-            Change(row, archive.segment_by_name(tx, row.name) if row.what == "created" else None)
+            Change(row, segments.segment_by_name(tx, row.name) if row.what == "created" else None)
             for row in shown
         ]
     last = shown[-1].id if shown else after

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import archive_figures
-from manager.db.archive_figures import FilesRow, ResultsRow, WithdrawnRow
+from manager.db.archive import archive_figures
+from manager.db.archive.archive_figures import FilesRow, ResultsRow, WithdrawnRow
 from manager.db.engine import Database
 from shared.frozen import frozen
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from manager.db import archive
-from manager.db.archive import FileFilter, SegmentRow
 from manager.db.engine import Database
+from manager.db.segments import segments
+from manager.db.segments.segments import FileFilter, SegmentRow
 from manager.errors import GoneError, NotFoundError
 from manager.operations.actor import Actor, note
 from shared.frozen import frozen
@@ -43,7 +43,7 @@ def list_files(
     """
     offset = (page - 1) * limit if after_id is None else 0
     with db.read() as tx:
-        count, found = archive.public_segments(tx, asked, limit + 1, offset, after_id or 0)
+        count, found = segments.public_segments(tx, asked, limit + 1, offset, after_id or 0)
     files = found[:limit]
     return FilePage(count, files, files[-1].id if len(found) > limit else None)
 
@@ -51,7 +51,7 @@ def list_files(
 def public_file(db: Database, name: str) -> SegmentRow:
     """Return a public segment; raises NotFoundError, GoneError where it was withdrawn."""
     with db.read() as tx:
-        row = archive.segment_by_name(tx, name)
+        row = segments.segment_by_name(tx, name)
     if row is None or row.kind != "public":
         raise NotFoundError(f"segment {name[:200]!a}: there is none of this name")
     if row.state != "current":
@@ -65,13 +65,13 @@ def public_file(db: Database, name: str) -> SegmentRow:
 def is_public(db: Database, name: str) -> bool:
     """Tell whether a segment is given away."""
     with db.read() as tx:
-        return _is_given(archive.segment_by_name(tx, name))
+        return _is_given(segments.segment_by_name(tx, name))
 
 
 def public_by_key(db: Database, key: str) -> SegmentRow | None:
     """Return the segment under a key of the store, None where it is not given away."""
     with db.read() as tx:
-        row = archive.segment_by_key(tx, key)
+        row = segments.segment_by_key(tx, key)
     return row if _is_given(row) else None
 
 

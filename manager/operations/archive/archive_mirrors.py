@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from manager.db import archive
-from manager.db.archive import FileFilter
 from manager.db.engine import Database
+from manager.db.segments import segments
+from manager.db.segments.segments import FileFilter
 from manager.operations.archive.selection_files import Making
 from manager.store.mirrors import Mirror, find_mirrors
 from shared.errors import FormatError
@@ -23,8 +23,8 @@ def mirrors(making: Making, share: float, limit: int) -> list[Mirror]:
         raise FormatError(f"share = {share}: must be above 0 and at most 1; 0.5 is half the pages")
     db: Database = making.db
     with db.read() as tx:
-        _, found = archive.public_segments(tx, FileFilter(), SEGMENTS_AT_MOST)
-        excluded = archive.excluded_keys(tx)
+        _, found = segments.public_segments(tx, FileFilter(), SEGMENTS_AT_MOST)
+        excluded = segments.excluded_keys(tx)
     return find_mirrors(
         [making.layout.index_file(row.key) for row in found],
         sorted(excluded),

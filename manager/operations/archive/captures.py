@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import archive_hosts
+from manager.db.archive import archive_hosts
 from manager.db.engine import Database
 from manager.store import Layout
 from manager.store.capture_list import CaptureLine, list_captures

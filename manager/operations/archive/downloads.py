@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from manager.db import downloads
-from manager.db.downloads import DownloadRow, Taken
+from manager.db.archive import downloads
+from manager.db.archive.downloads import DownloadRow, Taken
 from manager.db.engine import Database
 from shared.errors import FormatError
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import Final
 
-from manager.db import archive_jobs
+from manager.db.archive import selection_jobs
 from manager.db.engine import Database
 from manager.errors import GoneError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -102,7 +102,7 @@ def _watched(making: Making, host: HostFiles, pieces: Iterator[bytes]) -> Iterat
         if time.monotonic() - asked_at > WATCH_S:
             asked_at = time.monotonic()
             with making.db.read() as tx:
-                withdrawn = archive_jobs.excluded_since(tx, host.ids)
+                withdrawn = selection_jobs.excluded_since(tx, host.ids)
             if withdrawn:
                 raise WithdrawnError(f"{host.name} was withdrawn while it was given; ask again")
 

@@ -6,8 +6,8 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from manager.db import archive_jobs
-from manager.db.archive_jobs import JobRow, OwnedJob
+from manager.db.archive import selection_jobs
+from manager.db.archive.selection_jobs import JobRow, OwnedJob
 from manager.db.engine import Database
 from manager.errors import ConflictError, GoneError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -55,13 +55,13 @@ def submit_job(
         raise FormatError(f"function {function[:40]!a}: must be one of {', '.join(FUNCTIONS)}")
     token = secrets.token_urlsafe(18)
     with db.write() as tx:
-        if archive_jobs.count_open(tx, client.id) >= OPEN_JOBS:
+        if selection_jobs.count_open(tx, client.id) >= OPEN_JOBS:
             raise ConflictError(
                 f"{OPEN_JOBS} jobs of {client.name} wait already; wait until one is complete"
             )
-        archive_jobs.add_job(tx, token, client.id, function, query, now_ms)
+        selection_jobs.add_job(tx, token, client.id, function, query, now_ms)
         note(tx, now_ms, actor, "job.submit", token[:8], function=function, query=query[:500])
-        row = archive_jobs.job_by_token(tx, token)
+        row = selection_jobs.job_by_token(tx, token)
     assert row is not None, "it was added"
     return row
 
@@ -69,13 +69,13 @@ def submit_job(
 def jobs_of(db: Database, client: Client, limit: int, offset: int) -> JobPage:
     """Return the jobs of a client."""
     with db.read() as tx:
-        return JobPage(*archive_jobs.jobs_of(tx, client.id, limit, offset))
+        return JobPage(*selection_jobs.jobs_of(tx, client.id, limit, offset))
 
 
 def job_of(db: Database, client: Client, token: str) -> JobRow:
     """Return a job of a client; raises NotFoundError, also for another's."""
     with db.read() as tx:
-        row = archive_jobs.job_by_token(tx, token)
+        row = selection_jobs.job_by_token(tx, token)
     if row is None or row.client_id != client.id:
         raise NotFoundError(f"job {token[:60]!a}: there is none of yours by this name")
     return row
@@ -89,7 +89,7 @@ def is_complete(db: Database, job_id: int, client_id: int) -> bool:
 def complete_job(db: Database, job_id: int, client_id: int) -> JobRow | None:
     """Return a job whose result is there and given to a client, None for any other."""
     with db.read() as tx:
-        row = archive_jobs.job_by_id(tx, job_id)
+        row = selection_jobs.job_by_id(tx, job_id)
     if row is None or row.client_id != client_id or row.state != "complete":
         return None
     return row
@@ -107,7 +107,7 @@ def list_jobs(
     if state not in ("", *STATES):
         raise FormatError(f"state {state[:40]!a}: must be one of {', '.join(STATES)}")
     with db.read() as tx:
-        return archive_jobs.all_jobs(
+        return selection_jobs.all_jobs(
             tx, client=client, state=state, before=before, limit=max(1, min(limit, MOST_ROWS))
         )
 
@@ -118,13 +118,13 @@ def remove_job(db: Database, number: int, actor: Actor, now_ms: int) -> None:
     The file goes with the next tidying. Raises NotFoundError.
     """
     with db.write() as tx:
-        row = archive_jobs.job_by_id(tx, number)
+        row = selection_jobs.job_by_id(tx, number)
         if row is None:
             raise NotFoundError(f"job {number}: there is none of this number", see="archive")
         if row.state in ("failed", "gone"):
             return
         problem = f"removed by {actor.name}"
-        archive_jobs.change_job(tx, number, state="gone", problem=problem, finished_ms=now_ms)
+        selection_jobs.change_job(tx, number, state="gone", problem=problem, finished_ms=now_ms)
         note(tx, now_ms, actor, "job.remove", row.token[:8], state=row.state)
 
 

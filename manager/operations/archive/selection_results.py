@@ -13,10 +13,10 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
-from manager.db import archive_jobs
-from manager.db.archive_jobs import JobRow
+from manager.db.archive import selection_jobs
+from manager.db.archive.selection_jobs import JobRow
 from manager.db.engine import Database
-from manager.db.naming_files import FileState, states_of_results
+from manager.db.segments.named_files import FileState, states_of_results
 from manager.errors import PrsmError
 from manager.operations.actor import CLOCK, note
 from manager.operations.archive.selection_files import FORMS, Making, WithdrawnError, make
@@ -37,7 +37,7 @@ class _RemovedError(Exception):
 def begin_again(db: Database) -> int:
     """Queue what ran when the manager ended; return how many. Only at the start."""
     with db.write() as tx:
-        return archive_jobs.queue_again(tx)
+        return selection_jobs.queue_again(tx)
 
 
 def run_next_job(making: Making, read_query: object) -> bool:
@@ -47,10 +47,10 @@ def run_next_job(making: Making, read_query: object) -> bool:
     """
     assert callable(read_query)
     with making.db.write() as tx:
-        row = archive_jobs.next_queued(tx)
+        row = selection_jobs.next_queued(tx)
         if row is None:
             return False
-        archive_jobs.change_job(tx, row.id, state="running", done=0)
+        selection_jobs.change_job(tx, row.id, state="running", done=0)
     try:
         asked = read_query(row.query)
         assert isinstance(asked, Selection)
@@ -59,11 +59,11 @@ def run_next_job(making: Making, read_query: object) -> bool:
         kept_at(making, row.id).unlink(missing_ok=True)
     except WithdrawnError:
         with making.db.write() as tx:
-            archive_jobs.change_job(tx, row.id, state="queued", done=0)
+            selection_jobs.change_job(tx, row.id, state="queued", done=0)
     except (PrsmError, OSError) as error:
         kept_at(making, row.id).unlink(missing_ok=True)
         with making.db.write() as tx:
-            archive_jobs.change_job(
+            selection_jobs.change_job(
                 tx, row.id, state="failed", problem=str(error)[:500], finished_ms=making.now_ms()
             )
     return True
@@ -85,16 +85,16 @@ class _Progress:
         if time.monotonic() - self.said_at > PROGRESS_S:
             self.said_at = time.monotonic()
             with self.db.write() as tx:
-                if not archive_jobs.is_running(tx, self.job_id):
+                if not selection_jobs.is_running(tx, self.job_id):
                     raise _RemovedError
-                archive_jobs.change_job(tx, self.job_id, done=self.done)
+                selection_jobs.change_job(tx, self.job_id, done=self.done)
 
 
 def _make(making: Making, row: JobRow, asked: Selection) -> None:
     progress = _Progress(making.db, row.id)
     _, total = total_of(making.db, asked)
     with making.db.write() as tx:
-        archive_jobs.change_job(tx, row.id, total=total)
+        selection_jobs.change_job(tx, row.id, total=total)
     form = FUNCTIONS[row.function]
     target = kept_at(making, row.id)
     part = target.with_suffix(".part")
@@ -116,13 +116,13 @@ def _make(making: Making, row: JobRow, asked: Selection) -> None:
         part.unlink(missing_ok=True)
     md5, sha1, sha256 = (each.hexdigest() for each in hashes)
     with making.db.write() as tx:
-        if not archive_jobs.is_running(tx, row.id):
+        if not selection_jobs.is_running(tx, row.id):
             raise _RemovedError
-        if archive_jobs.excluded_since(tx, progress.hosts):
-            archive_jobs.change_job(tx, row.id, state="queued", done=0)
+        if selection_jobs.excluded_since(tx, progress.hosts):
+            selection_jobs.change_job(tx, row.id, state="queued", done=0)
             return
-        archive_jobs.set_hosts(tx, row.id, progress.hosts)
-        archive_jobs.change_job(
+        selection_jobs.set_hosts(tx, row.id, progress.hosts)
+        selection_jobs.change_job(
             tx,
             row.id,
             state="complete",
@@ -144,9 +144,9 @@ def remove_old_results(making: Making, keep_s: float) -> int:
     """
     now_ms = making.now_ms()
     with making.db.write() as tx:
-        old = archive_jobs.finished_before(tx, now_ms - round(keep_s * 1000))
+        old = selection_jobs.finished_before(tx, now_ms - round(keep_s * 1000))
         for number in old:
-            archive_jobs.change_job(tx, number, state="gone")
+            selection_jobs.change_job(tx, number, state="gone")
         if old:
             note(tx, now_ms, CLOCK, "job.expire", "", jobs=len(old))
     there = {

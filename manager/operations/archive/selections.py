@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import re2
 
-from manager.db import archive_hosts
-from manager.db.archive_hosts import HeldHost
+from manager.db.archive import archive_hosts
+from manager.db.archive.archive_hosts import HeldHost
 from manager.db.engine import Database
 from manager.store import Layout
 from manager.store.selecting import Conditions

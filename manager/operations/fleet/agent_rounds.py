@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from manager.db import agents, measurements, round_units, rounds
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.rounds import RoundRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import measurements
+from manager.db.rounds import round_units, rounds
+from manager.db.rounds.rounds import RoundRow
 from manager.errors import NotFoundError
 from shared.frozen import frozen
 

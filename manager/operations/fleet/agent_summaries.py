@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from manager.assignment import Liveness
-from manager.db import glances
 from manager.db.engine import Database
-from manager.db.glances import GlanceRow
+from manager.db.fleet import agent_summaries
+from manager.db.fleet.agent_summaries import GlanceRow
 from manager.operations.fleet.agents import work_by_agent
 from manager.operations.fleet.takeover import IDLE, liveness_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -31,7 +31,7 @@ class AgentGlance:
 def agent_glances(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> list[AgentGlance]:
     """Return all agents by name, retired ones last; how many units they have may be kept."""
     with db.read() as tx:
-        rows = glances.all_glances(tx)
+        rows = agent_summaries.all_glances(tx)
     work = work_by_agent(db)
     rows.sort(key=lambda row: (row.retired_ms is not None, row.name))
     found = []
@@ -45,7 +45,7 @@ def agent_glances(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) ->
 def agent_column(db: Database, name: str) -> dict[int, Any]:
     """Return one column of all agents by their numbers, to sort by."""
     with db.read() as tx:
-        return glances.column(tx, name)
+        return agent_summaries.column(tx, name)
 
 
 def agents_with_trouble(db: Database, *, skew_ms: int, disk_bytes: int, reports: int) -> set[int]:
@@ -55,5 +55,7 @@ def agents_with_trouble(db: Database, *, skew_ms: int, disk_bytes: int, reports:
     wait.
     """
     with db.read() as tx:
-        found = glances.with_trouble(tx, skew_ms=skew_ms, disk_bytes=disk_bytes, reports=reports)
+        found = agent_summaries.with_trouble(
+            tx, skew_ms=skew_ms, disk_bytes=disk_bytes, reports=reports
+        )
     return set(found)

@@ -12,11 +12,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 from manager.assignment import Liveness
-from manager.db import agents, assignments, join_tokens, probes, rights
-from manager.db.agents import AgentName, AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.join_tokens import JoinTokenRow
-from manager.db.rights import Held
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentName, AgentRow
+from manager.db.identity import join_tokens
+from manager.db.identity.join_tokens import JoinTokenRow
+from manager.db.ownership import assignments, rights
+from manager.db.ownership.rights import Held
+from manager.db.planning import probes
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.fleet.takeover import IDLE, AgentWork, liveness_of

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from manager.db import agents, probes, rights
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.ownership import rights
+from manager.db.planning import probes
 from manager.errors import ForbiddenError
 from manager.operations.actor import note
 from manager.operations.fleet.sync import sync

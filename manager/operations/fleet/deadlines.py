@@ -8,9 +8,12 @@ Invariant: nothing but `expire_permits` ends a permit because of time, and it is
 from __future__ import annotations
 
 from manager.assignment import Permit, extension_ms, handover_ms
-from manager.db import agents, clock, probes, rights, rounds
-from manager.db.agents import AgentRow
 from manager.db.engine import Database
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.ownership import rights
+from manager.db.planning import probes
+from manager.db.rounds import rounds, tick_clock
 from manager.operations.actor import CLOCK, note
 from manager.operations.ownership.grants import may_receive
 from manager.operations.ownership.permits import end_permit
@@ -26,17 +29,17 @@ def follow_clock(db: Database, now_ms: int, policy: Policy, epoch: int = 0) -> i
     """
     longest_ms = round(policy.gap_s * 1000)
     with db.write() as tx:
-        before_ms = clock.last_tick(tx)
+        before_ms = tick_clock.last_tick(tx)
         by_ms = 0
-        if before_ms is not None and clock.last_epoch(tx) == epoch:
+        if before_ms is not None and tick_clock.last_epoch(tx) == epoch:
             by_ms = extension_ms(before_ms, now_ms, longest_ms)
         elif before_ms is not None:
             by_ms = handover_ms(before_ms, now_ms)
         if by_ms:
-            clock.move_deadlines(tx, by_ms)
+            tick_clock.move_deadlines(tx, by_ms)
         if abs(by_ms) > longest_ms:
             note(tx, now_ms, CLOCK, "clock.gap", "", alert=by_ms < 0, moved_ms=by_ms)
-        clock.set_last_tick(tx, now_ms, epoch)
+        tick_clock.set_last_tick(tx, now_ms, epoch)
     return by_ms
 
 

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import re2
 
-from manager.db import fleet_rules
 from manager.db.engine import Database, Transaction
-from manager.db.fleet_rules import BlockedRow, LimitsRow
+from manager.db.fleet import fleet_rules
+from manager.db.fleet.fleet_rules import BlockedRow, LimitsRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from shared.errors import FormatError

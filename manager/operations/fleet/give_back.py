@@ -11,9 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Final
 
-from manager.db import agents, assignments, group_lookup, pieces, pins, round_units, rounds
-from manager.db.agents import AgentRow
+from manager.db import group_lookup
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import pieces
+from manager.db.ownership import assignments, pins
+from manager.db.rounds import round_units, rounds
 from manager.operations.actor import CLOCK, note
 from manager.operations.fleet.takeover import LEFT, LOST
 from manager.operations.ownership.grants import may_receive

@@ -13,9 +13,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.link_kinds import LinkKindRow, LinkKindSum, add_link_kinds, sums_of_round
+from manager.db.fleet.agents import AgentRow
+from manager.db.fleet.link_counts import LinkKindRow, LinkKindSum, add_link_kinds, sums_of_round
 from shared.wire.link_kinds import LINK_KINDS
 from shared.wire.sync import SyncRequest
 

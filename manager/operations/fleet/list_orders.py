@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from manager.assignment import share_ms
-from manager.db import listing, refetching, sharing, starting
 from manager.db.engine import Transaction
-from manager.db.listing import ListedRow
-from manager.db.sharing import SplitHost
+from manager.db.hosts import host_shares, start_pages
+from manager.db.hosts.host_shares import SplitHost
+from manager.db.measurement import refetch_orders
+from manager.db.ownership import right_lists
+from manager.db.ownership.right_lists import ListedRow
 from shared.units import is_unit
 from shared.wire.orders import Order
 
@@ -57,12 +59,12 @@ def orders_of(
     """Return the orders for some units of an agent's list, each followed by its start pages."""
     hosts = _hosts(tx, agent_id, {row.host_id for row in page}, now_ms)
     listed = {row.unit_id: row for row in page if row.start_pages and row.kind != "refetch"}
-    again = refetching.urls_listed(
+    again = refetch_orders.urls_listed(
         tx, agent_id, [row.unit_id for row in page if row.kind == "refetch"]
     )
     pages: dict[int, list[Order]] = defaultdict(list)
     starts: dict[int, list[tuple[str, str | None]]] = defaultdict(list)
-    for start in starting.start_pages_of(tx, listed):
+    for start in start_pages.start_pages_of(tx, listed):
         row = listed[start.unit_id]
         if is_unit(start.url):  # a line of its own would name a unit
             path = start.url[len(row.key) - len(row.path) :]
@@ -80,11 +82,11 @@ def orders_of(
 
 
 def _hosts(tx: Transaction, agent_id: int, host_ids: set[int], now_ms: int) -> dict[int, _Host]:
-    split = sharing.split_hosts(tx, host_ids)
+    split = host_shares.split_hosts(tx, host_ids)
     found = {host_id: _Host(split.get(host_id)) for host_id in host_ids}
-    for host_id, path in listing.directories_of_others(tx, agent_id, split):
+    for host_id, path in right_lists.directories_of_others(tx, agent_id, split):
         found[host_id].of_others.append(path)
-    for rest in sharing.rests(tx, split, now_ms):
+    for rest in host_shares.rests(tx, split, now_ms):
         if rest.agent_id != agent_id:
             found[rest.host_id].rests_ms.append(rest.rest_ms)
     return found

@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from manager.db import agents, listing, rights, rounds
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.ownership import right_lists, rights
+from manager.db.rounds import rounds
 from manager.errors import ForbiddenError
 from manager.operations.fleet.contact import renew_plain
 from manager.operations.fleet.list_orders import orders_of
@@ -109,7 +111,7 @@ def _orders(db: Database, row: AgentRow, kind: str | None, now_ms: int) -> Itera
     after = (-1, -1)
     while True:
         with db.read() as tx:
-            page = listing.listed(tx, row.id, row.generation, kind, after, PAGE)
+            page = right_lists.listed(tx, row.id, row.generation, kind, after, PAGE)
             made = orders_of(tx, row.id, page, now_ms)
         if not page:
             return

@@ -14,10 +14,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from manager.db import agents, clock, collection, probes, releases, rights, rounds, withdrawals
-from manager.db.agents import AgentRow
-from manager.db.collection import OrderRow
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.ownership import rights
+from manager.db.planning import probes
+from manager.db.releases import releases
+from manager.db.rounds import rounds, tick_clock
+from manager.db.segments import collection_orders, withdrawals
+from manager.db.segments.collection_orders import OrderRow
 from manager.errors import PrsmError
 from manager.operations.fleet.fleet_rules import settings_for
 from manager.operations.fleet.link_counts import record_link_kinds
@@ -127,7 +132,7 @@ class _Answering:
         self._policy = policy
         self._fleet = agents.active(tx) if fleet is None else fleet
         self._settings = settings_for(tx, None)
-        last_tick_ms = clock.last_tick(tx)
+        last_tick_ms = tick_clock.last_tick(tx)
         self._last_tick_ms = now_ms if last_tick_ms is None else last_tick_ms
         self._withdrawal = withdrawals.newest(tx)
         current = rounds.open_round(tx)
@@ -138,7 +143,7 @@ class _Answering:
         tx = self._tx
         rows = self._settled(passed)
         orders: dict[int, list[OrderRow]] = defaultdict(list)
-        for order in collection.open_orders(tx, rows):
+        for order in collection_orders.open_orders(tx, rows):
             orders[order.agent_id].append(order)
         answers: dict[int, SyncAnswer] = {}
         changes: list[dict[str, Any]] = []

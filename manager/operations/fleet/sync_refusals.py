@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import agents
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
 from manager.errors import (
     CloneError,
     ConflictError,

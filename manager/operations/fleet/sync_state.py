@@ -10,9 +10,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from manager.db import agents, hosts, probes, rights
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import hosts
+from manager.db.ownership import rights
+from manager.db.planning import probes
 from manager.operations.actor import note
 from manager.operations.hosts.addresses import record_addresses
 from manager.operations.hosts.host_shares import note_rests

@@ -13,10 +13,14 @@ from __future__ import annotations
 from typing import Final
 
 from manager.assignment import AgentFacts, Liveness, LivenessState, liveness
-from manager.db import agents, assignments, pieces, probes, rights, round_units, rounds
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.glances import GlanceRow
+from manager.db.fleet import agents
+from manager.db.fleet.agent_summaries import GlanceRow
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import pieces
+from manager.db.ownership import assignments, rights
+from manager.db.planning import probes
+from manager.db.rounds import round_units, rounds
 from manager.operations.actor import CLOCK, note
 from manager.operations.ownership.grants import may_receive
 from manager.operations.ownership.reassignment import give_units

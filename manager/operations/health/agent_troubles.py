@@ -12,7 +12,7 @@ from typing import Final
 
 from manager.assignment import LivenessState
 from manager.assignment.words import spoken_duration
-from manager.db.glances import MachineRow
+from manager.db.fleet.agent_summaries import MachineRow
 from manager.operations.fleet.agent_summaries import AgentGlance
 from manager.operations.trouble import Trouble
 from shared.plurals import agreeing

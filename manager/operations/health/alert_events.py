@@ -12,9 +12,10 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from manager.db import alerting, audit
-from manager.db.audit import AuditRow
 from manager.db.engine import Transaction
+from manager.db.health import alerts
+from manager.db.people import audit_log
+from manager.db.people.audit_log import AuditRow
 from shared.frozen import frozen
 from shared.plurals import agreeing
 
@@ -127,15 +128,15 @@ def news(tx: Transaction, silenced: Collection[str], now_ms: int, *, quiet: bool
 
     Before anything was ever told, those of the last day. quiet: a window is open, nothing is told.
     """
-    mark = alerting.events_told(tx)
+    mark = alerts.events_told(tx)
     if quiet:
         return News([], 0, 0, is_marked=mark is not None)
     if mark is None:
-        rows = audit.alerts_after(tx, 0, now_ms - DAY_MS, MOST)
+        rows = audit_log.alerts_after(tx, 0, now_ms - DAY_MS, MOST)
     elif 0 <= now_ms - mark.told_ms < HOLD_MS:
         rows = []
     else:
-        rows = audit.alerts_after(tx, mark.upto, 0, MOST)
+        rows = audit_log.alerts_after(tx, mark.upto, 0, MOST)
     told_ms = 0 if mark is None else mark.told_ms
     if not rows:
         return News([], 0, told_ms, is_marked=mark is not None)
@@ -148,18 +149,18 @@ def begin_news(tx: Transaction, now_ms: int) -> None:
 
     Else those of a first window that lasts longer than a day would be told to nobody.
     """
-    alerting.note_events(tx, audit.last_id_before(tx, now_ms - DAY_MS), 0)
+    alerts.note_events(tx, audit_log.last_id_before(tx, now_ms - DAY_MS), 0)
 
 
 def note_news(tx: Transaction, found: News) -> None:
     """Write down that these were told."""
     if found.upto:
-        alerting.note_events(tx, found.upto, found.told_ms)
+        alerts.note_events(tx, found.upto, found.told_ms)
 
 
 def events_of_a_day(tx: Transaction, now_ms: int) -> list[Event]:
     """Return what happened within a day, told or not."""
-    return _events(audit.alerts_after(tx, 0, now_ms - DAY_MS, MOST))
+    return _events(audit_log.alerts_after(tx, 0, now_ms - DAY_MS, MOST))
 
 
 def _events(rows: Iterable[AuditRow]) -> list[Event]:

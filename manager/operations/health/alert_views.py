@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from manager.db import alerting
-from manager.db.alerting import EventsTold, SilenceRow
 from manager.db.engine import Database
+from manager.db.health import alerts
+from manager.db.health.alerts import EventsTold, SilenceRow
 from manager.errors import PrsmError
 from manager.operations.actor import Actor, note_alone
 from manager.operations.health.alert_events import HOLD_MS, Event, events_of_a_day
@@ -100,8 +100,8 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
     found = [*look(db, desk.standing(), desk.expiries(), desk.limits, now_ms), *desk.own()]
     silences = list_silences(db, now_ms)
     with db.read() as tx:
-        happened, mark = events_of_a_day(tx, now_ms), alerting.events_told(tx)
-        told = {row.key: row for row in alerting.all_told(tx)}
+        happened, mark = events_of_a_day(tx, now_ms), alerts.events_told(tx)
+        told = {row.key: row for row in alerts.all_told(tx)}
     # Only who sends knows of these, and that is another manager, maybe.
     found += [Trouble(row.key, row.text) for row in told.values() if row.key.startswith(WAY)]
     open_now = {row.key: row for row in silences if row.holds(now_ms)}

@@ -16,10 +16,12 @@ from typing import Final
 
 from manager.assignment import LivenessState
 from manager.assignment.words import spoken_duration
-from manager.db import alerting, glances, releases, standing
-from manager.db.alerting import ToldRow
 from manager.db.engine import Database, Transaction
-from manager.db.releases import AgentReleaseRow
+from manager.db.fleet import agent_summaries
+from manager.db.health import alerts, system_figures
+from manager.db.health.alerts import ToldRow
+from manager.db.releases import releases
+from manager.db.releases.releases import AgentReleaseRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.fleet.agent_summaries import AgentGlance
 from manager.operations.fleet.agents import AgentView
@@ -256,8 +258,8 @@ def messages(
     """
     found = [*look(db, seen, expiries, limits, now_ms), *more]
     with db.read() as tx:
-        told = [row for row in alerting.all_told(tx) if not _is_held(row, seen, now_ms)]
-        open_keys = {row.key for row in alerting.silences_since(tx, now_ms) if row.holds(now_ms)}
+        told = [row for row in alerts.all_told(tx) if not _is_held(row, seen, now_ms)]
+        open_keys = {row.key for row in alerts.silences_since(tx, now_ms) if row.holds(now_ms)}
         quiet = "" in open_keys
         happened = news(tx, open_keys, now_ms, quiet=quiet)
     made = due(found, told, resend_s, now_ms, quiet=quiet, silenced=open_keys)
@@ -274,14 +276,14 @@ def messages(
         if is_first:
             begin_news(tx, now_ms)
         for one in begins:
-            alerting.note_told(tx, one.key, one.text[:TEXT], now_ms, 0)
+            alerts.note_told(tx, one.key, one.text[:TEXT], now_ms, 0)
         for key in ends:
-            alerting.forget(tx, key)
+            alerts.forget(tx, key)
         for message in made:
             if message.state == "over":
-                alerting.forget(tx, message.key)
+                alerts.forget(tx, message.key)
             elif message.state != "event":
-                alerting.note_told(tx, message.key, message.text[:TEXT], message.since_ms, now_ms)
+                alerts.note_told(tx, message.key, message.text[:TEXT], message.since_ms, now_ms)
             _note(tx, message, now_ms)
     return made
 
@@ -319,7 +321,7 @@ def look(
     with db.read() as tx:
         updates = _updates(tx)
         ends = [*expiries, *_signed(tx, now_ms)]
-        machines = glances.odd_machines(
+        machines = agent_summaries.odd_machines(
             tx, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
         )
     found = troubles(seen, moves, ends, updates, limits, now_ms)
@@ -355,7 +357,7 @@ def _updates(tx: Transaction) -> Mapping[int, AgentReleaseRow]:
 def _moves(db: Database, now_ms: int) -> int:
     """Return how many units changed hands in a day; all that ever did are looked through."""
     with db.read() as tx:
-        return standing.moved_since(tx, now_ms - DAY_MS)
+        return system_figures.moved_since(tx, now_ms - DAY_MS)
 
 
 def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Final
 
-from manager.db import checks
+from manager.db import consistency_checks
 from manager.db.engine import Database
 from manager.operations.segments.file_checks import (
     FileFinding,
@@ -76,7 +76,7 @@ def check(db: Database, file_exists: FilesExist | None = None) -> list[Finding]:
     """
     findings: list[Finding] = []
     with db.read() as tx:
-        for problem, ask in checks.QUESTIONS.items():
+        for problem, ask in consistency_checks.QUESTIONS.items():
             findings += [Finding(problem, subject) for subject in ask(tx)]
     if file_exists is not None:
         findings += _missing_files(db, file_exists)
@@ -88,7 +88,7 @@ def _missing_files(db: Database, file_exists: FilesExist) -> list[Finding]:
     after = 0
     while len(missing) < FINDINGS_MOST:
         with db.read() as tx:
-            page = checks.report_files(tx, after, BATCH)
+            page = consistency_checks.report_files(tx, after, BATCH)
         if not page:
             break
         after = page[-1][0]

@@ -10,21 +10,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import (
-    agents,
-    api_tokens,
-    archive_jobs,
-    archive_withdrawing,
-    clock,
-    join_tokens,
-    leading,
-    reports,
-    rights,
-    rounds,
-    transfers,
-    users,
-)
+from manager.db.archive import archive_withdrawals, selection_jobs
 from manager.db.engine import Transaction
+from manager.db.fleet import agents
+from manager.db.identity import join_tokens, leadership
+from manager.db.logs import reports
+from manager.db.ownership import rights
+from manager.db.people import api_tokens, users
+from manager.db.rounds import rounds, tick_clock
+from manager.db.segments import transfers
 from manager.operations.actor import Actor, note
 from manager.operations.policy import Policy
 
@@ -44,7 +38,7 @@ WEEKS_MS: Final = 32 * 24 * 3_600_000
 
 def files_in_use(tx: Transaction) -> list[str]:
     """Return the files that rows name, as paths below the folder of kept files."""
-    keys = archive_withdrawing.keys_in_use(tx)
+    keys = archive_withdrawals.keys_in_use(tx)
     return [
         *(path for path in reports.all_paths(tx) if path),
         *(f"archive/segments/{key}" for key in keys),
@@ -85,19 +79,19 @@ def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, n
             list_outrun=False,
             log_since_list=False,
         )
-    last_ms = clock.last_tick(tx)
+    last_ms = tick_clock.last_tick(tx)
     if last_ms is not None:
         # As after an outage: nobody is late because the manager was away.
-        clock.move_deadlines(tx, now_ms - last_ms)
-        clock.set_last_tick(tx, now_ms, clock.last_epoch(tx))
+        tick_clock.move_deadlines(tx, now_ms - last_ms)
+        tick_clock.set_last_tick(tx, now_ms, tick_clock.last_epoch(tx))
     _renumber_rounds(tx)
-    clock.hold(tx, held_until_ms)
-    leading.vacate(tx)
+    tick_clock.hold(tx, held_until_ms)
+    leadership.vacate(tx)
     users.end_sessions(tx)
     api_tokens.revoke_all(tx, now_ms)  # one that was revoked since would open again
     join_tokens.expire_all(tx, now_ms)
     transfers.expire_receiving(tx, now_ms, "the manager was restored from a backup")
-    archive_jobs.lose_results(tx, "the manager was restored from a backup; submit it again")
+    selection_jobs.lose_results(tx, "the manager was restored from a backup; submit it again")
     note(
         tx,
         now_ms,
@@ -115,8 +109,8 @@ def _renumber_rounds(tx: Transaction) -> None:
 
     An agent never fetches again what it has finished in a round.
     """
-    beyond = max(rounds.last_number(tx), clock.rounds_from(tx)) + ROUNDS
-    clock.number_rounds_from(tx, beyond)
+    beyond = max(rounds.last_number(tx), tick_clock.rounds_from(tx)) + ROUNDS
+    tick_clock.number_rounds_from(tx, beyond)
     current = rounds.open_round(tx)
     if current is not None:
         rounds.renumber(tx, current.number, beyond)

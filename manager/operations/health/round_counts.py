@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from manager.db import addresses, agents, glances, probes, round_units, rounds
 from manager.db.engine import Database
+from manager.db.fleet import agent_summaries, agents
+from manager.db.hosts import addresses
+from manager.db.planning import probes
+from manager.db.rounds import round_units, rounds
 from manager.operations.health.few_hosts import UnitCounts
 from manager.operations.measurement.distances import counted_totals
 from shared.frozen import frozen
@@ -60,7 +63,7 @@ def unit_counts(db: Database) -> list[UnitCounts]:
     """Return the units of the newest round by agent; may be kept figures."""
     with db.read() as tx:
         number, names = rounds.last_number(tx), agents.names(tx)
-        unanswered = glances.unanswered_hosts(tx)
+        unanswered = agent_summaries.unanswered_hosts(tx)
     far = round_counts(db, number)
     states: dict[int, Counter[str]] = defaultdict(Counter)
     for agent, state, held, _, _ in far.progress:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import alerting
-from manager.db.alerting import SilenceRow
 from manager.db.engine import Database, Transaction
+from manager.db.health import alerts
+from manager.db.health.alerts import SilenceRow
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
 from shared.errors import FormatError
@@ -45,7 +45,7 @@ def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, no
         raise FormatError("reason: is missing; say why nobody needs to be told").about("reason")
     _check(now_ms, until_ms, reason, now_ms)
     with db.write() as tx:
-        alerting.add_silence(tx, key, now_ms, until_ms, reason.strip(), actor.name, now_ms)
+        alerts.add_silence(tx, key, now_ms, until_ms, reason.strip(), actor.name, now_ms)
         note(tx, now_ms, actor, "alert.silence", key, until_ms=until_ms, reason=reason.strip())
 
 
@@ -55,7 +55,7 @@ def add_window(
     """Tell nobody of anything from one moment to another: maintenance. Raises FormatError."""
     _check(from_ms, until_ms, reason, now_ms)
     with db.write() as tx:
-        alerting.add_silence(tx, "", from_ms, until_ms, reason.strip(), actor.name, now_ms)
+        alerts.add_silence(tx, "", from_ms, until_ms, reason.strip(), actor.name, now_ms)
         note(
             tx,
             now_ms,
@@ -79,7 +79,7 @@ def tell_nobody(db: Database, until_ms: int, reason: str, actor: Actor, now_ms: 
 def end_quiet(db: Database, actor: Actor, now_ms: int) -> None:
     """End all maintenance windows that are open; what still is wrong is told with the next look."""
     with db.write() as tx:
-        for row in alerting.silences_since(tx, now_ms):
+        for row in alerts.silences_since(tx, now_ms):
             if not row.key and row.holds(now_ms):
                 _end(tx, row, actor, now_ms)
 
@@ -90,7 +90,7 @@ def end_silence(db: Database, number: int, actor: Actor, now_ms: int) -> None:
     One that is over changes nothing.
     """
     with db.write() as tx:
-        row = alerting.silence_by_id(tx, number)
+        row = alerts.silence_by_id(tx, number)
         if row is None:
             raise NotFoundError(f"silence {number}: there is none", see="alerts silences")
         if row.ended_ms is None and row.until_ms > now_ms:
@@ -100,17 +100,17 @@ def end_silence(db: Database, number: int, actor: Actor, now_ms: int) -> None:
 def list_silences(db: Database, now_ms: int) -> list[SilenceRow]:
     """Return what goes on, what is to come, and what was over within a month."""
     with db.read() as tx:
-        return alerting.silences_since(tx, now_ms - SHOWN_MS)
+        return alerts.silences_since(tx, now_ms - SHOWN_MS)
 
 
 def open_silences(db: Database, now_ms: int) -> list[SilenceRow]:
     """Return what goes on and what is to come. Raises BusyError."""
     with db.read() as tx:
-        return [row for row in alerting.silences_since(tx, now_ms) if row.ended_ms is None]
+        return [row for row in alerts.silences_since(tx, now_ms) if row.ended_ms is None]
 
 
 def _end(tx: Transaction, row: SilenceRow, actor: Actor, now_ms: int) -> None:
-    alerting.end_silence(tx, row.id, now_ms)
+    alerts.end_silence(tx, row.id, now_ms)
     note(tx, now_ms, actor, "alert.speak" if row.key else "alerts.speak", row.key, silence=row.id)
 
 

@@ -6,8 +6,10 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-from manager.db import clock, leading, rounds, standing
 from manager.db.engine import Database
+from manager.db.health import system_figures
+from manager.db.identity import leadership
+from manager.db.rounds import rounds, tick_clock
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
 from manager.operations.identity.managers import ServingManager, managers_of
 from manager.operations.policy import Policy
@@ -54,17 +56,17 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
     units = db.kept.get(("units of round", number), lambda: _units(db, number))
     backup_ms = db.kept.get("last backup", lambda: _last_backup_ms(db))
     with db.read() as tx:
-        leader = leading.current(tx)
-        counted = standing.totals(tx)
+        leader = leadership.current(tx)
+        counted = system_figures.totals(tx)
         return Standing(
             epoch=leader.epoch,
-            last_tick_ms=clock.last_tick(tx) or 0,
-            held_until_ms=clock.held_until(tx),
+            last_tick_ms=tick_clock.last_tick(tx) or 0,
+            held_until_ms=tick_clock.held_until(tx),
             disk_free_bytes=free_bytes,
             disk_problem=problem,
             round=rounds.last_number(tx),
-            has_hosts=standing.has_hosts(tx),
-            last_round_ms=standing.last_round_ms(tx),
+            has_hosts=system_figures.has_hosts(tx),
+            last_round_ms=system_figures.last_round_ms(tx),
             last_backup_ms=backup_ms,
             alerts=counted.alerts,
             reports=counted.reports,
@@ -73,7 +75,7 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
             segment_bytes=counted.segment_bytes,
             agents=dict(Counter(view.liveness.state.value for view in views)),
             units=units,
-            transfers=standing.transfers_by_state(tx),
+            transfers=system_figures.transfers_by_state(tx),
             views=views,
             managers=managers_of(tx),
         )
@@ -89,11 +91,11 @@ def _disk(folder: Path) -> tuple[int | None, str]:
 
 def _last_backup_ms(db: Database) -> int:
     with db.read() as tx:
-        return standing.last_backup_ms(tx)
+        return system_figures.last_backup_ms(tx)
 
 
 def _units(db: Database, number: int) -> dict[str, int]:
     if not number:
         return {}
     with db.read() as tx:
-        return standing.units(tx, number)
+        return system_figures.units(tx, number)

@@ -14,9 +14,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from manager.assignment import AddressGroups
-from manager.db import addresses
-from manager.db.addresses import MANAGER
 from manager.db.engine import Database, Transaction
+from manager.db.hosts import addresses
+from manager.db.hosts.addresses import MANAGER
 from manager.operations.hosts.host_shares import end_where_crowded
 from manager.operations.ownership.group_owners import keep_whole
 from manager.operations.policy import DEFAULT_POLICY, Policy

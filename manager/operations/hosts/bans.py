@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from manager.db import agents, assignments, hosts, pins, probes, rights
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.hosts import HostRow
-from manager.db.pins import BanRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import hosts
+from manager.db.hosts.hosts import HostRow
+from manager.db.ownership import assignments, pins, rights
+from manager.db.ownership.pins import BanRow
+from manager.db.planning import probes
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.pin_rules import banned_by_group

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from manager.db import agents
 from manager.db.engine import Database
+from manager.db.fleet import agents
 from manager.operations.actor import note
 from manager.operations.hosts.found_urls import FoundUrl
 from manager.operations.hosts.host_lines import Tally, batches, parsed, store

@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from manager.db import hosts, pieces, rounds, sharing, starting
 from manager.db.engine import Transaction, chunks
-from manager.db.hosts import NewHost
-from manager.db.starting import NewStartPage
+from manager.db.hosts import host_shares, hosts, pieces
+from manager.db.hosts import start_pages as starting
+from manager.db.hosts.hosts import NewHost
+from manager.db.hosts.start_pages import NewStartPage
+from manager.db.rounds import rounds
 from manager.operations.hosts.found_urls import FoundUrl, parse_found
 from manager.operations.hosts.refused_lines import REFUSALS_KEPT, RefusedLine, refused_line
 from shared.errors import PrsmError
@@ -118,7 +120,7 @@ def _start_pages(
         if unit.state != "excluded"
     }
     split = {unit.host_id for unit in units.values() if unit.path != "/"}
-    shared = sharing.hosts_held(tx, found_by, split) if found_by is not None else set()
+    shared = host_shares.hosts_held(tx, found_by, split) if found_by is not None else set()
     number = rounds.last_number(tx) if shared else 0
     index = UnitIndex(units)
     made = []

@@ -6,18 +6,11 @@ meanwhile. A merged directory keeps its history.
 
 from __future__ import annotations
 
-from manager.db import (
-    assignments,
-    hosts,
-    pieces,
-    pins,
-    probes,
-    round_units,
-    rounds,
-    sharing,
-    starting,
-)
 from manager.db.engine import Database
+from manager.db.hosts import host_shares, hosts, pieces, start_pages
+from manager.db.ownership import assignments, pins
+from manager.db.planning import probes
+from manager.db.rounds import round_units, rounds
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.idle_hosts import check_idle, host_and_units
@@ -46,9 +39,9 @@ def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
         current = rounds.open_round(tx)
         if current is not None:
             round_units.cancel_units(tx, current.number, "merged into its host", ids)
-        starting.drop_found(tx, [unit.id for unit in units])
-        moves = {page.id: top.id for page in starting.start_pages_of(tx, ids)}
-        starting.move_start_pages(tx, moves)
+        start_pages.drop_found(tx, [unit.id for unit in units])
+        moves = {page.id: top.id for page in start_pages.start_pages_of(tx, ids)}
+        start_pages.move_start_pages(tx, moves)
         known = [unit for unit in units if unit.volume_kb is not None]
         if known:
             hosts.set_volume(
@@ -58,6 +51,6 @@ def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
                 sum(unit.pages or 0 for unit in known),
             )
         pieces.merge_units(tx, ids, now_ms)
-        sharing.end(tx, [host.id])
+        host_shares.end(tx, [host.id])
         note(tx, now_ms, actor, "host.merge", host.key, units=len(ids))
         return len(ids)

@@ -12,10 +12,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
-from manager.db import agents, hosts, measurements, pieces, rights, round_units, rounds, sharing
 from manager.db.engine import Database, Transaction
-from manager.db.round_units import FinishedRow
-from manager.db.sharing import RestRow
+from manager.db.fleet import agents
+from manager.db.hosts import host_shares, hosts, pieces
+from manager.db.hosts.host_shares import RestRow
+from manager.db.measurement import measurements
+from manager.db.ownership import rights
+from manager.db.rounds import round_units, rounds
+from manager.db.rounds.round_units import FinishedRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.distances import refresh_volumes
 from shared.wire.sync import HostRest
@@ -42,16 +46,16 @@ def share_out(db: Database, now_ms: int) -> int:
         current = rounds.open_round(tx)
         if current is None:
             return 0
-        if not sharing.starved(tx, current.number) and not pieces.rested(tx, current.number):
+        if not host_shares.starved(tx, current.number) and not pieces.rested(tx, current.number):
             return 0
     with db.write() as tx:
         changed = finish_rested(tx, now_ms)
-        for host in sharing.starved(tx, current.number):
-            wanted, held = sharing.wanted_shares(tx, host)
+        for host in host_shares.starved(tx, current.number):
+            wanted, held = host_shares.wanted_shares(tx, host)
             # Fewer than before only while nobody fetches: else somebody would be over its share.
             if wanted > host.shares or (not held and wanted != host.shares):
-                sharing.set_shares(tx, host.host_id, wanted)
-                sharing.news(tx, held)
+                host_shares.set_shares(tx, host.host_id, wanted)
+                host_shares.news(tx, held)
                 changed += 1
     return changed
 
@@ -85,9 +89,9 @@ def end_where_crowded(tx: Transaction, group_ids: Collection[int], now_ms: int) 
 
     Their pieces are one agent's from now on: an address sees one robot, or one shared rate.
     """
-    crowded = sharing.crowded_groups(tx, group_ids)
+    crowded = host_shares.crowded_groups(tx, group_ids)
     ended = [host for of_group in crowded.values() for host in of_group]
-    sharing.end(tx, ended)
+    host_shares.end(tx, ended)
     for host in ended:
         note(
             tx,
@@ -110,9 +114,9 @@ def note_rests(tx: Transaction, agent_id: int, told: Sequence[HostRest], now_ms:
         return
     by_host = {one.host: one for one in told}
     known = {unit.host_id: unit for unit in hosts.units_of_hosts(tx, by_host) if unit.path == "/"}
-    split = sharing.split_hosts(tx, sharing.hosts_held(tx, agent_id, list(known)))
+    split = host_shares.split_hosts(tx, host_shares.hosts_held(tx, agent_id, list(known)))
     before = {
-        row.host_id: row for row in sharing.rests(tx, split, now_ms) if row.agent_id == agent_id
+        row.host_id: row for row in host_shares.rests(tx, split, now_ms) if row.agent_id == agent_id
     }
     for host_id, host in split.items():
         if host.interval_ms is None:
@@ -121,19 +125,19 @@ def note_rests(tx: Transaction, agent_id: int, told: Sequence[HostRest], now_ms:
         rest_ms, left_ms = min(one.rest_ms, LONGEST_REST_MS), min(one.remaining_ms, LONGEST_REST_MS)
         if not left_ms:
             continue
-        sharing.set_rest(tx, RestRow(host_id, agent_id, rest_ms, now_ms + left_ms, one.reason))
+        host_shares.set_rest(tx, RestRow(host_id, agent_id, rest_ms, now_ms + left_ms, one.reason))
         if host_id not in before or before[host_id].rest_ms != rest_ms:
-            sharing.news(tx, list(pieces.unit_ids(tx, host_id).values()))
+            host_shares.news(tx, list(pieces.unit_ids(tx, host_id).values()))
 
 
 def end_rests(db: Database, now_ms: int) -> int:
     """Let agents fetch at their shares again when a rest is over; return of how many units."""
     with db.read() as tx:
-        if not sharing.any_rest_over(tx, now_ms):
+        if not host_shares.any_rest_over(tx, now_ms):
             return 0
     with db.write() as tx:
-        units = sharing.drop_rests(tx, now_ms)
-        sharing.news(tx, units)
+        units = host_shares.drop_rests(tx, now_ms)
+        host_shares.news(tx, units)
     return len(units)
 
 

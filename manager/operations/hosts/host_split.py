@@ -15,21 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from manager.balancing import Cut, cut
-from manager.db import (
-    assignments,
-    directories,
-    hosts,
-    measurements,
-    pieces,
-    pins,
-    round_units,
-    rounds,
-    sharing,
-    starting,
-)
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.hosts import HostRow, UnitRow
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import directories, host_shares, hosts, pieces, start_pages
+from manager.db.hosts.hosts import HostRow, UnitRow
+from manager.db.measurement import measurements
+from manager.db.ownership import assignments, pins
+from manager.db.rounds import round_units, rounds
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.idle_hosts import check_idle, host_and_units
@@ -247,7 +239,7 @@ def _carry_out(
     keys = {unit: prefix + unit for part in made.parts for unit in part if unit != "/"}
     ids = pieces.add_units(tx, host.id, keys, top.state)
     ids = {path: unit for path, unit in ids.items() if path == "/" or path in keys}
-    sharing.begin(tx, host.id, round(interval_s * 1000))
+    host_shares.begin(tx, host.id, round(interval_s * 1000))
     if top.state == "placed":
         owners = {
             ids[unit]: taking[part].id for part, units in enumerate(made.parts) for unit in units
@@ -259,11 +251,11 @@ def _carry_out(
             round_units.hand_over(tx, current.number, owners)
     index = UnitIndex(prefix + path for path in ids)
     moves = {}
-    for page in starting.start_pages_of(tx, [ids["/"]]):
+    for page in start_pages.start_pages_of(tx, [ids["/"]]):
         unit = index.holding(page.url)
         if unit is not None and unit != host.key:
             moves[page.id] = ids[unit[len(prefix) :]]
-    starting.move_start_pages(tx, moves)
+    start_pages.move_start_pages(tx, moves)
     volumes: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for path, size in sizes.items():
         unit = index.holding(prefix + path)

@@ -6,28 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from manager.db import (
-    addresses,
-    agents,
-    assignments,
-    directories,
-    host_views,
-    hosts,
-    measurements,
-    pins,
-    probes,
-    rights,
-    starting,
-)
-from manager.db.assignments import AssignmentRow
-from manager.db.directories import DirectoryRow
 from manager.db.engine import Database, Transaction, chunks
-from manager.db.host_views import COUNTED_MOST, STATES, HostLine, HostWanted
-from manager.db.hosts import HostRow, UnitRow
-from manager.db.measurements import SumRow
-from manager.db.probes import OrderRow
-from manager.db.rights import RightRow
-from manager.db.starting import StartPageRow
+from manager.db.fleet import agents
+from manager.db.hosts import addresses, directories, host_views, hosts
+from manager.db.hosts import start_pages as starting
+from manager.db.hosts.directories import DirectoryRow
+from manager.db.hosts.host_views import COUNTED_MOST, STATES, HostLine, HostWanted
+from manager.db.hosts.hosts import HostRow, UnitRow
+from manager.db.hosts.start_pages import StartPageRow
+from manager.db.measurement import measurements
+from manager.db.measurement.measurements import SumRow
+from manager.db.ownership import assignments, pins, rights
+from manager.db.ownership.assignments import AssignmentRow
+from manager.db.ownership.rights import RightRow
+from manager.db.planning import probes
+from manager.db.planning.probes import OrderRow
 from manager.errors import NotFoundError
 from manager.operations.hosts.bans import Ban, bans_shown
 from manager.operations.hosts.typed_hosts import reversed_domain, typed_host

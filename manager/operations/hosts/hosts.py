@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from manager.db import (
-    archive_withdrawing,
-    assignments,
-    hosts,
-    probes,
-    rights,
-    round_units,
-    rounds,
-    withdrawals,
-)
+from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database, Transaction
-from manager.db.hosts import HostRow
+from manager.db.hosts import hosts
+from manager.db.hosts.hosts import HostRow
+from manager.db.ownership import assignments, rights
+from manager.db.planning import probes
+from manager.db.rounds import round_units, rounds
+from manager.db.segments import withdrawals
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.host_lines import Tally, batches, parsed, store
@@ -140,7 +136,7 @@ def _exclude(
     if current is not None:
         round_units.cancel_units(tx, current.number, "excluded", unit_ids)
     rights.withdraw(tx, now_ms, "excluded", unit_ids=unit_ids)
-    segments, results = archive_withdrawing.withdraw(tx, host.id, now_ms)
+    segments, results = archive_withdrawals.withdraw(tx, host.id, now_ms)
     withdrawals.add(tx, host.id, now_ms)
     note(
         tx,

@@ -6,9 +6,11 @@ in the round that goes on; within the transaction that asked, that stays so.
 
 from __future__ import annotations
 
-from manager.db import addresses, hosts, rights, round_units, rounds
 from manager.db.engine import Transaction
-from manager.db.hosts import HostRow, UnitRow
+from manager.db.hosts import addresses, hosts
+from manager.db.hosts.hosts import HostRow, UnitRow
+from manager.db.ownership import rights
+from manager.db.rounds import round_units, rounds
 from manager.errors import ConflictError, NotFoundError
 from shared.urls import host_key
 from shared.wire.server_list import complete_line

@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from manager.db import agents, hosts, pins
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction, chunks
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import hosts
+from manager.db.ownership import pins
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.host_lines import Tally, batches, parsed, store

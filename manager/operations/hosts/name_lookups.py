@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from manager.db import addresses, hosts
-from manager.db.addresses import NameRow
 from manager.db.engine import Database, chunks
+from manager.db.hosts import addresses, hosts
+from manager.db.hosts.addresses import NameRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from shared.errors import PrsmError

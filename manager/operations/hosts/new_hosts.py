@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from manager.db import agents, assignments, hosts, ordering, round_units, rounds
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.rounds import RoundRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import hosts
+from manager.db.ownership import assignments
+from manager.db.planning import missing_probes
+from manager.db.rounds import round_units, rounds
+from manager.db.rounds.rounds import RoundRow
 from manager.operations.ownership.grants import may_receive
 from manager.operations.planning.cheapest_owners import cheapest_owners
 from manager.operations.planning.probe_orders import order_some
@@ -57,7 +61,7 @@ def place_probed(db: Database, now_ms: int, policy: Policy) -> int:
         current = rounds.open_round(tx)
         if current is None or current.state != "crawling":
             return 0
-        settled = ordering.settled_units(tx, policy.batch)
+        settled = missing_probes.settled_units(tx, policy.batch)
         owned = _owners(tx, settled)
         _join(tx, current, owned, "shares an address with other units of this agent", now_ms)
         alone = [unit for unit, _ in settled if unit not in owned]

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from manager.db import hosts, pins, rounds, users
 from manager.db.engine import Database
+from manager.db.hosts import hosts
+from manager.db.ownership import pins
+from manager.db.people import users
+from manager.db.rounds import rounds
 from manager.errors import ConflictError
 from manager.operations.hosts.host_split import takers_of
 from manager.operations.hosts.idle_hosts import check_idle, host_and_units

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from manager.db import agents, hosts, probe_views
 from manager.db.engine import Database, Transaction, chunks
-from manager.db.probe_views import OrderState
+from manager.db.fleet import agents
+from manager.db.hosts import hosts
+from manager.db.planning import probe_coverage
+from manager.db.planning.probe_coverage import OrderState
 from manager.errors import NotFoundError
 from manager.operations.hosts.host_views import HostFilter, HostLine, every_host, list_hosts
 from manager.operations.planning.distance_views import DistanceView, distances_of
@@ -125,7 +127,7 @@ def _rows(
     unit_of = hosts.ids_of_units(tx, [line.key for line in lines])
     ids = list(unit_of.values())
     views = {(view.unit_id, view.agent_id): view for view in distances_of(tx, ids, policy)}
-    orders = probe_views.newest_orders(tx, ids)
+    orders = probe_coverage.newest_orders(tx, ids)
     rows = []
     for line in lines:
         unit = unit_of.get(line.key, 0)

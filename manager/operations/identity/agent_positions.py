@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from manager.db import agents
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from shared.wire.positions import Position

@@ -16,10 +16,12 @@ from collections.abc import Collection
 from typing import Final, Literal
 
 from manager.assignment.words import clock_time
-from manager.db import agents, audit, join_tokens
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.join_tokens import JoinTokenRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.identity import join_tokens
+from manager.db.identity.join_tokens import JoinTokenRow
+from manager.db.people import audit_log
 from manager.errors import (
     ConflictError,
     ForbiddenError,
@@ -175,7 +177,7 @@ def enrol(
 
 def _why_over(tx: Transaction, token: JoinTokenRow) -> str:
     """Return what ended a token that nobody used: somebody, of whom the audit knows, or time."""
-    last = audit.newest(tx, limit=1, action=REVOKED, subject=token.agent)
+    last = audit_log.newest(tx, limit=1, action=REVOKED, subject=token.agent)
     # A token ends at the moment at which it is revoked, and only the newest of a name is kept.
     if last and last[0].at_ms == token.expires_ms:
         return f"was revoked at {clock_time(token.expires_ms)} by {last[0].actor_name}"

@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from manager.db import lease_stamps
 from manager.db.engine import Database
-from manager.db.installation import database_identity
+from manager.db.identity import lease_stamps
+from manager.db.identity.installation import database_identity
 from manager.errors import BusyError
 from manager.operations.actor import CLOCK, note
 from manager.operations.identity.installation import (

@@ -16,8 +16,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from manager.db import agents, archive_withdrawing, installation, reports
+from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
+from manager.db.fleet import agents
+from manager.db.identity import installation
+from manager.db.logs import reports
 from manager.errors import BusyError, ConflictError
 from manager.operations.identity.bucket_check import BucketQuestion
 from manager.store import Layout
@@ -217,7 +220,7 @@ def _emptied(db: Database, files: MarkedFiles) -> Iterator[tuple[Path, int]]:
             if folder == layout.logs:
                 named = sum(1 for path in reports.all_paths(tx) if path)
             else:
-                named = len(archive_withdrawing.keys_in_use(tx))
+                named = len(archive_withdrawals.keys_in_use(tx))
         if named:
             yield folder, named
 
@@ -309,7 +312,7 @@ def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> N
     """Raise InstallationError unless rows and files fit together, each way."""
     found = files.contents()
     with db.read() as tx:
-        keys = archive_withdrawing.keys_in_use(tx)
+        keys = archive_withdrawals.keys_in_use(tx)
         named = installation.counts_of_named(tx)
         logs = [path for path in reports.all_paths(tx) if path]
         is_new = not any(named.values()) and not agents.active(tx)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from manager.db import agents, join_tokens
 from manager.db.engine import Database
+from manager.db.fleet import agents
+from manager.db.identity import join_tokens
 from shared.frozen import frozen
 from shared.wire.names import check_agent_name
 

@@ -13,9 +13,10 @@ from typing import Final
 
 from manager.assignment import manager_time
 from manager.assignment.words import spoken_duration
-from manager.db import clock, installation, leading
 from manager.db.engine import Database, Transaction
-from manager.db.leading import LeaderRow
+from manager.db.identity import installation, leadership
+from manager.db.identity.leadership import LeaderRow
+from manager.db.rounds import tick_clock
 from manager.errors import ConflictError, NotFoundError, NotLeadingError
 from manager.operations.actor import CLOCK, Actor, note
 from shared.frozen import frozen
@@ -83,11 +84,11 @@ def live(
     dead: the manager that served in this place before, and certainly ended; empty: none.
     """
     with db.aside() as tx:
-        last_ms = clock.last_tick(tx)
+        last_ms = tick_clock.last_tick(tx)
         at_ms = now_ms if last_ms is None else manager_time(now_ms, last_ms, APART_MS)
-        leading.beat(tx, name, place, version, at_ms, dead)
+        leadership.beat(tx, name, place, version, at_ms, dead)
     with db.read() as tx:
-        return leading.current(tx)
+        return leadership.current(tx)
 
 
 def take_lead(db: Database, name: str, silent: LeaderRow, now_ms: int) -> int | None:
@@ -96,9 +97,9 @@ def take_lead(db: Database, name: str, silent: LeaderRow, now_ms: int) -> int | 
     silent: as it was seen all the time.
     """
     with db.write() as tx:
-        if leading.current(tx) != silent:
+        if leadership.current(tx) != silent:
             return None
-        epoch = leading.take(tx, name, now_ms)
+        epoch = leadership.take(tx, name, now_ms)
         if silent.holder:
             note(tx, now_ms, CLOCK, "manager.lead", name, epoch=epoch, instead_of=silent.holder)
     return epoch
@@ -106,9 +107,9 @@ def take_lead(db: Database, name: str, silent: LeaderRow, now_ms: int) -> int | 
 
 def check_leading(tx: Transaction, name: str, epoch: int) -> None:
     """Raise NotLeadingError unless a manager leads in this epoch; at the beginning of a write."""
-    if not leading.leads(tx, name, epoch):
+    if not leadership.leads(tx, name, epoch):
         raise NotLeadingError(
-            f"another manager leads since epoch {leading.current(tx).epoch}; this one led in "
+            f"another manager leads since epoch {leadership.current(tx).epoch}; this one led in "
             f"epoch {epoch}, and nothing was changed"
         )
 
@@ -116,7 +117,7 @@ def check_leading(tx: Transaction, name: str, epoch: int) -> None:
 def leave(db: Database, name: str) -> None:
     """Lead no more and serve no more, so that another may lead at once."""
     with db.write() as tx:
-        leading.forget(tx, name)
+        leadership.forget(tx, name)
 
 
 def forget_manager(db: Database, name: str, actor: Actor, now_ms: int) -> None:
@@ -130,14 +131,14 @@ def forget_manager(db: Database, name: str, actor: Actor, now_ms: int) -> None:
                 f"manager {name}: gave a sign of life {spoken_duration(found[0].silent_ms)} ago; "
                 "end it first, then it is forgotten by itself"
             )
-        leading.forget(tx, name)
+        leadership.forget(tx, name)
         note(tx, now_ms, actor, "manager.forget", name, place=found[0].place)
 
 
 def managers_of(tx: Transaction) -> list[ServingManager]:
     """Return all managers that serve, or were killed and have not begun again, the oldest first."""
-    holder = leading.current(tx).holder
-    rows = leading.all_managers(tx)
+    holder = leadership.current(tx).holder
+    rows = leadership.all_managers(tx)
     newest_ms = max((row.seen_ms for row in rows), default=0)
     now_ms = next((row.seen_ms for row in rows if row.name == holder), newest_ms)
     # A sign in the future is one from before the time of ticks was set back.
@@ -160,10 +161,10 @@ def managers_of(tx: Transaction) -> list[ServingManager]:
 def list_managers(db: Database) -> Managers:
     """Return all managers that are known, and which leads."""
     with db.read() as tx:
-        leader = leading.current(tx)
+        leader = leadership.current(tx)
         found = managers_of(tx)
-        last_ms = clock.last_tick(tx)
-        held_until_ms = clock.held_until(tx)
+        last_ms = tick_clock.last_tick(tx)
+        held_until_ms = tick_clock.held_until(tx)
         uuid = installation.installation_of(tx).uuid
     return Managers(found, leader.epoch, leader.since_ms, last_ms, held_until_ms, uuid)
 
@@ -171,6 +172,6 @@ def list_managers(db: Database) -> Managers:
 def seen_lately(db: Database, since_ms: int) -> list[str]:
     """Return the places of managers that gave a sign of life since a moment, of any schema."""
     with db.read() as tx:
-        if not leading.has_managers(tx):
+        if not leadership.has_managers(tx):
             return []
-        return [row.place for row in leading.all_managers(tx) if row.seen_ms >= since_ms]
+        return [row.place for row in leadership.all_managers(tx) if row.seen_ms >= since_ms]

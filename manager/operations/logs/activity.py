@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from manager.db import activity
-from manager.db.activity import HourRow
 from manager.db.engine import Database, Transaction
+from manager.db.logs import activity
+from manager.db.logs.activity import HourRow
 from shared.frozen import frozen
 
 __all__ = ["Rate", "add_activity", "rates"]

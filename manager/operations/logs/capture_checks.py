@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from manager.db import agents, reports
 from manager.db.engine import Database
+from manager.db.fleet import agents
+from manager.db.logs import reports
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.logs.source_files import Place

@@ -12,12 +12,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from manager.db import agents, measurements, pieces, probes, refetching, rights, round_units
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.pieces import QuietRow
-from manager.db.rights import RightRow
-from manager.db.round_units import FinishedRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import pieces
+from manager.db.hosts.pieces import QuietRow
+from manager.db.measurement import measurements, refetch_orders
+from manager.db.ownership import rights
+from manager.db.ownership.rights import RightRow
+from manager.db.planning import probes
+from manager.db.rounds import round_units
+from manager.db.rounds.round_units import FinishedRow
 from manager.operations.hosts.host_shares import finish_rested
 from manager.operations.measurement.distances import note_unreachable, refresh_volumes
 from shared.frozen import frozen
@@ -104,7 +109,7 @@ def finish_all(
         probed = [one.claim for one in some if one.right.kind == "probe"]
         _finish_probes(tx, agent_id, probed, now_ms, log_came=log_came)
         again = [one.claim for one in some if one.right.kind == "refetch"]
-        refetching.finish(tx, agent_id, [(one.unit_id, one.reason) for one in again], now_ms)
+        refetch_orders.finish(tx, agent_id, [(one.unit_id, one.reason) for one in again], now_ms)
     ended = [one for one in good if one.claim.unit_id not in split]
     rights.free(tx, now_ms, "finished", unit_ids=[one.claim.unit_id for one in ended])
     outrun = {one.told.agent.id for one in ended}

@@ -12,9 +12,9 @@ import re
 from typing import Final
 
 from manager.assignment.holdings import SLACK_MS
-from manager.db import reports
 from manager.db.engine import Transaction
-from manager.db.reports import ReportRow
+from manager.db.logs import reports
+from manager.db.logs.reports import ReportRow
 
 __all__ = ["LOGS_READ", "closed_ms", "latest_close_ms"]
 

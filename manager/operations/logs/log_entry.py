@@ -11,13 +11,17 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import Any, Final
 
-from manager.db import agents, directories, hosts, probes, reports, rights
-from manager.db.agents import AgentRow
-from manager.db.directories import DirectoryRow
 from manager.db.engine import Database, Transaction
-from manager.db.measurements import SumRow
-from manager.db.refetch_pages import DrawnPage
-from manager.db.reports import NewReport
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import directories, hosts
+from manager.db.hosts.directories import DirectoryRow
+from manager.db.logs import reports
+from manager.db.logs.reports import NewReport
+from manager.db.measurement.measurements import SumRow
+from manager.db.measurement.refetch_pages import DrawnPage
+from manager.db.ownership import rights
+from manager.db.planning import probes
 from manager.errors import ConflictError, ForbiddenError
 from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from manager.db import agents, reports
 from manager.db.engine import Database
-from manager.db.reports import ReportRow
+from manager.db.fleet import agents
+from manager.db.logs import reports
+from manager.db.logs.reports import ReportRow
 from manager.errors import BusyError, NotFoundError
 from manager.operations.logs.log_filters import Wanted, line_filter
 from manager.operations.logs.log_times import line_time

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from manager.db import reports, rounds
 from manager.db.engine import Database
-from manager.db.reports import ReportRow
+from manager.db.logs import reports
+from manager.db.logs.reports import ReportRow
+from manager.db.rounds import rounds
 from manager.operations.actor import Actor, note
 from manager.store import Layout
 

@@ -19,11 +19,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from manager.db import agents, hosts, measurements, probes, reports, rights
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.measurements import SumRow
-from manager.db.rights import RightRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import hosts
+from manager.db.logs import reports
+from manager.db.measurement import measurements
+from manager.db.measurement.measurements import SumRow
+from manager.db.ownership import rights
+from manager.db.ownership.rights import RightRow
+from manager.db.planning import probes
 from manager.operations.logs.completion import Claim, finish_units
 from manager.operations.logs.log_close_time import LOGS_READ, closed_ms
 from manager.operations.logs.log_summary import LogSummary

@@ -6,9 +6,13 @@ Reading the lines, and judging which of them the agent held, is left to `manager
 
 from __future__ import annotations
 
-from manager.db import agents, directories, listing, reports, rounds
 from manager.db.engine import Database
-from manager.db.reports import ReportRow
+from manager.db.fleet import agents
+from manager.db.hosts import directories
+from manager.db.logs import reports
+from manager.db.logs.reports import ReportRow
+from manager.db.ownership import right_lists
+from manager.db.rounds import rounds
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.log_close_time import latest_close_ms
 from shared.frozen import frozen
@@ -58,7 +62,7 @@ def held_during(
     with db.read() as tx:
         held = tuple(
             HeldUnit(row.unit, row.kind, row.round, row.since_ms, row.until_ms)
-            for row in listing.held_between(tx, agent.id, since_ms, until_ms)
+            for row in right_lists.held_between(tx, agent.id, since_ms, until_ms)
         )
         before = reports.last_until(tx, agent.id)
         last_round = rounds.last_number(tx)

@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from manager.db import agents, exporting, reports
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.logs import reports, source_files
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.server_names import server_name
@@ -119,33 +120,33 @@ def _merge(agent: AgentRow, paths: list[str], place: Place, files: _Files) -> No
 
 def _distances(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:
     for agent in known:
-        pairs = exporting.distances_of(tx, agent.id)
+        pairs = source_files.distances_of(tx, agent.id)
         files.write(_of("distance", agent), _measured(pairs, 6))
     return []
 
 
 def _volumes(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:
-    files.write("document.txt", _measured(exporting.volumes(tx), 3))
+    files.write("document.txt", _measured(source_files.volumes(tx), 3))
     return []
 
 
 def _costs(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:
     for agent in known:
-        files.write(_of("cost", agent), _measured(exporting.costs_of(tx, agent.id), 3))
+        files.write(_of("cost", agent), _measured(source_files.costs_of(tx, agent.id), 3))
     _totals(tx, known, files)
     return []
 
 
 def _lists(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:
     for agent in known:
-        names = (server_name(key) for key in exporting.owned_keys(tx, agent.id))
+        names = (server_name(key) for key in source_files.owned_keys(tx, agent.id))
         files.write(_of("random", agent), names)
     _totals(tx, known, files)
     return []
 
 
 def _totals(tx: Transaction, known: list[AgentRow], files: _Files) -> None:
-    totals = exporting.owner_totals(tx)
+    totals = source_files.owner_totals(tx)
     lines = []
     for agent in known:
         cost_ms, units = totals.get(agent.id, (0.0, 0))

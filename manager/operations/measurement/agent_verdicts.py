@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from manager.db import agents, clock, controls, measurements, planning, predictions, reports
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.logs import reports
+from manager.db.measurement import control_hosts, measurements, predictions
+from manager.db.planning import plan_inputs
+from manager.db.rounds import tick_clock
 from manager.distance import (
     ControlProbe,
     ms_per_kbyte,
@@ -46,7 +50,7 @@ def watch_agents(db: Database, now_ms: int, policy: Policy, *, everybody: bool =
     """
     with db.read() as tx:
         newest = predictions.newest_report(tx)
-        watched = clock.watched_report(tx)
+        watched = tick_clock.watched_report(tx)
         if newest == watched and not everybody:
             return 0
     with db.write() as tx:
@@ -57,7 +61,7 @@ def watch_agents(db: Database, now_ms: int, policy: Policy, *, everybody: bool =
         _retire_sick_controls(tx, probes, now_ms)
         verdicts = _verdicts(tx, rows, probes, now_ms, policy)
         changed = sum(_tell(tx, row, verdicts.get(row.id), now_ms) for row in rows.values())
-        clock.set_watched_report(tx, newest)
+        tick_clock.set_watched_report(tx, newest)
     return changed
 
 
@@ -83,14 +87,14 @@ def _control_probes(
     since_ms = now_ms - 2 * round(policy.control_fresh_s * 1000)
     return [
         ControlProbe(row.agent_id, row.unit_id, ms_per_kbyte(row.ms, row.bytes), row.measured_ms)
-        for row in measurements.distances_of_units(tx, controls.all_controls(tx))
+        for row in measurements.distances_of_units(tx, control_hosts.all_controls(tx))
         if row.agent_id in rows and row.measured_ms >= since_ms
     ]
 
 
 def _retire_sick_controls(tx: Transaction, probes: list[ControlProbe], now_ms: int) -> None:
     sick = sick_hosts(probes)
-    keys = controls.drop(tx, sick)
+    keys = control_hosts.drop(tx, sick)
     for unit, key in keys.items():
         silent, tried = sick[unit]
         reason = agreeing(
@@ -108,7 +112,7 @@ def _verdicts(
 ) -> dict[int, _Verdict]:
     number = {row.name: row.id for row in rows.values()}
     neighbours: dict[int, list[int]] = defaultdict(list)
-    for first, second in planning.last_tree(tx):
+    for first, second in plan_inputs.last_tree(tx):
         if first in number and second in number:
             neighbours[number[first]].append(number[second])
             neighbours[number[second]].append(number[first])

@@ -14,9 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from manager.db import agents, measurements, predictions, round_units, rounds
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import measurements, predictions
+from manager.db.rounds import round_units, rounds
 from manager.distance import (
     Claim,
     Doubt,

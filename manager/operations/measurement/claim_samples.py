@@ -11,10 +11,12 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from manager.db import agents, measurements, rounds
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.measurements import SumRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import measurements
+from manager.db.measurement.measurements import SumRow
+from manager.db.rounds import rounds
 from manager.distance import (
     OTHERS_LEAST,
     Claim,

@@ -15,9 +15,10 @@ import statistics
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from manager.db import measurements, rounds
 from manager.db.engine import Transaction
-from manager.db.measurements import SumRow
+from manager.db.measurement import measurements
+from manager.db.measurement.measurements import SumRow
+from manager.db.rounds import rounds
 from manager.distance import Claim, Fault, Reference, reference_of
 from manager.operations.measurement.claim_samples import crawled_before
 from manager.operations.measurement.claims import (

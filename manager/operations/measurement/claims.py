@@ -16,10 +16,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from manager.db import agents, measurements
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.measurements import DistanceRow, SumRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import measurements
+from manager.db.measurement.measurements import DistanceRow, SumRow
 from manager.distance import (
     Claim,
     Doubt,

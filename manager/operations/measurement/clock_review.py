@@ -12,10 +12,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from manager.db import agents, measurements
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.right_times import (
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import measurements
+from manager.db.ownership.right_times import (
     RightTime,
     clock_times,
     right_times,

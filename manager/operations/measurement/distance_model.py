@@ -15,9 +15,12 @@ from typing import Final
 
 import numpy as np
 
-from manager.db import agents, predictions, probes, rounds
 from manager.db.engine import Database, Transaction
-from manager.db.predictions import ModelRow
+from manager.db.fleet import agents
+from manager.db.measurement import predictions
+from manager.db.measurement.predictions import ModelRow
+from manager.db.planning import probes
+from manager.db.rounds import rounds
 from manager.distance import Lesson, Probes, Taught, learn
 from shared.frozen import frozen
 

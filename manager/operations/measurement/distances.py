@@ -18,9 +18,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from manager.db import agents, measurements
 from manager.db.engine import Transaction
-from manager.db.measurements import DistanceRow, SumRow
+from manager.db.fleet import agents
+from manager.db.measurement import measurements
+from manager.db.measurement.measurements import DistanceRow, SumRow
 from manager.distance import Spread, merged, ms_per_kbyte
 from manager.operations.measurement.claimed_sizes import counted_size, size_evidence
 from manager.operations.measurement.claims import (

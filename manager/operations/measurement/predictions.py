@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from manager.db import predictions
 from manager.db.engine import Transaction
+from manager.db.measurement import predictions
 from manager.distance import Model
 
 __all__ = ["Learned", "load_model"]

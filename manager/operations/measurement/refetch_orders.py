@@ -20,21 +20,17 @@ from manager.assignment.refetching import (
     needs_another,
     pages_to_draw,
 )
-from manager.db import (
-    agents,
-    measurements,
-    ordering,
-    refetch_pages,
-    refetching,
-    rights,
-    rounds,
-)
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.orders import OPEN
-from manager.db.refetch_pages import DrawnPage, PageRow
-from manager.db.refetching import OrderRow
-from manager.db.rounds import RoundRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import measurements, refetch_orders, refetch_pages
+from manager.db.measurement.refetch_orders import OrderRow
+from manager.db.measurement.refetch_pages import DrawnPage, PageRow
+from manager.db.ownership import rights
+from manager.db.ownership.work_orders import OPEN
+from manager.db.planning import missing_probes
+from manager.db.rounds import rounds
+from manager.db.rounds.rounds import RoundRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.refetch_results import count, seen_of
 from manager.operations.ownership.grants import may_receive
@@ -72,7 +68,7 @@ def order_refetches(db: Database, now_ms: int, policy: Policy) -> int:
         refetch_pages.forget_before(tx, current.number - ROUNDS_KEPT + 1)
         pages = _chosen(tx, current, policy)
         pairs = _spread(tx, pages, _able(tx))
-        refetching.order(tx, pairs, now_ms)
+        refetch_orders.order(tx, pairs, now_ms)
         refetch_pages.forget_drawn(tx, current.number)
         rounds.update(tx, current.number, refetch_ms=now_ms)
         if pairs:
@@ -128,7 +124,7 @@ def _spread(
         out = frozenset({page.agent_id, *((asked or {}).get(page.id, ()))})
         of_unit[page.unit_id, page.agent_id, out].append(page)
     unit_ids = {page.unit_id for page in pages}
-    banned = ordering.banned_pairs(tx, unit_ids)
+    banned = missing_probes.banned_pairs(tx, unit_ids)
     far = {
         (row.unit_id, row.agent_id)
         for row in measurements.distances_of_units(tx, unit_ids)
@@ -153,7 +149,7 @@ def enter_results(
     policy: Policy,
 ) -> None:
     """Take what an agent logged of pages that it fetched again: (url, status, bytes)."""
-    touched = refetching.set_results(tx, agent_id, seen)
+    touched = refetch_orders.set_results(tx, agent_id, seen)
     if touched:
         _settle(tx, refetch_pages.pages_by_id(tx, touched), now_ms, policy)
 
@@ -163,7 +159,7 @@ def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
     grace_ms = round(policy.log_grace_s * 1000)
     late_ms = round(policy.probe_timeout_s * 1000)
     with db.read() as tx:
-        busy = refetching.agents_with_open(tx)
+        busy = refetch_orders.agents_with_open(tx)
         if not busy and not refetch_pages.open_pages(tx, 1):
             return 0
     given_up = 0
@@ -181,7 +177,7 @@ def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
             over += [("granted", now_ms - late_ms, "took too long")]
             over += [("waiting", now_ms - 4 * late_ms, "its host was never free")]
             for state, before_ms, reason in over:
-                orders = refetching.overdue(tx, agent_id, state, before_ms, policy.batch)
+                orders = refetch_orders.overdue(tx, agent_id, state, before_ms, policy.batch)
                 _give_up(tx, agent_id, orders, state, reason, now_ms)
                 given_up += len(orders)
         _settle(tx, refetch_pages.open_pages(tx, policy.batch), now_ms, policy)
@@ -196,7 +192,7 @@ def _give_up(
     reason: str,
     now_ms: int,
 ) -> None:
-    refetching.fail(tx, [order.id for order in orders], reason)
+    refetch_orders.fail(tx, [order.id for order in orders], reason)
     if state == "granted" and orders:
         units = {order.unit_id for order in orders}
         rights.withdraw(tx, now_ms, reason, unit_ids=units, agent_id=agent_id)
@@ -204,7 +200,7 @@ def _give_up(
 
 def _settle(tx: Transaction, pages: Sequence[PageRow], now_ms: int, policy: Policy) -> None:
     """Close pages of which enough is known, ask a further agent for the others, count again."""
-    orders = refetching.orders_of_pages(tx, [page.id for page in pages])
+    orders = refetch_orders.orders_of_pages(tx, [page.id for page in pages])
     closed: list[int] = []
     again: list[PageRow] = []
     asked: dict[int, set[int]] = {}
@@ -220,7 +216,7 @@ def _settle(tx: Transaction, pages: Sequence[PageRow], now_ms: int, policy: Poli
         else:
             closed.append(page.id)
     pairs = _spread(tx, again, _able(tx), asked)
-    refetching.order(tx, pairs, now_ms)
+    refetch_orders.order(tx, pairs, now_ms)
     ordered = {page.id for page, _ in pairs}
     closed += [page.id for page in again if page.id not in ordered]
     refetch_pages.set_state(tx, closed, "closed")

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from manager.assignment.refetching import Seen, Tally, Verdict, is_comparable, judge
-from manager.db import agents, clock, refetch_pages, refetching
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.refetch_pages import PageRow
-from manager.db.refetching import OrderRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import refetch_orders, refetch_pages
+from manager.db.measurement.refetch_orders import OrderRow
+from manager.db.measurement.refetch_pages import PageRow
+from manager.db.rounds import tick_clock
 from manager.errors import NotFoundError
 from shared.frozen import frozen
 
@@ -72,7 +74,7 @@ def count(tx: Transaction, agent_id: int, number: int) -> None:
             refetch_compared=found[1],
             refetch_contradicted=found[2],
         )
-        clock.watch_again(tx)
+        tick_clock.watch_again(tx)
 
 
 def tally_of(row: AgentRow) -> Tally:
@@ -106,5 +108,5 @@ def refetches_of(db: Database, name: str) -> Refetches:
 
 def _pages(tx: Transaction, agent_id: int, number: int) -> list[tuple[PageRow, dict[int, Seen]]]:
     pages = refetch_pages.pages_of_agent(tx, agent_id, number)
-    orders = refetching.orders_of_pages(tx, [page.id for page in pages])
+    orders = refetch_orders.orders_of_pages(tx, [page.id for page in pages])
     return [(page, seen_of(page, orders[page.id])) for page in pages]

@@ -23,7 +23,7 @@ from manager.balancing.work import (
     elapsed_ms,
     unit_work_ms,
 )
-from manager.db.agents import AgentRow
+from manager.db.fleet.agents import AgentRow
 from shared.day_hours import DAY_NAMES
 from shared.frozen import frozen
 from shared.windows import Window, Windows

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import clock, probes, refetching, rights, round_units, rounds
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.rights import Grant
-from manager.db.rounds import RoundRow
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import refetch_orders
+from manager.db.ownership import rights
+from manager.db.ownership.rights import Grant
+from manager.db.planning import probes
+from manager.db.rounds import round_units, rounds, tick_clock
+from manager.db.rounds.rounds import RoundRow
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.policy import Policy
 
@@ -36,7 +39,7 @@ def grant_waiting(
     Pages to be fetched again come last: a crawl need not wait for them. After a restore nothing
     is given until the permits from before are over (`restore_safety`).
     """
-    if not may_receive(agent, now_ms) or clock.held_until(tx) > now_ms:
+    if not may_receive(agent, now_ms) or tick_clock.held_until(tx) > now_ms:
         return 0
     given = _grant_work(tx, agent, current, now_ms, policy) if current is not None else 0
     if agent.refetches and not agent.is_plain:
@@ -104,7 +107,7 @@ def _grant_refetches(tx: Transaction, agent: AgentRow, now_ms: int, policy: Poli
     room = policy.probes_at_once - rights.count_of(tx, agent.id, "refetch")
     if room <= 0:
         return 0
-    waiting = refetching.waiting_for(tx, agent.id, room)
+    waiting = refetch_orders.waiting_for(tx, agent.id, room)
     number = rounds.last_number(tx)
     rights.grant(
         tx,
@@ -112,5 +115,5 @@ def _grant_refetches(tx: Transaction, agent: AgentRow, now_ms: int, policy: Poli
         [Grant(one.unit_id, one.group_id, "refetch", number, one.pages) for one in waiting],
         now_ms,
     )
-    refetching.set_granted(tx, agent.id, [one.unit_id for one in waiting], now_ms)
+    refetch_orders.set_granted(tx, agent.id, [one.unit_id for one in waiting], now_ms)
     return len(waiting)

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection
 
-from manager.db import agents, assignments, pieces, pins, rights, round_units, rounds
 from manager.db.engine import Transaction
+from manager.db.fleet import agents
+from manager.db.hosts import pieces
+from manager.db.ownership import assignments, pins, rights
+from manager.db.rounds import round_units, rounds
 from manager.operations.ownership.pin_rules import judge
 
 __all__ = ["keep_whole"]

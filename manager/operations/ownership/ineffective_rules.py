@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import agents, pins
 from manager.db.engine import Database
+from manager.db.fleet import agents
+from manager.db.ownership import pins
 from manager.operations.ownership.pin_rules import judge
 from manager.operations.ownership.reassignment import members
 from shared.frozen import frozen

@@ -9,9 +9,10 @@ has its own clock: what agents do is written down by that of the ticks (`contact
 from __future__ import annotations
 
 from manager.assignment import Permit, manager_time
-from manager.db import agents, clock
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.rounds import tick_clock
 from manager.operations.policy import Policy
 from shared.wire.sync import Permit as SyncPermit
 
@@ -28,7 +29,7 @@ def contact_time(tx: Transaction, now_ms: int, policy: Policy) -> int:
 
     Before the first tick of all there is no other.
     """
-    last_tick_ms = clock.last_tick(tx)
+    last_tick_ms = tick_clock.last_tick(tx)
     if last_tick_ms is None:
         return now_ms
     return manager_time(now_ms, last_tick_ms, round(policy.gap_s * 1000))
@@ -46,7 +47,7 @@ def renew_permit(
 
     at_ms: `contact_time` of the message that renews it.
     """
-    last_tick_ms = clock.last_tick(tx)
+    last_tick_ms = tick_clock.last_tick(tx)
     kept = renewed(
         row,
         generation_held,

@@ -12,10 +12,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from manager.db import agents, group_lookup, pins
-from manager.db.agents import AgentRow
+from manager.db import group_lookup
 from manager.db.engine import Transaction
-from manager.db.pins import BanRow, PinRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.ownership import pins
+from manager.db.ownership.pins import BanRow, PinRow
 from shared.plurals import agreeing
 
 __all__ = ["Standing", "banned_by_group", "judge", "load_standing", "why_absent"]

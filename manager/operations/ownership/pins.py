@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from manager.db import agents, assignments, group_lookup, hosts, pins
-from manager.db.agents import AgentRow
+from manager.db import group_lookup
 from manager.db.engine import Database, Transaction, chunks
-from manager.db.hosts import UnitRow
-from manager.db.pins import PinRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import hosts
+from manager.db.hosts.hosts import UnitRow
+from manager.db.ownership import assignments, pins
+from manager.db.ownership.pins import PinRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.pin_rules import (

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from manager.db import agents, assignments, rights, round_units, rounds
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.ownership import assignments, rights
+from manager.db.rounds import round_units, rounds
 
 __all__ = ["give_units", "members"]
 

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import agents, assignments, group_lookup, hosts
+from manager.db import group_lookup
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.hosts import hosts
+from manager.db.ownership import assignments
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.pin_rules import load_standing, why_absent

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from manager.db import api_tokens, users
-from manager.db.api_tokens import TokenRow
 from manager.db.engine import Database
+from manager.db.people import api_tokens, users
+from manager.db.people.api_tokens import TokenRow
 from manager.errors import ConflictError, ForbiddenError, NotFoundError, UnknownKeyError
 from manager.operations.actor import Actor, ActorKind, note
 from manager.operations.people.users import ROLES

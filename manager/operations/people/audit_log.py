@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from manager.db import audit
-from manager.db.audit import AuditRow
 from manager.db.engine import Database
+from manager.db.people import audit_log
+from manager.db.people.audit_log import AuditRow
 
 __all__ = ["AuditRow", "audit_page"]
 
@@ -24,7 +24,7 @@ def audit_page(
     action: its beginning, as `agent.`; subject and actor: the whole name; alerts: only those.
     """
     with db.read() as tx:
-        return audit.newest(
+        return audit_log.newest(
             tx,
             limit=max(1, min(limit, 1000)),
             before_id=before_id,

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
-from manager.db import clients
-from manager.db.clients import ClientRow, NewToken, TokenRow, UsageRow
 from manager.db.engine import Database, Transaction
+from manager.db.people import clients
+from manager.db.people.clients import ClientRow, NewToken, TokenRow, UsageRow
 from manager.errors import ConflictError, ForbiddenError, NotFoundError, UnknownKeyError
 from manager.operations.actor import Actor, note
 from shared.errors import FormatError

@@ -14,7 +14,7 @@ import re
 import secrets
 from typing import Final
 
-from manager.db.users import UserRow
+from manager.db.people.users import UserRow
 
 __all__ = ["DEVICE_S", "known_device", "new_device"]
 

@@ -16,9 +16,9 @@ import hashlib
 import ipaddress
 from typing import Final
 
-from manager.db import audit, login_failures, users
 from manager.db.engine import Database, Transaction
-from manager.db.login_failures import Failures
+from manager.db.people import audit_log, login_failures, users
+from manager.db.people.login_failures import Failures
 from manager.errors import SlowDownError
 from manager.operations.actor import Actor, note
 from manager.operations.people.known_devices import known_device
@@ -131,7 +131,7 @@ def purge_failures(db: Database, now_ms: int) -> None:
 
 def _alert(tx: Transaction, name: str, failures: int, actor: Actor, now_ms: int) -> None:
     # A name that does not exist is no matter for anybody, and there are any number of them.
-    last = audit.newest(tx, limit=1, action="user.guessed", subject=name)
+    last = audit_log.newest(tx, limit=1, action="user.guessed", subject=name)
     is_told = bool(last) and now_ms - last[0].at_ms < KEPT_MS
     if users.by_name(tx, name) is not None and not is_told:
         note(tx, now_ms, actor, "user.guessed", name, alert=True, failures=failures)

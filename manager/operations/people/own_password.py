@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from manager.db import users
 from manager.db.engine import Database
+from manager.db.people import users
 from manager.errors import ForbiddenError
 from manager.operations.actor import Actor, note
 from manager.operations.people import passwords

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import users
 from manager.db.engine import Database
+from manager.db.people import users
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
 from shared.frozen import frozen

@@ -10,9 +10,9 @@ import re
 import secrets
 from typing import Final, Literal
 
-from manager.db import api_tokens, users
 from manager.db.engine import Database, Transaction
-from manager.db.users import SessionUser, UserRow
+from manager.db.people import api_tokens, users
+from manager.db.people.users import SessionUser, UserRow
 from manager.errors import (
     ConflictError,
     ForbiddenError,

@@ -19,10 +19,11 @@ import numpy.typing as npt
 
 from manager.balancing import NOBODY, Problem, cost_matrix
 from manager.balancing.work import relative_capacity, scale_costs
-from manager.db import measurements, planning
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
-from manager.db.planning import PlanUnit
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import measurements
+from manager.db.planning import plan_inputs
+from manager.db.planning.plan_inputs import PlanUnit
 from manager.distance import SpanningTree, nearest_pairs
 from manager.operations.measurement.predictions import Learned, load_model
 from manager.operations.ownership.agent_capacity import Work, capacity_of
@@ -82,13 +83,13 @@ def load_all(
     ids = [agent.id for agent in agents]
     return _load(
         agents,
-        planning.plan_units(tx, states=states),
-        planning.distances_among(tx, ids, states),
-        planning.cut_short_among(tx, states=states),
+        plan_inputs.plan_units(tx, states=states),
+        plan_inputs.distances_among(tx, ids, states),
+        plan_inputs.cut_short_among(tx, states=states),
         policy,
         load_standing(tx),
         load_model(tx, ids),
-        planning.last_tree(tx),
+        plan_inputs.last_tree(tx),
         on_predictions=on_predictions,
     )
 
@@ -105,10 +106,10 @@ def load_some(
         for row in measurements.distances_of_units(tx, unit_ids)
         if row.agent_id in ids
     ]
-    units = planning.plan_units(tx, unit_ids=unit_ids)
+    units = plan_inputs.plan_units(tx, unit_ids=unit_ids)
     standing = load_standing(tx, unit_ids)
     model = load_model(tx, [agent.id for agent in agents])
-    cut = planning.cut_short_among(tx, unit_ids=unit_ids)
+    cut = plan_inputs.cut_short_among(tx, unit_ids=unit_ids)
     return _load(agents, units, known, cut, policy, standing, model)
 
 

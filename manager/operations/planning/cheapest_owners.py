@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from manager.balancing import NOBODY, Problem, collapse
 from manager.balancing.placing import place
-from manager.db.agents import AgentRow
 from manager.db.engine import Transaction
+from manager.db.fleet.agents import AgentRow
 from manager.operations.planning.balancing_problem import load_some
 from manager.operations.policy import Policy
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from manager.db import agents, distance_pairs, hosts
-from manager.db.distance_pairs import PairRow, PairWanted
 from manager.db.engine import Database, Transaction, chunks
+from manager.db.fleet import agents
+from manager.db.hosts import hosts
+from manager.db.measurement import distance_pairs
+from manager.db.measurement.distance_pairs import PairRow, PairWanted
 from manager.errors import NotFoundError
 from manager.operations.planning.requested_probes import DAYS_MOST
 from shared.errors import FormatError

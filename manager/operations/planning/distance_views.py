@@ -12,10 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from manager.db import agents, measurements, ordering
 from manager.db.engine import Transaction
-from manager.db.measurements import DistanceRow
-from manager.db.probes import cut_short
+from manager.db.fleet import agents
+from manager.db.measurement import measurements
+from manager.db.measurement.measurements import DistanceRow
+from manager.db.planning import missing_probes
+from manager.db.planning.probes import cut_short
 from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
 from manager.operations.measurement.claims import Period, age_of, all_periods, reason_of
 from manager.operations.measurement.predictions import load_model
@@ -100,7 +102,7 @@ def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> 
     learned = load_model(tx, ids)
     if learned is None or not unit_ids:
         return [_view(one, None) for one in found]
-    never = ordering.banned_pairs(tx, unit_ids)
+    never = missing_probes.banned_pairs(tx, unit_ids)
     return _with_predictions(found, sorted(unit_ids), ids, learned.model, never)
 
 

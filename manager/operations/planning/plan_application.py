@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from manager.db import agents, assignments, plans, round_units, rounds
 from manager.db.engine import Database, Transaction
-from manager.db.plans import PlanHead, PlanRow
+from manager.db.fleet import agents
+from manager.db.ownership import assignments
+from manager.db.planning import plans
+from manager.db.planning.plans import PlanHead, PlanRow
+from manager.db.rounds import round_units, rounds
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.group_owners import keep_whole

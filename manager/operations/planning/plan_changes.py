@@ -11,11 +11,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from manager.db import agents, assignments, group_lookup, hosts, pieces, plan_standing, plans
-from manager.db.agents import AgentRow
+from manager.db import group_lookup
 from manager.db.engine import Database, Transaction
-from manager.db.plan_standing import COUNTED_MOST
-from manager.db.plans import PlanRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.hosts import hosts, pieces
+from manager.db.ownership import assignments
+from manager.db.planning import plan_changes, plans
+from manager.db.planning.plan_changes import COUNTED_MOST
+from manager.db.planning.plans import PlanRow
 from manager.errors import NotFoundError, StalePlanError
 from manager.operations.ownership.pin_rules import load_standing
 from manager.operations.ownership.reassignment import members
@@ -169,9 +173,9 @@ def _missed(tx: Transaction, plan: PlanRow, taking: Mapping[int, AgentRow]) -> l
     """Return what the plan could not know of, and can be carried out beside."""
     known = {one["name"] for one in json.loads(plan.detail)["agents"]}
     joined = sorted(row.name for row in taking.values() if row.name not in known)
-    applied = plan_standing.applied_since(tx, plan.made_ms, plan.id)
-    owners = plan_standing.owners_since(tx, plan.made_ms)
-    added = plan_standing.hosts_since(tx, plan.made_ms)
+    applied = plan_changes.applied_since(tx, plan.made_ms, plan.id)
+    owners = plan_changes.owners_since(tx, plan.made_ms)
+    added = plan_changes.hosts_since(tx, plan.made_ms)
     found = (
         Change("plans-applied", len(applied), False, tuple(map(str, applied[-CHANGES_SAID:]))),
         Change("owners-changed", owners, False, is_cut=owners >= COUNTED_MOST),

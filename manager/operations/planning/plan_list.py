@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from manager.db import plan_list
 from manager.db.engine import Database
-from manager.db.plans import PlanHead
+from manager.db.planning import plan_list
+from manager.db.planning.plans import PlanHead
 from shared.errors import FormatError
 from shared.frozen import frozen
 

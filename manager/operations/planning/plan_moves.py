@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from manager.db import agents, plans
 from manager.db.engine import Database, Transaction
-from manager.db.plans import MoveRow, PlanRow
+from manager.db.fleet import agents
+from manager.db.planning import plans
+from manager.db.planning.plans import MoveRow, PlanRow
 from manager.errors import NotFoundError
 from manager.operations.ownership.pins import agent_of
 from shared.frozen import frozen

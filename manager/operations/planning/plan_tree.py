@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from manager.balancing import explain
-from manager.db import agents, plan_standing, plans
 from manager.db.engine import Database
-from manager.db.plan_standing import FlowRow
+from manager.db.fleet import agents
+from manager.db.planning import plan_changes, plans
+from manager.db.planning.plan_changes import FlowRow
 from manager.errors import NotFoundError
 from shared.frozen import frozen
 
@@ -90,7 +91,7 @@ def plan_tree(db: Database, plan_id: int) -> PlanTree:
         plan = plans.by_id(tx, plan_id)
         if plan is None:
             raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
-        moved = plan_standing.flows(tx, plan_id)
+        moved = plan_changes.flows(tx, plan_id)
         names = agents.names(tx)
     detail = json.loads(plan.detail)
     fleet = detail["agents"]

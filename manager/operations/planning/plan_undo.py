@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import agents, plans
 from manager.db.engine import Database, Transaction
-from manager.db.plans import MoveRow, PlanHead
+from manager.db.fleet import agents
+from manager.db.planning import plans
+from manager.db.planning.plans import MoveRow, PlanHead
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.plan_changes import Change, stopping
 from manager.operations.planning.plan_moves import Move, named

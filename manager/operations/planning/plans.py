@@ -12,9 +12,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from manager.balancing import BALANCERS, NOBODY, Churn, Options, Plan
-from manager.db import plans, rounds
 from manager.db.engine import Database
-from manager.db.plans import PlanHead, PlanRow
+from manager.db.planning import plans
+from manager.db.planning.plans import PlanHead, PlanRow
+from manager.db.rounds import rounds
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.measurement.agent_verdicts import watch_agents

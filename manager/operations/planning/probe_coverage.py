@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from manager.db import agents, probe_views, rounds
 from manager.db.engine import Database
-from manager.db.probe_views import ControlRow
+from manager.db.fleet import agents
+from manager.db.planning import probe_coverage
+from manager.db.planning.probe_coverage import ControlRow
+from manager.db.rounds import rounds
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
 
@@ -75,12 +77,12 @@ def coverage(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> Cove
     with db.read() as tx:
         fleet = [row for row in agents.all_agents(tx) if row.retired_ms is None]
         number = rounds.last_number(tx)
-        ages = {row.agent_id: row for row in probe_views.ages_by_agent(tx, [*limits, fresh_ms])}
-        orders = probe_views.orders_by_agent(tx, number)
-        known = probe_views.probed_hosts(tx)
-        fresh = probe_views.fresh_hosts(tx, fresh_ms)
-        elsewhere = probe_views.fresh_by_agent_elsewhere(tx, fresh_ms)
-        controls = probe_views.control_hosts(tx)
+        ages = {row.agent_id: row for row in probe_coverage.ages_by_agent(tx, [*limits, fresh_ms])}
+        orders = probe_coverage.orders_by_agent(tx, number)
+        known = probe_coverage.probed_hosts(tx)
+        fresh = probe_coverage.fresh_hosts(tx, fresh_ms)
+        elsewhere = probe_coverage.fresh_by_agent_elsewhere(tx, fresh_ms)
+        controls = probe_coverage.control_hosts(tx)
     found = []
     for row in fleet:
         seen = ages.get(row.id)

@@ -14,8 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from manager.assignment import NO_AGENT, ProbeRules, plan_probes
-from manager.db import agents, controls, hosts, ordering, planning
 from manager.db.engine import Transaction, chunks
+from manager.db.fleet import agents
+from manager.db.hosts import hosts
+from manager.db.measurement import control_hosts
+from manager.db.planning import missing_probes, plan_inputs
 from manager.operations.policy import Policy
 
 __all__ = ["budgets", "order_probes_of_round", "order_some"]
@@ -37,9 +40,9 @@ def order_probes_of_round(
         and len(agent_ids) <= policy.probes_of_a_host_a_day
         and count <= min(budget.values())
     ):
-        return ordered + ordering.order_everywhere(tx, number, agent_ids, fresh_ms, now_ms)
-    units = [unit for unit in planning.plan_units(tx, states=STATES) if unit.path == "/"]
-    largest = controls.largest(tx, math.ceil(policy.probe_large_share * count))
+        return ordered + missing_probes.order_everywhere(tx, number, agent_ids, fresh_ms, now_ms)
+    units = [unit for unit in plan_inputs.plan_units(tx, states=STATES) if unit.path == "/"]
+    largest = control_hosts.largest(tx, math.ceil(policy.probe_large_share * count))
     for part in chunks(units):
         done = order_some(
             tx,
@@ -94,8 +97,8 @@ def order_some(
         np.array([row_of.get(finders.get(unit, 0), NO_AGENT) for unit in unit_ids], dtype=np.intp),
         np.array([row_of.get(owners.get(unit, 0), NO_AGENT) for unit in unit_ids], dtype=np.intp),
         np.array([unit in largest for unit in unit_ids], dtype=np.bool_),
-        numbered(ordering.fresh_pairs(tx, unit_ids, fresh_ms)),
-        numbered(ordering.banned_pairs(tx, unit_ids)),
+        numbered(missing_probes.fresh_pairs(tx, unit_ids, fresh_ms)),
+        numbered(missing_probes.banned_pairs(tx, unit_ids)),
         ProbeRules(
             each=policy.probes_of_a_host,
             large=policy.probes_of_a_host_a_day,
@@ -109,14 +112,14 @@ def order_some(
     ]
     for _, chosen in pairs:
         left[chosen] -= 1
-    return ordering.add(tx, round_number, pairs, now_ms)
+    return missing_probes.add(tx, round_number, pairs, now_ms)
 
 
 def budgets(
     tx: Transaction, agent_ids: Sequence[int], now_ms: int, policy: Policy
 ) -> dict[int, int]:
     """Return how many hosts each agent may still be given to probe today; at least none."""
-    used = ordering.ordered_since(tx, agent_ids, now_ms - DAY_MS)
+    used = missing_probes.ordered_since(tx, agent_ids, now_ms - DAY_MS)
     most = policy.probe_pages_a_day // policy.probe_pages
     return {agent: max(0, most - used.get(agent, 0)) for agent in agent_ids}
 
@@ -125,7 +128,7 @@ def _neighbours(tx: Transaction, row_of: Mapping[int, int]) -> list[list[int]]:
     """Return of each agent its neighbours in the tree of the plan that was applied last."""
     by_name = {name: row_of[agent] for agent, name in agents.names(tx).items() if agent in row_of}
     near: list[list[int]] = [[] for _ in row_of]
-    for first, second in planning.last_tree(tx):
+    for first, second in plan_inputs.last_tree(tx):
         if first in by_name and second in by_name:
             near[by_name[first]].append(by_name[second])
             near[by_name[second]].append(by_name[first])
@@ -140,18 +143,18 @@ def _order_controls(
     if not each:
         return 0
     wanted = max(each, math.ceil(each * len(agent_ids) / policy.probes_of_a_host_a_day))
-    known = controls.all_controls(tx)
+    known = control_hosts.all_controls(tx)
     if len(known) < wanted:
-        controls.choose(tx, wanted - len(known), policy.probe_pages, now_ms)
-        known = controls.all_controls(tx)
+        control_hosts.choose(tx, wanted - len(known), policy.probe_pages, now_ms)
+        known = control_hosts.all_controls(tx)
     if not known:
         return 0
     fresh_ms = now_ms - round(policy.control_fresh_s * 1000)
-    fresh = ordering.fresh_pairs(tx, known, fresh_ms)
+    fresh = missing_probes.fresh_pairs(tx, known, fresh_ms)
     pairs = {
         (known[(place * each + turn) % len(known)], agent)
         for place, agent in enumerate(sorted(agent_ids))
         for turn in range(min(each, len(known)))
     }
-    banned = ordering.banned_pairs(tx, known)
-    return ordering.add(tx, number, sorted(pairs - fresh - banned), now_ms)
+    banned = missing_probes.banned_pairs(tx, known)
+    return missing_probes.add(tx, number, sorted(pairs - fresh - banned), now_ms)

@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from manager.db import agents, asked_probes, clock, hosts, ordering, rounds
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.hosts import hosts
+from manager.db.planning import missing_probes, requested_probes
+from manager.db.rounds import rounds, tick_clock
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.reassignment import members
@@ -86,12 +89,12 @@ def order_probes(
         else:
             fresh_s = policy.probe_fresh_s if older_days is None else older_days * DAY_MS / 1000
             before_ms = now_ms - round(fresh_s * 1000)
-            wanted = asked_probes.stale_pairs(
+            wanted = requested_probes.stale_pairs(
                 tx, taking, before_ms, ORDERS_MOST + 1, missing=bool(agent)
             )
         is_cut, wanted = len(wanted) > ORDERS_MOST, wanted[:ORDERS_MOST]
         chosen = _within_limits(tx, wanted, taking, now_ms, policy)
-        orders = ordering.add(tx, number, chosen, now_ms)
+        orders = missing_probes.add(tx, number, chosen, now_ms)
         done = Ordered(
             number,
             current is None,
@@ -117,7 +120,7 @@ def order_probes(
 
 def next_round(tx: Transaction) -> int:
     """Return the number that the next round will have."""
-    return max(rounds.last_number(tx), clock.rounds_from(tx)) + 1
+    return max(rounds.last_number(tx), tick_clock.rounds_from(tx)) + 1
 
 
 def _agents(tx: Transaction, name: str) -> list[int]:
@@ -155,9 +158,9 @@ def _of_host(
         raise ConflictError(f"host {key} cannot be probed: {NOT_PROBED[top.state]}").about("host")
     if open_number and top.state == "idle":
         raise ConflictError(f"host {key} waits for the next round, which probes it").about("host")
-    measured = asked_probes.measured_when(tx, top.id, open_number)
+    measured = requested_probes.measured_when(tx, top.id, open_number)
     before_ms = now_ms if older_days is None else now_ms - round(older_days * DAY_MS)
-    never = {agent for _, agent in ordering.banned_pairs(tx, [top.id])}
+    never = {agent for _, agent in missing_probes.banned_pairs(tx, [top.id])}
     wanted = []
     for agent in taking:
         at_ms = measured.get(agent, 0)

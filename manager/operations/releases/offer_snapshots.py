@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from manager.db.releases import ReleaseRow
+from manager.db.releases.releases import ReleaseRow
 from manager.errors import ConflictError
 from shared.errors import FormatError
 from shared.frozen import frozen

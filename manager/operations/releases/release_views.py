@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from manager.db import agents, releases
 from manager.db.engine import Database, Transaction
-from manager.db.releases import AgentReleaseRow, ReleaseRow
+from manager.db.fleet import agents
+from manager.db.releases import releases
+from manager.db.releases.releases import AgentReleaseRow, ReleaseRow
 from manager.errors import NotFoundError
 from manager.releases import ROLES
 from shared.frozen import frozen

@@ -14,10 +14,10 @@ from typing import Final
 
 from tuf.api.metadata import Metadata, Root, Snapshot, Targets, Timestamp
 
-from manager.db import releases
 from manager.db.engine import Database, Transaction
-from manager.db.naming_files import FileState, states_of_bundles
-from manager.db.releases import MetadataRow
+from manager.db.releases import releases
+from manager.db.releases.releases import MetadataRow
+from manager.db.segments.named_files import FileState, states_of_bundles
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import CLOCK, Actor, note
 from manager.releases import Release, check_role, expires_ms, next_root, read, releases_of

@@ -15,10 +15,11 @@ from __future__ import annotations
 import hashlib
 from typing import Final, Literal, get_args
 
-from manager.db import agents, releases
-from manager.db.agents import AgentRow
 from manager.db.engine import Database, Transaction
-from manager.db.releases import AgentReleaseRow, ReleaseRow
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.releases import releases
+from manager.db.releases.releases import AgentReleaseRow, ReleaseRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final, Literal, get_args
 
-from manager.db import agents, releases, update_reports
 from manager.db.engine import Database
-from manager.db.update_reports import UpdateReportRow
+from manager.db.fleet import agents
+from manager.db.releases import releases, update_reports
+from manager.db.releases.update_reports import UpdateReportRow
 from manager.errors import NotFoundError
 from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity

@@ -14,9 +14,11 @@ from typing import Final
 import numpy as np
 
 from manager.balancing import Plan
-from manager.db import ordering, pieces, rounds
 from manager.db.engine import Database
-from manager.db.rounds import RoundRow
+from manager.db.hosts import pieces
+from manager.db.planning import missing_probes
+from manager.db.rounds import rounds
+from manager.db.rounds.rounds import RoundRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
@@ -50,7 +52,7 @@ def verify_predictions(
         # A piece of a split host is never probed: the host stands for it.
         host_of = {piece: top for top, below in pieces.of_tops(tx).items() for piece in below}
         probes = {(host_of.get(unit, unit), agent) for unit, agent in pairs}
-        ordered = ordering.add(tx, current.number, sorted(probes), now_ms)
+        ordered = missing_probes.add(tx, current.number, sorted(probes), now_ms)
         rounds.update(tx, current.number, verified_ms=now_ms)
         if ordered:
             note(tx, now_ms, CLOCK, "round.verify", str(current.number), orders=ordered)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import round_history
 from manager.db.engine import Database
-from manager.db.round_history import PastRound
+from manager.db.rounds import round_history
+from manager.db.rounds.round_history import PastRound
 
 __all__ = ["PastRound", "past_rounds"]
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
-from manager.db import agents, pins, round_holders, round_units, rounds
 from manager.db.engine import Database, Transaction
-from manager.db.round_holders import HolderRow
+from manager.db.fleet import agents
+from manager.db.ownership import pins
+from manager.db.rounds import round_holders, round_units, rounds
+from manager.db.rounds.round_holders import HolderRow
 from manager.errors import NotFoundError
 from manager.operations.policy import Policy
 from manager.operations.rounds.round_progress import has_reported

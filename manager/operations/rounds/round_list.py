@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from manager.db import round_list
 from manager.db.engine import Database
-from manager.db.round_list import STATES
-from manager.db.rounds import RoundRow
+from manager.db.rounds import round_list
+from manager.db.rounds.round_list import STATES
+from manager.db.rounds.rounds import RoundRow
 from shared.errors import FormatError
 from shared.frozen import frozen
 

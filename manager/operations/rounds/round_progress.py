@@ -7,20 +7,13 @@ from collections.abc import Callable
 from typing import Final
 
 from manager.balancing import BalancingError, Churn, Options, Plan
-from manager.db import (
-    agents,
-    asked_probes,
-    hosts,
-    pins,
-    plans,
-    probes,
-    rights,
-    round_units,
-    rounds,
-    starting,
-)
 from manager.db.engine import Database, Transaction
-from manager.db.rounds import RoundRow
+from manager.db.fleet import agents
+from manager.db.hosts import hosts, start_pages
+from manager.db.ownership import pins, rights
+from manager.db.planning import plans, probes, requested_probes
+from manager.db.rounds import round_units, rounds
+from manager.db.rounds.rounds import RoundRow
 from manager.errors import StalePlanError
 from manager.operations.actor import CLOCK, note
 from manager.operations.hosts.host_shares import spread_distances
@@ -96,7 +89,7 @@ def begin_crawl(
             assert stored is not None, "plans are never deleted"
             now_ms = now()
             moved = apply_moves(tx, stored, now_ms)
-            starting.forget_found(tx, current.number)
+            start_pages.forget_found(tx, current.number)
             units = round_units.enter_all(tx, current.number)
             rounds.update(tx, current.number, state="crawling", crawling_ms=now_ms, plan_id=plan_id)
             note(
@@ -162,7 +155,7 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
 
 def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
     """Give up what people ordered to be probed in a round that is over; nothing waited for it."""
-    probed = asked_probes.granted_in(tx, number)
+    probed = requested_probes.granted_in(tx, number)
     rights.withdraw(tx, now_ms, "the round is over", unit_ids=probed)
     probes.fail_round(tx, number, "the round was over first")
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from manager.balancing import BALANCERS
-from manager.db import rounds
 from manager.db.engine import Database, Transaction
-from manager.db.schedules import ROUNDS, RoundSchedule
+from manager.db.rounds import rounds
+from manager.db.rounds.schedules import ROUNDS, RoundSchedule
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.policy import DEFAULT_POLICY, Policy

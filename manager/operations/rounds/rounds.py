@@ -12,21 +12,15 @@ from dataclasses import field
 from typing import Any, Final
 
 from manager.balancing import BALANCERS
-from manager.db import (
-    addresses,
-    agents,
-    asked_probes,
-    hosts,
-    plans,
-    probes,
-    refetching,
-    rights,
-    round_units,
-    rounds,
-)
 from manager.db.engine import Database, Transaction
-from manager.db.plans import PlanHead, PlanRow
-from manager.db.rounds import RoundRow
+from manager.db.fleet import agents
+from manager.db.hosts import addresses, hosts
+from manager.db.measurement import refetch_orders
+from manager.db.ownership import rights
+from manager.db.planning import plans, probes, requested_probes
+from manager.db.planning.plans import PlanHead, PlanRow
+from manager.db.rounds import round_units, rounds
+from manager.db.rounds.rounds import RoundRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.fleet.link_counts import LinkKindSum, link_kinds_of_round
@@ -130,7 +124,7 @@ def start_in(
     if not taking:
         raise ConflictError("no agent has called yet: let one join with `prsm agents token`")
     # They are told in terms of a round; what is not fetched yet is given out again in this one.
-    rights.withdraw(tx, now_ms, "a round begins", unit_ids=refetching.granted_units(tx))
+    rights.withdraw(tx, now_ms, "a round begins", unit_ids=refetch_orders.granted_units(tx))
     hosts.change_state(tx, "idle", "probing")
     if not hosts.any_in_state(tx, ["placed", "probing"]):
         failed = Counter[str]()
@@ -147,7 +141,7 @@ def start_in(
             "(`prsm hosts import FILE --wait`, `prsm status`)"
         )
     number = next_round(tx)
-    asked = asked_probes.into_round(tx, rounds.last_number(tx), number, now_ms)
+    asked = requested_probes.into_round(tx, rounds.last_number(tx), number, now_ms)
     rounds.add(
         tx,
         number=number,

@@ -11,8 +11,11 @@ given, and generations are raised last, once for all that changed.
 from __future__ import annotations
 
 from manager.balancing import make_plan
-from manager.db import agents, probes, refetching, round_units, rounds
 from manager.db.engine import Database
+from manager.db.fleet import agents
+from manager.db.measurement import refetch_orders
+from manager.db.planning import probes
+from manager.db.rounds import round_units, rounds
 from manager.operations.fleet.deadlines import expire_permits, follow_clock, give_up_probes
 from manager.operations.fleet.give_back import give_back
 from manager.operations.fleet.takeover import take_over
@@ -103,7 +106,7 @@ def tick(
 def _give_rights(db: Database, now_ms: int, policy: Policy) -> int:
     with db.read() as tx:
         current = rounds.open_round(tx)
-        waiting = set(refetching.agents_waiting(tx))
+        waiting = set(refetch_orders.agents_waiting(tx))
         if current is not None:
             waiting.update(probes.agents_waiting(tx))
             waiting.update(round_units.agents_waiting(tx, current.number))

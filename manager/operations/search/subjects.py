@@ -9,22 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from manager.db import (
-    agents,
-    api_tokens,
-    audit,
-    clients,
-    host_lookup,
-    host_views,
-    plans,
-    releases,
-    rounds,
-    users,
-)
-from manager.db.audit import AuditRow
 from manager.db.engine import Database, Transaction
-from manager.db.host_views import HostLine
-from manager.db.schedules import COLLECTIONS, ROUNDS, Schedule
+from manager.db.fleet import agents
+from manager.db.hosts import host_lookup, host_views
+from manager.db.hosts.host_views import HostLine
+from manager.db.people import api_tokens, audit_log, clients, users
+from manager.db.people.audit_log import AuditRow
+from manager.db.planning import plans
+from manager.db.releases import releases
+from manager.db.rounds import rounds
+from manager.db.rounds.schedules import COLLECTIONS, ROUNDS, Schedule
 from manager.operations.search.hits import Hit, Kind, Match
 from manager.operations.search.query import Query
 
@@ -230,8 +224,8 @@ def find_audit(tx: Transaction, query: Query, limit: int) -> list[Hit]:
     if len(query.text) > LONGEST_IN_AUDIT:
         return []
     if _numbered(query, "audit"):
-        take(audit.newest(tx, limit=1, only=query.number), "exact")
+        take(audit_log.newest(tx, limit=1, only=query.number), "exact")
     else:
-        take(audit.newest(tx, limit=limit + 1, subject=query.text), "part")
-        take(audit.rows_with_text(tx, query.text, among=NEWEST_AUDIT, limit=limit + 1), "part")
+        take(audit_log.newest(tx, limit=limit + 1, subject=query.text), "part")
+        take(audit_log.rows_with_text(tx, query.text, among=NEWEST_AUDIT, limit=limit + 1), "part")
     return ranked(found.values(), limit)

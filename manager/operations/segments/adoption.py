@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Final, Literal
 
-from manager.db import agents, archive_withdrawing, installation, reports
+from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
-from manager.db.naming_files import states_of_keys
+from manager.db.fleet import agents
+from manager.db.identity import installation
+from manager.db.logs import reports
+from manager.db.segments.named_files import states_of_keys
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.identity.installation import (
@@ -105,7 +108,7 @@ def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
     )
     _enter_all(asked, tally)
     with db.read() as tx:
-        keys = archive_withdrawing.keys_in_use(tx)
+        keys = archive_withdrawals.keys_in_use(tx)
         logs = [path for path in reports.all_paths(tx) if path]
     missing = list(missing_files(files, keys, logs))
     done = Adopted(

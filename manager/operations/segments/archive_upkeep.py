@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from manager.db import archive_withdrawing
-from manager.db.archive import SegmentRow
+from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
+from manager.db.segments.segments import SegmentRow
 from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.segments.file_checks import (
     FileFinding,
@@ -66,14 +66,14 @@ def compact(
     rewritten = deleted = after_id = 0
     while True:
         with db.read() as tx:
-            row = archive_withdrawing.to_rewrite(tx, after_id)
-            without = [] if row is None else archive_withdrawing.excluded_in(tx, row.id)
+            row = archive_withdrawals.to_rewrite(tx, after_id)
+            without = [] if row is None else archive_withdrawals.excluded_in(tx, row.id)
         if row is None:
             break
         after_id = row.id
         if not without:
             with db.write() as tx:
-                archive_withdrawing.restore(tx, row, now_ms)
+                archive_withdrawals.restore(tx, row, now_ms)
                 note(tx, now_ms, actor, "segment.restore", row.name)
             continue
         try:
@@ -130,7 +130,7 @@ def _replaced(
         if part is not None:
             keep_files(reading, part, key)
         with db.write() as tx:
-            if not archive_withdrawing.end_segment(tx, row.id):
+            if not archive_withdrawals.end_segment(tx, row.id):
                 return part is not None  # somebody else has rewritten it meanwhile
             if part is not None:
                 enter_part(tx, part, row.arrival_id, row.agent_id, key, now_ms, row.revision + 1)
@@ -172,7 +172,7 @@ def next_name(row: SegmentRow) -> str:
 def remove_files(db: Database, reading: Reading, key: str) -> bool:
     """Remove the files of a key that no row names; who does not lead any more is refused."""
     with db.write() as tx:
-        if archive_withdrawing.is_in_use(tx, key):
+        if archive_withdrawals.is_in_use(tx, key):
             return False
     reading.store.delete(key)
     index = reading.layout.index_file(key)
@@ -195,7 +195,7 @@ def remove_strays(db: Database, reading: Reading) -> int:
 def forget_changes(db: Database, keep_s: float, now_ms: int) -> int:
     """Forget changes that are older than so long; who asks for them is told to begin anew."""
     with db.write() as tx:
-        count = archive_withdrawing.prune_changes(tx, now_ms - round(keep_s * 1000))
+        count = archive_withdrawals.prune_changes(tx, now_ms - round(keep_s * 1000))
         if count:
             note(tx, now_ms, CLOCK, "changes.forget", "", changes=count)
     return count

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from manager.db import agents, collection
-from manager.db.agents import AgentRow
-from manager.db.collection import ListedOrder, OrderRow
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.segments import collection_orders
+from manager.db.segments.collection_orders import ListedOrder, OrderRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
@@ -98,7 +99,7 @@ def collect_now(
             ).about("agent")
         if row.retired_ms is not None:
             raise ConflictError(f"agent {agent} was retired and calls no more").about("agent")
-        if len(collection.open_orders(tx, [row.id])) >= ORDERS_MOST:
+        if len(collection_orders.open_orders(tx, [row.id])) >= ORDERS_MOST:
             raise ConflictError(f"agent {agent} has {ORDERS_MOST} open orders: cancel one").about(
                 "agent"
             )
@@ -113,7 +114,7 @@ def collect_now(
             condition=asked.condition,
             way=asked.way,
         )
-        return next(one for one in collection.list_orders(tx, limit=1) if one.id == number)
+        return next(one for one in collection_orders.list_orders(tx, limit=1) if one.id == number)
 
 
 def collect_all_now(db: Database, asked: NewCollection, actor: Actor, now_ms: int) -> AskedAll:
@@ -123,7 +124,7 @@ def collect_all_now(db: Database, asked: NewCollection, actor: Actor, now_ms: in
     """
     asked.check()
     with db.write() as tx:
-        held = collection.count_open(tx)
+        held = collection_orders.count_open(tx)
         able = [one.id for one in agents.named(tx) if not (one.is_plain or one.is_retired)]
         free = [number for number in able if held.get(number, 0) < ORDERS_MOST]
         if not able:
@@ -150,12 +151,12 @@ def collect_all_now(db: Database, asked: NewCollection, actor: Actor, now_ms: in
 def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:
     """Ask an agent no more for what it has not sent. Raises NotFoundError, ConflictError."""
     with db.write() as tx:
-        row = collection.order_by_id(tx, number)
+        row = collection_orders.order_by_id(tx, number)
         if row is None:
             raise NotFoundError(f"order {number}: there is none", see="collect orders")
         if row.state != "open":
             raise ConflictError(f"order {number}: it is {row.state} already")
-        collection.update_order(
+        collection_orders.update_order(
             tx, number, state="cancelled", ended_ms=now_ms, result=f"{actor.name} cancelled it"
         )
         note(tx, now_ms, actor, "collection.cancel", str(number))
@@ -166,13 +167,15 @@ def list_orders(
 ) -> list[ListedOrder]:
     """Return orders, newest first, before a number; of one agent, in one state of `STATES`."""
     with db.read() as tx:
-        return collection.list_orders(tx, agent=agent, state=state, before=before, limit=limit)
+        return collection_orders.list_orders(
+            tx, agent=agent, state=state, before=before, limit=limit
+        )
 
 
 def open_orders(db: Database) -> int:
     """Return how many orders agents have not answered."""
     with db.read() as tx:
-        return sum(collection.count_open(tx).values())
+        return sum(collection_orders.count_open(tx).values())
 
 
 def order_message(order: OrderRow) -> CollectionOrder:
@@ -193,13 +196,13 @@ def report_order(
 ) -> None:
     """Take note of how far an agent is with an order. Raises NotFoundError."""
     with db.write() as tx:
-        row = collection.order_by_id(tx, number)
+        row = collection_orders.order_by_id(tx, number)
         if row is None or row.agent_id != agent.id:
             raise NotFoundError(f"order {number}: there is none for agent {agent.name}")
         if row.state != "open":
             return
         over = report.state != "open"
-        collection.update_order(
+        collection_orders.update_order(
             tx,
             number,
             state=report.state,
@@ -234,7 +237,7 @@ def order_in(
     now_ms: int,
 ) -> int:
     """Ask an agent for something, in a transaction; return the order's number."""
-    return collection.add_order(
+    return collection_orders.add_order(
         tx,
         agent_id=agent_id,
         schedule_id=schedule_id,

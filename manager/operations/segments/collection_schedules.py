@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from manager.db import agents, collection
 from manager.db.engine import Database, Transaction
-from manager.db.schedules import COLLECTIONS, CollectionSchedule
+from manager.db.fleet import agents
+from manager.db.rounds.schedules import COLLECTIONS, CollectionSchedule
+from manager.db.segments import collection_orders
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.segments.collection_orders import NewCollection, agent_named, order_in
@@ -163,6 +164,8 @@ def _asked_of(tx: Transaction, row: CollectionSchedule, own: set[int]) -> list[i
         and (one.id == row.agent_id if row.agent_id is not None else one.id not in own)
     ]
     busy = {
-        order.agent_id for order in collection.open_orders(tx, able) if order.schedule_id == row.id
+        order.agent_id
+        for order in collection_orders.open_orders(tx, able)
+        if order.schedule_id == row.id
     }
     return [agent_id for agent_id in able if agent_id not in busy]

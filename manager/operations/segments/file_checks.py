@@ -16,9 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from manager.db import archive_withdrawing, kept_files, reports
+from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
-from manager.db.kept_files import FileRow
+from manager.db.logs import reports
+from manager.db.segments import kept_files
+from manager.db.segments.kept_files import FileRow
 from manager.store import Layout
 from manager.store.segment_store import SegmentStore
 from manager.store.verification import (
@@ -196,7 +198,7 @@ def stray_files(
     before_s = now_s() - OLD_S
     layout = places.layout
     with db.read() as tx:
-        keys = archive_withdrawing.keys_in_use(tx)
+        keys = archive_withdrawals.keys_in_use(tx)
         logs = set(reports.all_paths(tx))
         uploads = kept_files.transfer_keys(tx)
         agents = {str(number) for number in kept_files.agent_ids(tx)}

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from manager.db import agents, collection, integrity
 from manager.db.engine import Database, Transaction
-from manager.db.integrity import ProblemRow
+from manager.db.fleet import agents
+from manager.db.segments import collection_orders, integrity
+from manager.db.segments.integrity import ProblemRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.segments.collection_orders import ORDERS_MOST, NewCollection, order_in
 from manager.operations.segments.file_checks import (
@@ -174,7 +175,7 @@ def _agent_to_ask(tx: Transaction, one: ProblemRow, now_ms: int) -> int | None:
         return None
     if one.order_id is None:
         return row.id
-    order = collection.order_by_id(tx, one.order_id)
+    order = collection_orders.order_by_id(tx, one.order_id)
     if order is not None and order.state == "open":
         return None
     if order is not None and order.state == "done":
@@ -186,7 +187,7 @@ def _agent_to_ask(tx: Transaction, one: ProblemRow, now_ms: int) -> int | None:
 
 
 def _order(tx: Transaction, agent_id: int, problems: Sequence[ProblemRow], now_ms: int) -> int:
-    if len(collection.open_orders(tx, [agent_id])) >= ORDERS_MOST:
+    if len(collection_orders.open_orders(tx, [agent_id])) >= ORDERS_MOST:
         return 0
     number = order_in(tx, agent_id, None, NewCollection("full"), MADE_BY, now_ms)
     for one in problems:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from manager.db import agents, transfers
 from manager.db.engine import Database
-from manager.db.transfers import TransferRow
+from manager.db.fleet import agents
+from manager.db.segments import transfers
+from manager.db.segments.transfers import TransferRow
 from manager.errors import BusyError
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments.uploads import NewUpload, begin_upload

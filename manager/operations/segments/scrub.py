@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from manager.db import integrity, kept_files
 from manager.db.engine import Database
-from manager.db.integrity import ScrubRow
+from manager.db.segments import integrity, kept_files
+from manager.db.segments.integrity import ScrubRow
 from manager.errors import BusyError, ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.segments.file_checks import (

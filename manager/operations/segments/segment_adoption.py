@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from manager.assignment.holdings import SLACK_MS, Held
-from manager.db import agents, archive, hosts
-from manager.db.archive import NewArrival
 from manager.db.engine import Database, Transaction
-from manager.db.hosts import NewHost
+from manager.db.fleet import agents
+from manager.db.hosts import hosts
+from manager.db.hosts.hosts import NewHost
+from manager.db.segments import segments as archive
+from manager.db.segments.segments import NewArrival
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.reports import held_during

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from manager.assignment.holdings import SLACK_MS, Held, LogKind
-from manager.db import agents, archive
-from manager.db.archive import ArrivalRow, HostShare, NewArrival, NewSegment
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.segments import segments
+from manager.db.segments.segments import ArrivalRow, HostShare, NewArrival, NewSegment
 from manager.errors import ForbiddenError
 from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity
@@ -120,7 +121,7 @@ class Reading:
 def known_segment(db: Database, agent: AgentIdentity, sha256: str) -> Outcome | None:
     """Return what was answered to a segment before, or None: it is new."""
     with db.read() as tx:
-        row = archive.arrival_by_sha256(tx, agent.id, sha256)
+        row = segments.arrival_by_sha256(tx, agent.id, sha256)
     return None if row is None else _said(row, repeated=True)
 
 
@@ -163,7 +164,7 @@ def accept_segment(
 
 def _name_taken(db: Database, agent: AgentIdentity, arrived: Arrived) -> Refused | None:
     with db.read() as tx:
-        other = archive.arrival_by_name(tx, agent.id, arrived.name)
+        other = segments.arrival_by_name(tx, agent.id, arrived.name)
     if other is None:
         return None
     return Refused(
@@ -186,7 +187,7 @@ def segment_job(
     since_ms = begun_ms if begun_ms <= now_ms else 0
     held = held_during(db, agent, since_ms - SLACK_MS, now_ms + SLACK_MS)
     with db.read() as tx:
-        excluded = archive.excluded_keys(tx)
+        excluded = segments.excluded_keys(tx)
         name = _served_name(tx, agent, arrived)
     return SegmentJob(
         path=arrived.path,
@@ -226,7 +227,7 @@ def _served_name(tx: Transaction, agent: AgentIdentity, arrived: Arrived) -> str
     if not stem.endswith(f"-{agent.name}"):
         stem = f"{stem}-{agent.name}"
     taken = any(
-        archive.segment_by_name(tx, f"{stem}{ending}.warc.gz") is not None
+        segments.segment_by_name(tx, f"{stem}{ending}.warc.gz") is not None
         for ending in ("", "-r1", "-withheld", "-quarantine")
     )
     return f"{stem}-{arrived.sha256[:12]}.warc.gz" if taken else f"{stem}.warc.gz"
@@ -244,7 +245,7 @@ def _keep(
     for part in found.parts:
         keep_files(reading, part, keys[part.name])
     with db.write() as tx:
-        row = archive.arrival_by_sha256(tx, agent.id, arrived.sha256)
+        row = segments.arrival_by_sha256(tx, agent.id, arrived.sha256)
         if row is not None:
             return _said(row, repeated=True)
         if agents.by_id(tx, agent.id) is None:
@@ -262,7 +263,7 @@ def _keep(
             last_ms=found.last_ms,
             received_ms=now_ms,
         )
-        number = archive.add_arrival(tx, new)
+        number = segments.add_arrival(tx, new)
         for part in found.parts:
             enter_part(tx, part, number, agent.id, keys[part.name], now_ms)
         note(
@@ -301,8 +302,8 @@ def enter_part(
 
     A host of it that was excluded in the meantime withdraws it at once.
     """
-    excluded = archive.excluded_keys(tx, [host.host for host in part.hosts])
-    number = archive.add_segment(
+    excluded = segments.excluded_keys(tx, [host.host for host in part.hosts])
+    number = segments.add_segment(
         tx,
         NewSegment(
             arrival_id=arrival_id,
@@ -331,7 +332,7 @@ def enter_part(
         },
     )
     if part.kind == "public" and not excluded:
-        archive.add_change(tx, now_ms, "created", [(number, part.name)])
+        segments.add_change(tx, now_ms, "created", [(number, part.name)])
 
 
 def _note_refusal(

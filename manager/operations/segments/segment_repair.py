@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from manager.db import archive, archive_withdrawing, integrity
-from manager.db.archive import SegmentRow
+from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
+from manager.db.segments import integrity, segments
+from manager.db.segments.segments import SegmentRow
 from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.identity.enrolment import AgentIdentity, identity_by_id
 from manager.operations.segments.archive_upkeep import local_copy, next_name, remove_files
@@ -197,10 +198,10 @@ def _succeed(
         else:
             keep_files(reading, named, key)
         with db.write() as tx:
-            if not archive_withdrawing.end_segment(tx, row.id):
+            if not archive_withdrawals.end_segment(tx, row.id):
                 return
             if row.kind == "public" and row.state == "current":
-                archive.add_change(tx, now_ms, "deleted", [(row.id, row.name)])
+                segments.add_change(tx, now_ms, "deleted", [(row.id, row.name)])
             if key == row.key:
                 integrity.free_key(tx, row.id)
             enter_part(tx, named, row.arrival_id, row.agent_id, key, now_ms, row.revision + 1)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from manager.db import agents
-from manager.db.agents import AgentRow
 from manager.db.engine import Database
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.segments.collection_orders import agent_named

@@ -18,9 +18,9 @@ from heapq import nsmallest
 from pathlib import Path
 from typing import Any, Final
 
-from manager.db import naming_files
 from manager.db.engine import Database, Transaction, chunks
-from manager.db.naming_files import FileState
+from manager.db.segments import named_files
+from manager.db.segments.named_files import FileState
 from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.segments.segment_intake import Reading
 from manager.store.segment_store import KEY
@@ -240,11 +240,11 @@ def judge(tx: Transaction, names: Collection[str]) -> dict[str, FileState]:
     """Return what rows say of files by name; of which they say nothing is left out."""
     found: dict[str, FileState] = {}
     for ask, known in (
-        (naming_files.states_of_keys, _key),
-        (naming_files.states_of_uploads, _upload),
-        (naming_files.states_of_results, _result),
-        (naming_files.states_of_bundles, _bundle),
-        (naming_files.states_of_logs, _log),
+        (named_files.states_of_keys, _key),
+        (named_files.states_of_uploads, _upload),
+        (named_files.states_of_results, _result),
+        (named_files.states_of_bundles, _bundle),
+        (named_files.states_of_logs, _log),
     ):
         found |= _judged(tx, ask, known, names)
     return found

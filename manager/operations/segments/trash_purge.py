@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Final
 
-from manager.db import archive
 from manager.db.engine import Database
+from manager.db.segments import segments
 from manager.operations.actor import Actor, note
 from manager.operations.segments.segment_intake import Reading, keep_files
 from manager.store.durable import full_disk_said
@@ -39,7 +39,7 @@ def purge_trash(
     Raises InstallationError, StoreFullError, BusyError.
     """
     with db.read() as tx:
-        excluded = archive.excluded_keys(tx)
+        excluded = segments.excluded_keys(tx)
     if not excluded:
         return 0, 0
     rewritten = deleted = 0

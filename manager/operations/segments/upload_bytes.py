@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import transfers
 from manager.db.engine import Database
-from manager.db.transfers import TransferRow
+from manager.db.segments import transfers
+from manager.db.segments.transfers import TransferRow
 from manager.errors import GoneError
 from manager.operations.segments.upload_gaps import filled, read_gaps, write_gaps
 from shared.plurals import agreeing

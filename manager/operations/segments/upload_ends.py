@@ -5,9 +5,9 @@ Invariant: only `accepted` and `quarantined` let an agent throw its file away.
 
 from __future__ import annotations
 
-from manager.db import transfers
 from manager.db.engine import Database
-from manager.db.transfers import TransferRow
+from manager.db.segments import transfers
+from manager.db.segments.transfers import TransferRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity

@@ -10,9 +10,9 @@ import re
 import secrets
 from typing import Final
 
-from manager.db import integrity, transfers
 from manager.db.engine import Database, Transaction
-from manager.db.transfers import ListedTransfer, TransferRow
+from manager.db.segments import integrity, transfers
+from manager.db.segments.transfers import ListedTransfer, TransferRow
 from manager.errors import (
     ConflictError,
     GoneError,

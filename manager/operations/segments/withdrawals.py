@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.db import withdrawals
 from manager.db.engine import Transaction
+from manager.db.segments import withdrawals
 
 __all__ = ["withdrawn_for"]
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from manager.db import agents
 from manager.db.engine import Database
+from manager.db.fleet import agents
 from manager.db.tables import assignments, hosts
 from manager.errors import BusyError, ConflictError, PrsmError
 from manager.operations.actor import Actor

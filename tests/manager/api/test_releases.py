@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manager.db import releases
+from manager.db.releases import releases
 from manager.operations.releases.rollouts import halt, roll_out
 from tests.manager.running import LOCAL, Running
 

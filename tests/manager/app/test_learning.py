@@ -15,8 +15,8 @@ import pytest
 
 from manager.app import learning
 from manager.app.learning import ChildLearner
-from manager.db import predictions
 from manager.db.engine import Database
+from manager.db.measurement import predictions
 from manager.distance import Lesson, Probes, Taught, learn
 from manager.errors import BusyError
 from manager.intake.workers import Limits

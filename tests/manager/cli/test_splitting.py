@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from manager.db import agents
+from manager.db.fleet import agents
 from tests.manager.cli.conftest import Prsm
 from tests.manager.operations.big_host import know_directories
 from tests.manager.running import Running, fill

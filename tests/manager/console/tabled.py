@@ -6,7 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db import releases
+from manager.db.releases import releases
 from manager.db.tables import (
     agents,
     directory_sums,

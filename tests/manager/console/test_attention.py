@@ -17,7 +17,7 @@ from manager.console.attention import (
     spoken_detail,
 )
 from manager.console.language import speak
-from manager.db import agents
+from manager.db.fleet import agents
 from manager.operations.fleet.agents import AgentRow, AgentView, agent_views, list_agents
 from manager.operations.identity.managers import Managers, ServingManager
 from manager.operations.ownership.ineffective_rules import Unheld

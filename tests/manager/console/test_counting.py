@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from manager.console import access
-from manager.db import host_views
 from manager.db.engine import Transaction
+from manager.db.hosts import host_views
 from tests.manager.console.conftest import Visitor
 from tests.manager.running import Running
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from manager.db.link_kinds import LinkKindRow, add_link_kinds
+from manager.db.fleet.link_counts import LinkKindRow, add_link_kinds
 from tests.manager.console.conftest import Visitor
 from tests.manager.running import Running
 

@@ -9,7 +9,8 @@ import pytest
 
 import manager.console as package
 from manager.console.routes import PAGES
-from manager.db import agents, users
+from manager.db.fleet import agents
+from manager.db.people import users
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import BIDI, HOSTS, SCRIPT

@@ -248,12 +248,19 @@ NOBODY_READS = (
 def _refusals() -> Iterator[tuple[str, str]]:
     """Yield what pages and the operations that they call refuse with, XX where a value stands."""
     pages = sorted(CONSOLE.rglob("*.py"))
-    called = re.findall(r"from manager\.operations\.(\w+)", "\n".join(p.read_text() for p in pages))
-    operations = [
-        path
-        for name in sorted(set(called))
-        for path in sorted(OPERATIONS.glob(f"{name}.py")) or sorted(OPERATIONS.glob(f"{name}/*.py"))
-    ]
+    called = {
+        "/".join((*node.module.split(".")[2:], *name))
+        for page in pages
+        for node in ast.walk(ast.parse(page.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        and node.module
+        and node.module.startswith("manager.operations")
+        for name in ((), *((one.name,) for one in node.names))
+    }
+    operations = sorted(
+        {path for name in called if (path := OPERATIONS / f"{name}.py").is_file()}
+        | {*(OPERATIONS / "search").glob("*.py")}
+    )
     for path in (*pages, *operations):
         for node in ast.walk(ast.parse(path.read_text())):
             if not (isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from manager.console.pages.progress import progress_of
-from manager.db.rounds import RoundRow
+from manager.db.rounds.rounds import RoundRow
 from manager.operations.rounds.rounds import RoundDetail
 
 AGENT = {"name": "a.example", "units": {}, "pages": 270, "bytes": 527_000, "measured_ms": 1400}

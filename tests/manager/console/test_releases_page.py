@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from manager.db import agents, releases
+from manager.db.fleet import agents
+from manager.db.releases import releases
 from manager.operations.actor import Actor
 from manager.operations.people.audit_log import audit_page
 from manager.operations.releases.rollouts import (

@@ -10,7 +10,7 @@ import pytest
 from manager.console.command_links import page_of
 from manager.console.pages.progress import progress_of
 from manager.console.pages.rounds import HERE as ROUNDS
-from manager.db.rounds import RoundRow
+from manager.db.rounds.rounds import RoundRow
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.people.users import add_user
 from manager.operations.rounds.rounds import RoundDetail, cancel_round

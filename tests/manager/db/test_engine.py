@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from manager.db import opening
+from manager.db import connections
 from manager.db.engine import Database, chunks
 from manager.db.migrate import migrate
 from manager.db.tables import audit, clock, login_failures
@@ -144,7 +144,7 @@ def test_another_programs_lock_is_named_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A shell of sqlite3 in an exclusive transaction is what an operator ends."""
-    monkeypatch.setattr(opening, "WAIT_S", 0.1)
+    monkeypatch.setattr(connections, "WAIT_S", 0.1)
     file = tmp_path / "prsm.sqlite"
     database = Database(f"sqlite:///{file}")
     with closing(sqlite3.connect(file, isolation_level=None)) as shell:
@@ -247,7 +247,7 @@ def test_who_gets_no_connection_is_told_to_come_back(
 ) -> None:
     """All are in use where the database hangs; that is no defect of whoever asks next."""
     few = {"pool_size": 1, "max_overflow": 0, "pool_timeout": 0.01}
-    monkeypatch.setattr(opening, "_POOL", few)
+    monkeypatch.setattr(connections, "_POOL", few)
     database = Database(f"sqlite:///{tmp_path}/new")
     with database.read():
         for again in (database.read, database.write):

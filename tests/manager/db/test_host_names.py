@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from manager.db import host_names
 from manager.db.engine import Database, Transaction
-from manager.db.hosts import NewHost, add_hosts
+from manager.db.hosts.hosts import NewHost, add_hosts
 from manager.db.tables import hosts, units
 
 TEXTS = ("h1", "d1.", "H2", "example", ":80/", "/", "h1.d1", "5.d2.example:80/", "9", "_", "%")

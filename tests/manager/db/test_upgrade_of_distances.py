@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import command
 
 from manager.db.engine import Database
-from manager.db.measurements import distances_of_units, sums_of_agent
+from manager.db.measurement.measurements import distances_of_units, sums_of_agent
 from manager.db.migrate import _config, is_current, migrate
 from manager.db.tables import metadata
 

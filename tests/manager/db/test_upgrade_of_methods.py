@@ -7,9 +7,9 @@ import sqlalchemy as sa
 from alembic import command
 
 from manager.balancing import BALANCERS
-from manager.db import rounds
 from manager.db.engine import Database
 from manager.db.migrate import _config, is_current, migrate
+from manager.db.rounds import rounds
 from manager.db.tables import metadata
 
 ROWS = """

@@ -7,7 +7,7 @@ import hashlib
 import duckdb
 import pytest
 
-from manager.db import archive_withdrawing
+from manager.db.archive import archive_withdrawals
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.running import START_MS, Agent, Running
@@ -70,8 +70,8 @@ def test_a_clock_that_was_ahead_hides_nothing(prsm: Running, agent: Agent, libra
     )
     assert library.get(CHANGES, params={"since": cursor}).status_code == 410
     with prsm.manager.db.read() as tx:
-        second = archive_withdrawing.change_before(tx, START_MS + 29 * 86_400_000)
-        kept = archive_withdrawing.changes_after(tx, second, 10)
+        second = archive_withdrawals.change_before(tx, START_MS + 29 * 86_400_000)
+        kept = archive_withdrawals.changes_after(tx, second, 10)
     assert [change.name for change in kept] == ["s2-a.example.warc.gz", "s3-a.example.warc.gz"]
 
 

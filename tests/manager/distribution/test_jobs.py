@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from manager.db import archive_jobs as rows
+from manager.db.archive import selection_jobs as rows
 from manager.operations.archive import selection_files, selection_jobs, selection_results
 from manager.operations.hosts.hosts import exclude_host
 from manager.store import StoreFullError, page_zip

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manager.db import archive
-from manager.db.archive import SegmentRow
+from manager.db.segments import segments
+from manager.db.segments.segments import SegmentRow
 from manager.operations.archive.selection_results import remove_old_results
 from manager.operations.segments.archive_upkeep import remove_strays
 from manager.operations.segments.segment_intake import Refused
@@ -44,7 +44,7 @@ def compact(prsm: Running) -> dict[str, int]:
 
 def all_segments(prsm: Running) -> list[SegmentRow]:
     with prsm.manager.db.read() as tx:
-        return archive.segments_of_arrival(tx, 1)
+        return segments.segments_of_arrival(tx, 1)
 
 
 @pytest.fixture

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from manager.db import directories, measurements
-from manager.db.directories import DirectoryRow
 from manager.db.engine import Database
-from manager.db.measurements import SumRow
+from manager.db.hosts import directories
+from manager.db.hosts.directories import DirectoryRow
+from manager.db.measurement import measurements
+from manager.db.measurement.measurements import SumRow
 from manager.operations.hosts.host_views import host_detail
 
 __all__ = ["SIZES", "know_directories"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from manager.db import agents
 from manager.db.engine import Database
+from manager.db.fleet import agents
 from manager.distance import Doubt, Evidence, Fault
 from manager.operations.measurement.claims import Period, written
 

@@ -160,7 +160,7 @@ def test_an_ip_address_finds_the_hosts_there(world: World, tmp_path: Path) -> No
         hit.key: hit for hit in _find(world, tmp_path, "resolved.example") if hit.kind == "host"
     }
     with world.db.read() as tx:
-        from manager.db import addresses, hosts  # noqa: PLC0415
+        from manager.db.hosts import addresses, hosts  # noqa: PLC0415
 
         row = hosts.by_key(tx, address)
         assert row is not None

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from manager.db import agents
 from manager.db.engine import Database
+from manager.db.fleet import agents
 from manager.operations.fleet.agent_summaries import (
     agent_column,
     agent_glances,

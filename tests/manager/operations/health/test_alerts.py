@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from manager.assignment import AgentFacts, LivenessState, liveness
-from manager.db import agents, alerting, releases
-from manager.db.alerting import ToldRow
 from manager.db.engine import Database
-from manager.db.releases import AgentReleaseRow
+from manager.db.fleet import agents
+from manager.db.health import alerts
+from manager.db.health.alerts import ToldRow
+from manager.db.releases import releases
+from manager.db.releases.releases import AgentReleaseRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import note_alone
 from manager.operations.health.agent_troubles import agent_troubles
@@ -70,7 +72,7 @@ def told(world: World, limits: Limits = LIMITS) -> list[Message]:
 
 def told_keys(database: Database) -> list[str]:
     with database.read() as tx:
-        return [row.key for row in alerting.all_told(tx)]
+        return [row.key for row in alerts.all_told(tx)]
 
 
 def test_a_manager_that_is_silent_is_told_until_it_is_back_or_taken_away(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from manager.db.dumping import dump, load, table_names
 from manager.db.engine import Database
 from manager.db.migrate import migrate
+from manager.db.row_dumps import dump, load, table_names
 from manager.db.tables import metadata
 from manager.operations.health.consistency_checks import check
 from manager.operations.health.restore_safety import longest_permit_ms, make_safe
@@ -112,7 +112,7 @@ def test_without_waiting_two_would_fetch(
     moved = moved_since_backup(database)
     world, kept = moved.world, moved.kept
     restored(world, kept)
-    monkeypatch.setattr("manager.db.clock.held_until", lambda _: 0)
+    monkeypatch.setattr("manager.db.rounds.tick_clock.held_until", lambda _: 0)
     with pytest.raises(AssertionError, match="may both fetch"):
         for _ in range(10):
             world.wait(world.policy.tick_s)

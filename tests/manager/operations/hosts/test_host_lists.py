@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from manager.db import host_order, host_views
 from manager.db.engine import Database, Transaction
+from manager.db.hosts import host_order, host_views
 from manager.db.tables import agents, assignments, hosts, units
 from manager.operations.hosts import host_views as host_operations
 from manager.operations.hosts.host_views import (

@@ -6,9 +6,11 @@ import pytest
 import sqlalchemy as sa
 
 from manager.assignment import share_ms
-from manager.db import assignments as placing
-from manager.db import hosts, rights, round_units, rounds
 from manager.db.engine import Database
+from manager.db.hosts import hosts
+from manager.db.ownership import assignments as placing
+from manager.db.ownership import rights
+from manager.db.rounds import round_units, rounds
 from manager.db.tables import assignments, start_pages, unit_rounds, units
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.server_lists import current_list

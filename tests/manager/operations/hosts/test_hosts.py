@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from manager.db.engine import Database
-from manager.db.hosts import NewHost, add_hosts
+from manager.db.hosts.hosts import NewHost, add_hosts
 from manager.errors import NotFoundError
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_views import HostFilter, host_detail, list_hosts

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from manager.db import assignments, hosts
 from manager.db.engine import Database
+from manager.db.hosts import hosts
+from manager.db.ownership import assignments
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.addresses import record_addresses
 from manager.operations.hosts.host_merge import merge_host

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from manager.db import activity
 from manager.db.engine import Database
+from manager.db.logs import activity
 from manager.operations.logs.activity import HOUR_MS, KEPT_MS, add_activity, rates
 
 NOW_MS = 500_000 * HOUR_MS + HOUR_MS // 2

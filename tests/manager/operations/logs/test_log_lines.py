@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from manager.db import reports
 from manager.db.engine import Database, Transaction
-from manager.db.reports import ReportRow
+from manager.db.logs import reports
+from manager.db.logs.reports import ReportRow
 from manager.errors import BusyError, NotFoundError
 from manager.operations.logs import log_lines
 from manager.operations.logs.log_filters import Wanted, read_moment

@@ -17,8 +17,8 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from manager.db import agents
 from manager.db.engine import Database
+from manager.db.fleet import agents
 from manager.db.tables import rights, unit_rounds, units
 from manager.operations.fleet.agents import agent_detail
 from manager.operations.fleet.contact import subscribe, unsubscribe

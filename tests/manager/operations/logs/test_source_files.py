@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from manager.db import assignments, hosts
 from manager.db.engine import Database
+from manager.db.hosts import hosts
+from manager.db.ownership import assignments
 from manager.db.tables import units
 from manager.operations.logs.source_files import Place, export
 from manager.operations.measurement.distances import note_unreachable

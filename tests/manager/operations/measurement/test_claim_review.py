@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from manager.db import agents, measurements, predictions
 from manager.db.engine import Database, Transaction
-from manager.db.measurements import SumRow
+from manager.db.fleet import agents
+from manager.db.measurement import measurements, predictions
+from manager.db.measurement.measurements import SumRow
 from manager.distance import Doubt, Evidence, Fault
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.agents import agent_detail

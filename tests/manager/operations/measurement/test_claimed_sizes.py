@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from manager.db import agents, hosts, measurements
 from manager.db.engine import Database, Transaction
+from manager.db.fleet import agents
+from manager.db.hosts import hosts
+from manager.db.measurement import measurements
 from manager.distance import Claim, Doubt, Evidence, Fault, reference_of
 from manager.operations.measurement.claimed_sizes import SizeEvidence, counted_size
 from manager.operations.measurement.claims import Period, written

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from manager.db.measurements import DistanceRow
+from manager.db.measurement.measurements import DistanceRow
 from manager.distance import Doubt, Evidence, Fault
 from manager.operations.measurement.claims import Period, put_right
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from manager.db.engine import Database
-from manager.db.right_times import right_times
+from manager.db.ownership.right_times import right_times
 from manager.distance import Evidence, Fault
 from manager.operations.fleet.agents import agent_detail
 from manager.operations.health.consistency_checks import check

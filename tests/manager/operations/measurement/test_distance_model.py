@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from manager.balancing import make_plan
-from manager.db import predictions, rounds
 from manager.db.engine import Database, Transaction
-from manager.db.measurements import DistanceRow, set_distances
+from manager.db.measurement import predictions
+from manager.db.measurement.measurements import DistanceRow, set_distances
+from manager.db.rounds import rounds
 from manager.distance import Lesson, Taught, learn
 from manager.errors import BusyError, NotLeadingError
 from manager.operations.logs.log_summary import UnitSum

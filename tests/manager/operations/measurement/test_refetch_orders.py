@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from manager.db import agents, refetch_pages, refetching
-from manager.db.agents import AgentRow
 from manager.db.engine import Database
+from manager.db.fleet import agents
+from manager.db.fleet.agents import AgentRow
+from manager.db.measurement import refetch_orders, refetch_pages
 from manager.operations.fleet.agents import list_agents
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.bans import ban_host
@@ -149,7 +150,7 @@ def test_a_new_round_begins_meanwhile(database: Database, cancelled: bool) -> No
         world.wait(world.policy.tick_s)
         world.tick()
         with database.read() as tx:
-            if refetching.granted_units(tx):
+            if refetch_orders.granted_units(tx):
                 break
         for name in NAMES:
             world.call(name)
@@ -173,7 +174,7 @@ def test_an_agent_that_is_lost_is_replaced(database: Database) -> None:
         world.wait(world.policy.tick_s)
         world.tick()
         with database.read() as tx:
-            if refetching.agents_with_open(tx):
+            if refetch_orders.agents_with_open(tx):
                 break
         for name in NAMES:
             world.call(name)
@@ -187,7 +188,7 @@ def test_an_agent_that_is_lost_is_replaced(database: Database) -> None:
             world.work(name)
             world.call(name)
     with database.read() as tx:
-        assert refetching.agents_with_open(tx) == []
+        assert refetch_orders.agents_with_open(tx) == []
         assert refetch_pages.open_pages(tx, 10) == []
     assert refetches_of(database, "a").tally.compared >= 30
     assert check(database) == []
@@ -203,7 +204,8 @@ def test_no_page_is_asked_of_its_own_agent(database: Database) -> None:
             mine = row(world, name)
             for page in refetch_pages.pages_of_agent(tx, mine.id, 1):
                 asked = [
-                    order.agent_id for order in refetching.orders_of_pages(tx, [page.id])[page.id]
+                    order.agent_id
+                    for order in refetch_orders.orders_of_pages(tx, [page.id])[page.id]
                 ]
                 assert page.agent_id not in asked
                 assert len(asked) == len(set(asked))

@@ -7,8 +7,8 @@ from datetime import date
 
 import pytest
 
-from manager.db import rights
 from manager.db.engine import Database
+from manager.db.ownership import rights
 from manager.operations.fleet.agents import agent_detail
 from manager.operations.fleet.contact import sync
 from manager.operations.ownership.agent_capacity import capacity_of

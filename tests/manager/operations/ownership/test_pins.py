@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from manager.db import group_lookup, hosts, pins
+from manager.db import group_lookup
 from manager.db.engine import Database
+from manager.db.hosts import hosts
+from manager.db.ownership import pins
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.agents import retire
 from manager.operations.fleet.contact import subscribe, unsubscribe

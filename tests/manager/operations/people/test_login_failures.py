@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from manager.db import login_failures as rows
 from manager.db.engine import Database
+from manager.db.people import login_failures as rows
 from manager.db.tables import login_failures
 from manager.errors import SlowDownError, UnknownKeyError
 from manager.operations.actor import Actor

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from manager.db.engine import Database
-from manager.db.hosts import ids_of_units
-from manager.db.ordering import ordered_since
+from manager.db.hosts.hosts import ids_of_units
+from manager.db.planning.missing_probes import ordered_since
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.balancing_problem import load_all, load_some

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from manager.db import agents, hosts, sharing, tables
+from manager.db import tables
 from manager.db.engine import Database
+from manager.db.fleet import agents
+from manager.db.hosts import host_shares, hosts
 from manager.errors import NotFoundError
 from manager.operations.hosts.discoveries import record_discovered
 from manager.operations.hosts.hosts import import_hosts
@@ -119,8 +121,8 @@ def test_a_host_that_asked_for_a_rest_is_named_with_its_word(database: Database)
         host = hosts.by_key(tx, "http://h1.jp:80/")
         assert agent is not None
         assert host is not None
-        row = sharing.RestRow(host.id, agent.id, 60_000, until_ms, "Retry-After: 3600")
-        sharing.set_rest(tx, row)
+        row = host_shares.RestRow(host.id, agent.id, 60_000, until_ms, "Retry-After: 3600")
+        host_shares.set_rest(tx, row)
     told = {one.unit: one for one in held(world).holders}
     resting = told["http://h1.jp:80/"]
     assert (resting.reason, resting.until_ms, resting.why) == (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from manager.db.engine import Database
-from manager.db.plans import PlanHead
-from manager.db.rounds import RoundRow
+from manager.db.planning.plans import PlanHead
+from manager.db.rounds.rounds import RoundRow
 from manager.operations.planning.plan_list import SORTS as PLAN_SORTS
 from manager.operations.planning.plan_list import PlanFilter, every_plan, plan_page
 from manager.operations.rounds.round_list import SORTS, RoundFilter, every_round, round_page

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from manager.db.engine import Database
-from manager.db.rounds import RoundRow
+from manager.db.rounds.rounds import RoundRow
 from manager.errors import NotFoundError
 from manager.operations.fleet import agent_rounds
 from manager.operations.fleet.agent_rounds import every_round_of_agent, rounds_of_agent

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from manager.app import keeping
-from manager.db import archive, collection, integrity, transfers
-from manager.db.archive import SegmentRow
+from manager.db.segments import collection_orders, integrity, segments, transfers
+from manager.db.segments.segments import SegmentRow
 from manager.errors import ConflictError
 from manager.operations.health.consistency_checks import check_files
 from manager.operations.hosts.hosts import exclude_host
@@ -73,7 +73,7 @@ NO_FILES: dict[str, Callable[[Path], None]] = {
 
 def segment(prsm: Running, number: int = 0) -> SegmentRow:
     with prsm.manager.db.read() as tx:
-        return archive.segments_of_arrival(tx, 1)[number]
+        return segments.segments_of_arrival(tx, 1)[number]
 
 
 def files_of(prsm: Running) -> dict[str, Path]:
@@ -281,7 +281,7 @@ def test_a_damaged_segment_is_told_asked_for_and_replaced(tmp_path: Path, damage
         assert NAME in str(prsm.local.get("/api/v1/alerts").json())
         assert NAME in str(prsm.local.get("/api/v1/audit?alerts=true").json())
         with manager.db.read() as tx:
-            (order,) = collection.open_orders(tx, [agent.identity.id])
+            (order,) = collection_orders.open_orders(tx, [agent.identity.id])
         assert (order.condition, order.made_by) == ("full", "the scrub")
         again = arrived(tmp_path, segment_bytes(PAGES, NAME), NAME)
         asked = NewUpload(NAME, again.sha256, again.size_bytes)
@@ -309,7 +309,7 @@ def test_a_damaged_index_is_made_again_from_its_segment(tmp_path: Path) -> None:
         assert list_problems(prsm.manager.db) == []
         assert codes(prsm, deep=True) == set()
         with prsm.manager.db.read() as tx:
-            assert collection.open_orders(tx, [agent.identity.id]) == []
+            assert collection_orders.open_orders(tx, [agent.identity.id]) == []
             found = integrity.problem_at(
                 tx, "index", str(files_of(prsm)["index"].relative_to(tmp_path))
             )
@@ -352,7 +352,7 @@ def test_what_was_excluded_since_does_not_come_back_with_a_repair(tmp_path: Path
             agent.identity, arrived(tmp_path, segment_bytes(pages, NAME), NAME)
         )
         with prsm.manager.db.read() as tx:
-            rows = archive.segments_of_arrival(tx, 1)
+            rows = segments.segments_of_arrival(tx, 1)
         assert [row.state for row in rows] == ["gone", "current"]
         assert rows[1].captures == 1
         assert codes(prsm, deep=True) == set()
@@ -368,15 +368,17 @@ def test_an_agent_that_does_not_keep_it_is_not_asked_for_ever(tmp_path: Path, st
         DAMAGES["missing"](files_of(prsm)["segment"])
         scrubber(prsm).run()
         with db.write() as tx:
-            (order,) = collection.open_orders(tx, [agent.identity.id])
-            collection.update_order(tx, order.id, state=state, ended_ms=prsm.clock())
+            (order,) = collection_orders.open_orders(tx, [agent.identity.id])
+            collection_orders.update_order(tx, order.id, state=state, ended_ms=prsm.clock())
         scrubber(prsm).run()
         (problem,) = list_problems(db)
         assert problem.answer == ("not_kept" if state == "done" else "asked")
         prsm.clock.advance(25 * 3600)
         scrubber(prsm).run()
         with db.read() as tx:
-            assert len(collection.open_orders(tx, [agent.identity.id])) == (state == "failed")
+            assert len(collection_orders.open_orders(tx, [agent.identity.id])) == (
+                state == "failed"
+            )
 
 
 def test_a_plain_agent_cannot_be_asked(tmp_path: Path) -> None:
@@ -473,7 +475,7 @@ def test_what_a_deep_check_finds_is_told_and_asked_for_again(tmp_path: Path, dam
         (problem,) = list_problems(prsm.manager.db)
         assert (problem.subject, problem.answer) == (NAME, "asked")
         with prsm.manager.db.read() as tx:
-            (order,) = collection.open_orders(tx, [agent.identity.id])
+            (order,) = collection_orders.open_orders(tx, [agent.identity.id])
         assert order.condition == "full"
         prsm.local.post("/api/v1/check/files", json={})
         assert len(list_problems(prsm.manager.db)) == 1

@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from manager.db import archive, rights
+from manager.db.ownership import rights
+from manager.db.segments import segments as archive
 from manager.errors import BusyError
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.segments import segment_intake

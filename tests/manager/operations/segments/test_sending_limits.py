@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from manager.db import agents
 from manager.db.engine import Database
+from manager.db.fleet import agents
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.people.audit_log import audit_page
 from manager.operations.segments.sending_limits import (

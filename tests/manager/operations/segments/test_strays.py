@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.db import archive_withdrawing
+from manager.db.archive import archive_withdrawals
 from manager.db.tables import archive_jobs, audit, clients, reports, segments, transfers
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.segments import archive_upkeep
@@ -293,7 +293,7 @@ def test_a_damaged_segment_holds_no_take_down_up(tmp_path: Path, damage: str) ->
         manager = prsm.manager
         exclude_host(manager.db, HOSTS[0], "asked", LOCAL, START_MS)
         with manager.db.read() as tx:
-            first = archive_withdrawing.to_rewrite(tx)
+            first = archive_withdrawals.to_rewrite(tx)
         assert first is not None
         path = manager.store.path(first.key)
         assert path is not None

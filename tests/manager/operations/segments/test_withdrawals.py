@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from manager.db import hosts, withdrawals
 from manager.db.engine import Database
+from manager.db.hosts import hosts
+from manager.db.segments import withdrawals
 from manager.db.tables import rights
 from manager.operations.hosts.hosts import exclude_host, include_host
 from manager.operations.segments.withdrawals import withdrawn_for

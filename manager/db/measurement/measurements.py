@@ -1,0 +1,451 @@
+"""What agents measured: sums of their logs, distances and volumes made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks, values_of
+from manager.db.fleet.agents import TAKES_PART
+from manager.db.tables import (
+    agents,
+    distances,
+    host_sums,
+    probe_orders,
+    unit_rounds,
+    units,
+)
+from shared.frozen import frozen
+
+__all__ = [
+    "Crawled",
+    "DistanceRow",
+    "SumRow",
+    "agent_totals",
+    "agents_in",
+    "crawled_of_host",
+    "crawled_sums",
+    "crawls_of_units",
+    "distances_of_units",
+    "has_open_units",
+    "keys_of_whole_sums",
+    "reasons_said",
+    "rounds_of_agent",
+    "sample_sums",
+    "set_distances",
+    "set_sums",
+    "set_volumes",
+    "sums_of_agent",
+    "sums_of_units",
+    "units_since",
+    "whole_sums",
+]
+
+OVER: Final = ("finished", "done", "failed")
+"""States of probes and crawls that nothing more is fetched of."""
+
+
+@frozen
+class SumRow:
+    """What one agent measured of one unit in one round, over all its logs."""
+
+    agent_id: int
+    unit_id: int
+    round: int
+    kind: str
+    requests: int
+    pages: int
+    errors: int
+    request_bytes: int
+    response_bytes: int
+    ms: int
+    failed: int
+    spread: str
+    slowest_ms: int
+    slowest_bytes: int
+    first_ms: int | None
+    last_ms: int
+    odd_lines: int = 0
+    odd_bytes: int = 0
+    odd_ms: int = 0
+    clock_ms: int | None = None
+    robots_lines: int = 0
+
+    @property
+    def page_lines(self) -> int:
+        """Return how many lines count for a page limit: all but those of robots.txt."""
+        return self.requests + self.odd_lines - self.robots_lines
+
+
+@frozen
+class Crawled:
+    """What a round crawled of a host."""
+
+    requests: int
+    pages: int
+    response_bytes: int
+    ms: int
+
+
+@frozen
+class DistanceRow:
+    """How far a unit is from an agent; `ms_per_kb` None: nothing came back, unreachable.
+
+    since_ms to measured_ms: the time that its lines are of. The quartiles are of the lines with
+    bytes, each counted once, and None where they are not known.
+    """
+
+    unit_id: int
+    agent_id: int
+    since_ms: int | None
+    measured_ms: int
+    round: int
+    kind: str
+    lines: int
+    failed: int
+    bytes: int
+    ms: int
+    slowest_ms: int
+    slowest_bytes: int
+    ms_per_kb: float | None
+    first_quartile: float | None
+    median: float | None
+    third_quartile: float | None
+    unreachable_since_ms: int | None
+
+
+_UNITS: Final[sa.BindParameter[Any]] = sa.bindparam("units", expanding=True)
+_SUMS_OF_AGENT: Final = sa.select(host_sums).where(
+    host_sums.c.agent_id == sa.bindparam("agent"), host_sums.c.unit_id.in_(_UNITS)
+)
+_SAMPLE_SUMS: Final = (
+    sa.select(host_sums)
+    .where(
+        host_sums.c.round == sa.bindparam("round"),
+        host_sums.c.kind == sa.bindparam("kind"),
+        host_sums.c.agent_id == sa.bindparam("agent"),
+        host_sums.c.response_bytes > 0,
+    )
+    .order_by(host_sums.c.unit_id * 2_654_435_761 % 1_000_003, host_sums.c.unit_id)
+    .limit(sa.bindparam("most"))
+)
+_DISTANCES: Final = (
+    sa.select(distances)
+    .where(distances.c.unit_id.in_(_UNITS))
+    .order_by(distances.c.unit_id, distances.c.agent_id)
+)
+
+
+def set_sums(tx: Transaction, rows: Sequence[SumRow]) -> None:
+    """Write sums down in the place of those with the same keys, which must differ."""
+    tx.upsert(host_sums, [values_of(row) for row in rows], ["agent_id", "unit_id", "round", "kind"])
+
+
+def sums_of_agent(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> list[SumRow]:
+    """Return all sums of an agent for some units."""
+    found: list[SumRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            SumRow,
+            _SUMS_OF_AGENT,
+            {"agent": agent_id, "units": part},
+        )
+    return found
+
+
+def sums_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[SumRow]:
+    """Return all sums for some units, newest round first."""
+    found: list[SumRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            SumRow,
+            sa.select(host_sums)
+            .where(host_sums.c.unit_id.in_(part))
+            .order_by(host_sums.c.unit_id, host_sums.c.round.desc(), host_sums.c.kind),
+        )
+    return found
+
+
+def sample_sums(
+    tx: Transaction, agent_id: int, round_number: int, kind: str, limit: int
+) -> list[SumRow]:
+    """Return sums of an agent in a round, of some units at random, the same each time."""
+    given = {"agent": agent_id, "round": round_number, "kind": kind, "most": limit}
+    return tx.rows(SumRow, _SAMPLE_SUMS, given)
+
+
+def whole_sums(
+    tx: Transaction, agent_id: int, round_number: int, kind: str, limit: int, late_ms: int
+) -> list[SumRow]:
+    """Return sums as `sample_sums` does, of units that the agent finished and whose logs are in.
+
+    late_ms: units that were finished before count without the rest of their lines.
+    """
+    given = {"agent": agent_id, "round": round_number, "most": limit, "late_ms": late_ms}
+    return tx.rows(SumRow, _whole_sums(kind), given)
+
+
+@cache
+def _whole_sums(kind: str) -> sa.Select[Any]:
+    said = probe_orders if kind == "probe" else unit_rounds
+    return (
+        sa.select(host_sums)
+        .join(said, _is_same(host_sums, said))
+        .where(
+            host_sums.c.round == sa.bindparam("round"),
+            host_sums.c.kind == kind,
+            host_sums.c.agent_id == sa.bindparam("agent"),
+            host_sums.c.response_bytes > 0,
+            said.c.state.in_(OVER),
+            sa.or_(
+                host_sums.c.requests + host_sums.c.odd_lines >= said.c.pages,
+                said.c.finished_ms <= sa.bindparam("late_ms"),
+            ),
+        )
+        .order_by(host_sums.c.unit_id * 2_654_435_761 % 1_000_003, host_sums.c.unit_id)
+        .limit(sa.bindparam("most"))
+    )
+
+
+def has_open_units(tx: Transaction, agent_id: int, round_number: int, kind: str) -> bool:
+    """Return whether an agent has units left to probe, or to crawl, in a round."""
+    said = probe_orders if kind == "probe" else unit_rounds
+    left = sa.select(said.c.unit_id).where(
+        said.c.agent_id == agent_id,
+        said.c.round == round_number,
+        said.c.state.in_(("waiting", "granted")),
+    )
+    return bool(tx.values(left.limit(1)))
+
+
+def keys_of_whole_sums(
+    tx: Transaction, unit_ids: Collection[int], since_round: int
+) -> set[tuple[int, int, int, str]]:
+    """Return (unit, agent, round, kind) of probes and crawls of units that are over."""
+    found: set[tuple[int, int, int, str]] = set()
+    for kind, table in (("probe", probe_orders), ("crawl", unit_rounds)):
+        for part in chunks(unit_ids):
+            rows = tx.execute(_over(table), {"units": part, "round": since_round})
+            found.update((row.unit_id, row.agent_id, row.round, kind) for row in rows)
+    return found
+
+
+@cache
+def _over(table: sa.Table) -> sa.Select[Any]:
+    return sa.select(table.c.unit_id, table.c.agent_id, table.c.round).where(
+        table.c.unit_id.in_(_UNITS),
+        table.c.round >= sa.bindparam("round"),
+        table.c.state.in_(OVER),
+    )
+
+
+def crawls_of_units(
+    tx: Transaction, unit_ids: Collection[int], first_round: int, last_round: int
+) -> list[SumRow]:
+    """Return sums of the crawls of units by those who finished them, oldest round first."""
+    found: list[SumRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            SumRow,
+            _crawls_of_units(),
+            {"units": part, "first": first_round, "last": last_round},
+        )
+    return found
+
+
+@cache
+def _crawls_of_units() -> sa.Select[Any]:
+    return (
+        sa.select(host_sums)
+        .join(unit_rounds, _is_same(host_sums, unit_rounds))
+        .where(
+            host_sums.c.unit_id.in_(_UNITS),
+            host_sums.c.kind == "crawl",
+            host_sums.c.round.between(sa.bindparam("first"), sa.bindparam("last")),
+            unit_rounds.c.state.in_(OVER),
+        )
+        .order_by(host_sums.c.round, host_sums.c.unit_id)
+    )
+
+
+def _is_same(sums: sa.Table, said: sa.Table) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        said.c.unit_id == sums.c.unit_id,
+        said.c.round == sums.c.round,
+        said.c.agent_id == sums.c.agent_id,
+    )
+
+
+def units_since(tx: Transaction, agent_id: int, round_number: int) -> list[int]:
+    """Return the units that an agent measured in a round or later."""
+    return tx.values(
+        sa.select(host_sums.c.unit_id)
+        .where(host_sums.c.agent_id == agent_id, host_sums.c.round >= round_number)
+        .distinct()
+        .order_by(host_sums.c.unit_id)
+    )
+
+
+def crawled_of_host(tx: Transaction, host_id: int, round_number: int) -> Crawled:
+    """Return what was crawled of a host in a round, by all agents together."""
+    named = [
+        sa.func.coalesce(sa.func.sum(host_sums.c[name]), 0).label(name)
+        for name in Crawled.__dataclass_fields__
+    ]
+    row = tx.execute(
+        sa.select(*named)
+        .join(units, units.c.id == host_sums.c.unit_id)
+        .where(
+            units.c.host_id == host_id,
+            host_sums.c.round == round_number,
+            host_sums.c.kind == "crawl",
+        )
+    ).one()
+    return Crawled(*(int(value) for value in row))
+
+
+def set_distances(tx: Transaction, rows: Sequence[DistanceRow]) -> None:
+    """Write distances down; one pair of unit and agent has one."""
+    tx.upsert(distances, [values_of(row) for row in rows], ["unit_id", "agent_id"])
+
+
+def distances_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[DistanceRow]:
+    """Return all distances to some units, by unit and agent."""
+    found: list[DistanceRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            DistanceRow,
+            _DISTANCES,
+            {"units": part},
+        )
+    return found
+
+
+def reasons_said(
+    tx: Transaction, unit_ids: Collection[int]
+) -> dict[tuple[int, int, int, str], str]:
+    """Return what agents said when they finished units, by (unit, agent, round, kind)."""
+    found: dict[tuple[int, int, int, str], str] = {}
+    for kind, table in (("probe", probe_orders), ("crawl", unit_rounds)):
+        for part in chunks(unit_ids):
+            rows = tx.execute(
+                sa.select(table.c.unit_id, table.c.agent_id, table.c.round, table.c.reason).where(
+                    table.c.unit_id.in_(part), table.c.reason != ""
+                )
+            )
+            found.update({(row.unit_id, row.agent_id, row.round, kind): row.reason for row in rows})
+    return found
+
+
+def crawled_sums(tx: Transaction, round_number: int, unit_ids: Collection[int]) -> list[SumRow]:
+    """Return what those measured who finished some units in a round, where their logs came."""
+    found: list[SumRow] = []
+    for part in chunks(unit_ids):
+        found += tx.rows(
+            SumRow,
+            sa.select(host_sums)
+            .join(
+                unit_rounds,
+                sa.and_(
+                    unit_rounds.c.unit_id == host_sums.c.unit_id,
+                    unit_rounds.c.round == host_sums.c.round,
+                    unit_rounds.c.agent_id == host_sums.c.agent_id,
+                ),
+            )
+            .where(
+                host_sums.c.unit_id.in_(part),
+                host_sums.c.round == round_number,
+                host_sums.c.kind == "crawl",
+                unit_rounds.c.state == "finished",
+            ),
+        )
+    return found
+
+
+def set_volumes(tx: Transaction, sums: Sequence[SumRow], volume_kb: Mapping[int, float]) -> None:
+    """Make the volume of units, and what their crawl took, from the sums of a round.
+
+    volume_kb: what counts of units where that is not what the sums say. A volume of a newer round
+    stays.
+    """
+    if not sums:
+        return
+    given = [
+        {
+            "unit": row.unit_id,
+            "in_round": row.round,
+            "kb": volume_kb.get(row.unit_id, row.response_bytes / 1000),
+            "fetched": row.pages,
+            "size": row.response_bytes,
+            "took": row.ms,
+        }
+        for row in sums
+    ]
+    tx.execute(
+        units.update()
+        .where(
+            units.c.id == sa.bindparam("unit"),
+            sa.func.coalesce(units.c.volume_round, 0) <= sa.bindparam("in_round"),
+        )
+        .values(
+            volume_kb=sa.bindparam("kb"),
+            pages=sa.bindparam("fetched"),
+            volume_round=sa.bindparam("in_round"),
+        ),
+        given,
+    )
+    tx.execute(
+        unit_rounds.update()
+        .where(
+            unit_rounds.c.unit_id == sa.bindparam("unit"),
+            unit_rounds.c.round == sa.bindparam("in_round"),
+        )
+        .values(bytes=sa.bindparam("size"), ms=sa.bindparam("took")),
+        given,
+    )
+
+
+def agents_in(tx: Transaction, number: int, kinds: Collection[str], limit: int) -> list[int]:
+    """Return agents that take part and measured in a round, by number; at most so many."""
+    measured = sa.exists().where(
+        host_sums.c.round == number,
+        host_sums.c.kind.in_(kinds),
+        host_sums.c.agent_id == agents.c.id,
+    )
+    return tx.values(
+        sa.select(agents.c.id).where(*TAKES_PART, measured).order_by(agents.c.id).limit(limit)
+    )
+
+
+def agent_totals(tx: Transaction, round_number: int, kind: str) -> list[tuple[int, int, int]]:
+    """Return (agent, ms, response bytes) that agents measured in a round."""
+    rows = tx.execute(
+        sa.select(
+            host_sums.c.agent_id,
+            sa.func.sum(host_sums.c.ms).label("ms"),
+            sa.func.sum(host_sums.c.response_bytes).label("size"),
+        )
+        .where(host_sums.c.round == round_number, host_sums.c.kind == kind)
+        .group_by(host_sums.c.agent_id)
+        .order_by(host_sums.c.agent_id)
+    )
+    return [(row.agent_id, int(row.ms), int(row.size)) for row in rows]
+
+
+def rounds_of_agent(
+    tx: Transaction, agent_id: int, numbers: Collection[int], kind: str
+) -> dict[int, int]:
+    """Return the ms that an agent measured in each of some rounds."""
+    rows = tx.execute(
+        sa.select(host_sums.c.round, sa.func.sum(host_sums.c.ms).label("ms"))
+        .where(
+            host_sums.c.round.in_(numbers),
+            host_sums.c.kind == kind,
+            host_sums.c.agent_id == agent_id,
+        )
+        .group_by(host_sums.c.round)
+    )
+    return {row.round: int(row.ms) for row in rows}

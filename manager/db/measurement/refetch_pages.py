@@ -1,0 +1,167 @@
+"""Pages that other agents fetch again: drawn as logs come, open while somebody fetches them.
+
+drawn -> open -> closed. Of an agent and round those with the lowest ranks are kept.
+Leaves to others: who fetches them (`refetch_orders`), and what it means (operations).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks, values_of
+from manager.db.ownership.work_orders import OPEN
+from manager.db.tables import host_sums, refetch_orders, refetch_pages
+from shared.frozen import frozen
+
+__all__ = [
+    "DrawnPage",
+    "PageRow",
+    "drawn",
+    "forget_before",
+    "forget_drawn",
+    "keep_drawn",
+    "open_pages",
+    "pages_by_id",
+    "pages_of_agent",
+    "requests_by_agent",
+    "set_state",
+]
+
+
+@frozen
+class DrawnPage:
+    """A page of an agent's log that is to be fetched again, if its rank is among the lowest."""
+
+    round: int
+    agent_id: int
+    unit_id: int
+    url: str
+    rank: int
+    status: int | None
+    response_bytes: int
+
+
+@frozen
+class PageRow:
+    """All that is kept of a page."""
+
+    id: int
+    round: int
+    agent_id: int
+    unit_id: int
+    url: str
+    rank: int
+    status: int | None
+    response_bytes: int
+    state: str
+
+
+_OPEN_PAGES: Final = (
+    sa.select(refetch_pages)
+    .where(
+        refetch_pages.c.state == "open",
+        ~sa.exists().where(
+            refetch_orders.c.page_id == refetch_pages.c.id, refetch_orders.c.state.in_(OPEN)
+        ),
+    )
+    .limit(sa.bindparam("most"))
+)
+
+
+def keep_drawn(tx: Transaction, pages: Sequence[DrawnPage], most: int) -> None:
+    """Remember pages that were drawn; of an agent and round the `most` with the lowest ranks."""
+    tx.insert_new(refetch_pages, [{**values_of(page), "state": "drawn"} for page in pages])
+    for number, agent_id in {(page.round, page.agent_id) for page in pages}:
+        of_agent = sa.and_(
+            refetch_pages.c.round == number,
+            refetch_pages.c.agent_id == agent_id,
+            refetch_pages.c.state == "drawn",
+        )
+        beyond = tx.value(
+            sa.select(refetch_pages.c.rank)
+            .where(of_agent)
+            .order_by(refetch_pages.c.rank)
+            .offset(most)
+            .limit(1)
+        )
+        if beyond is not None:
+            tx.execute(refetch_pages.delete().where(of_agent, refetch_pages.c.rank >= beyond))
+
+
+def drawn(tx: Transaction, number: int) -> list[PageRow]:
+    """Return the pages that were drawn in a round, by agent, the lowest ranks first."""
+    return tx.rows(
+        PageRow,
+        sa.select(refetch_pages)
+        .where(refetch_pages.c.state == "drawn", refetch_pages.c.round == number)
+        .order_by(refetch_pages.c.agent_id, refetch_pages.c.rank),
+    )
+
+
+def requests_by_agent(tx: Transaction, number: int) -> dict[int, int]:
+    """Return how many requests of its crawl each agent logged in a round."""
+    rows = tx.execute(
+        sa.select(host_sums.c.agent_id, sa.func.sum(host_sums.c.requests).label("requests"))
+        .where(host_sums.c.round == number, host_sums.c.kind == "crawl")
+        .group_by(host_sums.c.agent_id)
+    )
+    return {row.agent_id: int(row.requests) for row in rows}
+
+
+def forget_before(tx: Transaction, number: int) -> None:
+    """Forget the pages of rounds before one, but for those that are to be fetched still."""
+    old = sa.select(refetch_pages.c.id).where(
+        refetch_pages.c.round < number, refetch_pages.c.state != "open"
+    )
+    tx.execute(refetch_orders.delete().where(refetch_orders.c.page_id.in_(old)))
+    tx.execute(
+        refetch_pages.delete().where(
+            refetch_pages.c.round < number, refetch_pages.c.state != "open"
+        )
+    )
+
+
+def forget_drawn(tx: Transaction, number: int) -> None:
+    """Forget what was drawn up to a round and is not needed."""
+    tx.execute(
+        refetch_pages.delete().where(
+            refetch_pages.c.round <= number, refetch_pages.c.state == "drawn"
+        )
+    )
+
+
+def set_state(tx: Transaction, page_ids: Collection[int], state: str) -> None:
+    """Say whether some pages are to be fetched still: `open`, or `closed`."""
+    for part in chunks(page_ids):
+        tx.execute(refetch_pages.update().where(refetch_pages.c.id.in_(part)).values(state=state))
+
+
+def open_pages(tx: Transaction, limit: int) -> list[PageRow]:
+    """Return pages of which no order is open any more, and that are not closed."""
+    return tx.rows(PageRow, _OPEN_PAGES, {"most": limit})
+
+
+def pages_by_id(tx: Transaction, page_ids: Collection[int]) -> list[PageRow]:
+    """Return some pages."""
+    found: list[PageRow] = []
+    for part in chunks(page_ids):
+        found += tx.rows(PageRow, sa.select(refetch_pages).where(refetch_pages.c.id.in_(part)))
+    return found
+
+
+def pages_of_agent(tx: Transaction, agent_id: int, number: int) -> list[PageRow]:
+    """Return the pages of a round that an agent crawled or fetched again, but not those drawn."""
+    fetched = sa.select(refetch_orders.c.page_id).where(refetch_orders.c.agent_id == agent_id)
+    return tx.rows(
+        PageRow,
+        sa.select(refetch_pages)
+        .where(
+            refetch_pages.c.round == number,
+            refetch_pages.c.state != "drawn",
+            sa.or_(refetch_pages.c.agent_id == agent_id, refetch_pages.c.id.in_(fetched)),
+        )
+        .order_by(refetch_pages.c.agent_id != agent_id, refetch_pages.c.url),
+    )

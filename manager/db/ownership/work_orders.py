@@ -1,0 +1,63 @@
+"""What orders to agents have in common, to probe units and to fetch pages again.
+
+waiting -> granted -> finished -> done, or failed from any of the first three. A right that is
+freed without the unit being finished puts its orders back to waiting (`rights`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.ownership.pins import not_banned
+from manager.db.ownership.rights import nobody_else
+from manager.db.tables import agents, hosts
+
+__all__ = ["OPEN", "agents_waiting", "agents_with_open", "is_free_for", "set_granted"]
+
+OPEN = ("waiting", "granted", "finished")
+
+
+def is_free_for(agent_id: int, orders: sa.Table) -> sa.ColumnElement[bool]:
+    """Say of an order, joined with its host, that its agent could be given it now."""
+    return sa.and_(
+        orders.c.agent_id == agent_id,
+        orders.c.state == "waiting",
+        nobody_else(agent_id, orders.c.unit_id),
+        not_banned(agent_id, hosts.c.id),
+    )
+
+
+def set_granted(
+    tx: Transaction, orders: sa.Table, agent_id: int, unit_ids: Collection[int], now_ms: int
+) -> None:
+    """Note that an agent was given what waited for it of some units."""
+    for part in chunks(unit_ids):
+        tx.execute(
+            orders.update()
+            .where(
+                orders.c.agent_id == agent_id,
+                orders.c.state == "waiting",
+                orders.c.unit_id.in_(part),
+            )
+            .values(state="granted", granted_ms=now_ms)
+        )
+
+
+def agents_waiting(tx: Transaction, orders: sa.Table) -> list[int]:
+    """Return the agents that have orders which they were not given yet."""
+    return tx.values(_agents_with(orders, ("waiting",)))
+
+
+def agents_with_open(tx: Transaction, orders: sa.Table) -> list[int]:
+    """Return the agents that have orders to carry out."""
+    return tx.values(_agents_with(orders, OPEN))
+
+
+@cache
+def _agents_with(orders: sa.Table, states: tuple[str, ...]) -> sa.Select[tuple[int]]:
+    mine = sa.exists().where(orders.c.agent_id == agents.c.id, orders.c.state.in_(states))
+    return sa.select(agents.c.id).where(mine)

@@ -1,0 +1,132 @@
+"""What a plan is made from: units with their groups and owners, and the distances to them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, chunks
+from manager.db.planning.probes import was_cut_short
+from manager.db.tables import assignments, distances, hosts, plans, probe_orders, units
+from shared.frozen import frozen
+
+__all__ = [
+    "PlanUnit",
+    "cut_short_among",
+    "distances_among",
+    "last_tree",
+    "plan_units",
+]
+
+
+@frozen
+class PlanUnit:
+    """A unit that a plan may place: its group, what is known of its size, who owns it.
+
+    is_piece: of a split host, which may be placed by itself.
+    """
+
+    unit_id: int
+    group_id: int
+    path: str
+    volume_kb: float | None
+    pages: int | None
+    owner: int | None
+    is_piece: bool
+
+    @property
+    def is_directory(self) -> bool:
+        """Tell whether it is only a part of its host: no plain agent can have that."""
+        return self.is_piece or self.path != "/"
+
+
+def distances_among(
+    tx: Transaction, agent_ids: Collection[int], states: Collection[str]
+) -> Iterator[tuple[int, int, float | None, int, int]]:
+    """Yield (unit, agent, ms_per_kb, bytes, lines) of all units in some states."""
+    result = tx.execute(
+        sa.select(
+            distances.c.unit_id,
+            distances.c.agent_id,
+            distances.c.ms_per_kb,
+            distances.c.bytes,
+            distances.c.lines,
+        )
+        .join(units, units.c.id == distances.c.unit_id)
+        .where(distances.c.agent_id.in_(agent_ids), units.c.state.in_(states))
+    )
+    for row in result:
+        yield row.unit_id, row.agent_id, row.ms_per_kb, row.bytes, row.lines
+
+
+def cut_short_among(
+    tx: Transaction,
+    *,
+    states: Collection[str] = (),
+    unit_ids: Collection[int] | None = None,
+) -> set[tuple[int, int]]:
+    """Return (unit, agent) of the distances to units that were never crawled which come from a
+    probe that was cut short: of all units in some states, or of those named."""
+    query = (
+        sa.select(distances.c.unit_id, distances.c.agent_id)
+        .join(units, units.c.id == distances.c.unit_id)
+        .join(
+            probe_orders,
+            sa.and_(
+                probe_orders.c.round == distances.c.round,
+                probe_orders.c.unit_id == distances.c.unit_id,
+                probe_orders.c.agent_id == distances.c.agent_id,
+            ),
+        )
+        .where(units.c.volume_kb.is_(None), distances.c.kind == "probe", was_cut_short())
+    )
+    if unit_ids is None:
+        parts = [query.where(units.c.state.in_(states))]
+    else:
+        parts = [query.where(units.c.id.in_(part)) for part in chunks(sorted(unit_ids))]
+    return {(row.unit_id, row.agent_id) for part in parts for row in tx.execute(part)}
+
+
+def plan_units(
+    tx: Transaction,
+    *,
+    states: Collection[str] = (),
+    unit_ids: Collection[int] | None = None,
+) -> list[PlanUnit]:
+    """Return units as a plan sees them, by number: all in some states, or those named."""
+    query = (
+        sa.select(
+            units.c.id.label("unit_id"),
+            hosts.c.group_id,
+            units.c.path,
+            units.c.volume_kb,
+            units.c.pages,
+            assignments.c.agent_id.label("owner"),
+            hosts.c.shared_interval_ms.is_not(None).label("is_piece"),
+        )
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .outerjoin(
+            assignments,
+            sa.and_(assignments.c.unit_id == units.c.id, assignments.c.until_ms.is_(None)),
+        )
+        .order_by(units.c.id)
+    )
+    if unit_ids is None:
+        return tx.rows(PlanUnit, query.where(units.c.state.in_(states)))
+    found: list[PlanUnit] = []
+    for part in chunks(sorted(unit_ids)):
+        found += tx.rows(PlanUnit, query.where(units.c.id.in_(part)))
+    return found
+
+
+def last_tree(tx: Transaction) -> list[tuple[str, str]]:
+    """Return the edges, by agents' names, of the tree of the plan that was applied last."""
+    detail = tx.value(
+        sa.select(plans.c.detail)
+        .where(plans.c.applied_ms.is_not(None))
+        .order_by(plans.c.id.desc())
+        .limit(1)
+    )
+    return [(first, second) for first, second, _ in json.loads(detail)["tree"]] if detail else []

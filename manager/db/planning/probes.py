@@ -1,0 +1,325 @@
+"""Probe orders: which agent is to measure which unit, and how far that is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+import sqlalchemy as sa
+
+from manager.db.engine import Transaction, any_of, chunks
+from manager.db.ownership import work_orders
+from manager.db.ownership.work_orders import OPEN, is_free_for
+from manager.db.tables import hosts, probe_orders, rounds, units
+from shared.frozen import frozen
+
+__all__ = [
+    "IN_ITS_LOG",
+    "ITS_LOG_ENDS",
+    "NO_MORE_LINES",
+    "WANTS_A_LIST",
+    "OrderRow",
+    "WaitingOrder",
+    "agents_waiting",
+    "agents_with_open",
+    "agents_with_unlogged",
+    "any_open",
+    "counts",
+    "counts_of_agent",
+    "cut_short",
+    "fail",
+    "fail_round",
+    "finish",
+    "of_unit",
+    "overdue",
+    "overdue_waiting",
+    "set_done",
+    "set_granted",
+    "unlogged",
+    "waiting_by_agent",
+    "waiting_for",
+    "waiting_of",
+    "was_cut_short",
+]
+
+
+IN_ITS_LOG: Final = "in its log"
+WANTS_A_LIST: Final = "its agent asked for a new list"
+NO_MORE_LINES: Final = "its logs have no more lines of it"
+ITS_LOG_ENDS: Final = "its log ended before"
+"""Of who speaks only the five messages, and says no reason, these are why a unit is finished."""
+NOTHING_LEFT: Final = ("", "complete", "nothing to fetch", IN_ITS_LOG, WANTS_A_LIST, NO_MORE_LINES)
+"""Why a unit is finished of which nothing is left to fetch, as far as anybody knows."""
+
+
+@frozen
+class WaitingOrder:
+    """An order that its agent could be given now."""
+
+    unit_id: int
+    group_id: int
+    round: int
+
+
+@frozen
+class OrderRow:
+    """All that is kept of an order."""
+
+    id: int
+    round: int
+    unit_id: int
+    agent_id: int
+    state: str
+    ordered_ms: int
+    granted_ms: int | None
+    finished_ms: int | None
+    pages: int
+    reason: str
+
+
+_WITH_UNLOGGED: Final = (
+    sa.select(probe_orders.c.agent_id)
+    .where(
+        probe_orders.c.agent_id.in_(sa.bindparam("agents", expanding=True)),
+        probe_orders.c.state == "finished",
+        probe_orders.c.finished_ms < sa.bindparam("before_ms"),
+    )
+    .distinct()
+)
+_ANY_OPEN: Final = sa.select(
+    sa.exists().where(probe_orders.c.round == sa.bindparam("round"), probe_orders.c.state.in_(OPEN))
+)
+_OVERDUE: Final = (
+    sa.select(probe_orders.c.unit_id)
+    .where(
+        probe_orders.c.agent_id == sa.bindparam("agent"),
+        probe_orders.c.state == "granted",
+        probe_orders.c.granted_ms < sa.bindparam("before_ms"),
+    )
+    .limit(sa.bindparam("most"))
+)
+
+
+def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: int) -> int:
+    """Give up what an agent that cannot be given anything was ordered before a moment.
+
+    last_round: what is ordered for a later one waits for it, however long.
+    """
+    return tx.changed(
+        probe_orders.update()
+        .where(
+            probe_orders.c.agent_id == agent_id,
+            probe_orders.c.state == "waiting",
+            probe_orders.c.ordered_ms < before_ms,
+            probe_orders.c.round <= last_round,
+        )
+        .values(state="failed", reason="its agent was away")
+    )
+
+
+def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder]:
+    """Return orders of an agent in whose group nobody else has a right, lowest unit first."""
+    return tx.rows(
+        WaitingOrder,
+        sa.select(probe_orders.c.unit_id, hosts.c.group_id, probe_orders.c.round)
+        .join(units, units.c.id == probe_orders.c.unit_id)
+        .join(hosts, hosts.c.id == units.c.host_id)
+        .where(is_free_for(agent_id, probe_orders))
+        .order_by(probe_orders.c.unit_id)
+        .limit(limit),
+    )
+
+
+def set_granted(tx: Transaction, agent_id: int, unit_ids: Collection[int], now_ms: int) -> None:
+    """Note that an agent was given these units to probe."""
+    work_orders.set_granted(tx, probe_orders, agent_id, unit_ids, now_ms)
+
+
+def finish(
+    tx: Transaction, agent_id: int, finished: Sequence[tuple[int, int, int, str]], now_ms: int
+) -> None:
+    """Note that an agent finished (unit, round, pages, reason); its log is still to come."""
+    if finished:
+        tx.execute(
+            probe_orders.update()
+            .where(
+                probe_orders.c.agent_id == agent_id,
+                probe_orders.c.unit_id == sa.bindparam("unit"),
+                probe_orders.c.round == sa.bindparam("in_round"),
+                any_of(probe_orders.c.state, "waiting", "granted"),
+            )
+            .values(
+                state="finished",
+                finished_ms=now_ms,
+                pages=sa.bindparam("fetched"),
+                reason=sa.bindparam("why"),
+            ),
+            [
+                {"unit": unit, "in_round": number, "fetched": pages, "why": reason}
+                for unit, number, pages, reason in finished
+            ],
+        )
+
+
+def set_done(tx: Transaction, agent_id: int, measured: Sequence[tuple[int, int]]) -> None:
+    """Note that the log of (unit, round) came, for orders that were finished."""
+    if measured:
+        tx.execute(
+            probe_orders.update()
+            .where(
+                probe_orders.c.agent_id == agent_id,
+                probe_orders.c.unit_id == sa.bindparam("unit"),
+                probe_orders.c.round == sa.bindparam("in_round"),
+                probe_orders.c.state == "finished",
+            )
+            .values(state="done"),
+            [{"unit": unit, "in_round": number} for unit, number in measured],
+        )
+
+
+def fail(
+    tx: Transaction,
+    reason: str,
+    *,
+    agent_id: int | None = None,
+    unit_ids: Collection[int] | None = None,
+    states: Sequence[str] = OPEN,
+) -> int:
+    """Give orders up: of an agent, of units, or of units of an agent. Returns how many."""
+    assert agent_id is not None or unit_ids is not None, "all orders are never meant"
+    given = sa.and_(
+        probe_orders.c.state.in_(states),
+        sa.true() if agent_id is None else probe_orders.c.agent_id == agent_id,
+    )
+    failing = probe_orders.update().values(state="failed", reason=reason)
+    if unit_ids is None:
+        return tx.changed(failing.where(given))
+    return sum(
+        tx.changed(failing.where(given, probe_orders.c.unit_id.in_(part)))
+        for part in chunks(unit_ids)
+    )
+
+
+def fail_round(tx: Transaction, round_number: int, reason: str) -> None:
+    """Give up all orders of a round that are still to be carried out."""
+    tx.execute(
+        probe_orders.update()
+        .where(probe_orders.c.round == round_number, probe_orders.c.state.in_(OPEN))
+        .values(state="failed", reason=reason)
+    )
+
+
+def overdue(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list[int]:
+    """Return units that an agent was given to probe before a moment and has not finished."""
+    given = {"agent": agent_id, "before_ms": before_ms, "most": limit}
+    return tx.values(_OVERDUE, given)
+
+
+def unlogged(tx: Transaction, agent_id: int, before_ms: int, limit: int) -> list[int]:
+    """Return units whose probe an agent finished before a moment, and no log of which came."""
+    return tx.values(
+        sa.select(probe_orders.c.unit_id)
+        .where(
+            probe_orders.c.agent_id == agent_id,
+            probe_orders.c.state == "finished",
+            probe_orders.c.finished_ms < before_ms,
+        )
+        .limit(limit)
+    )
+
+
+def agents_with_unlogged(tx: Transaction, agent_ids: Collection[int], before_ms: int) -> list[int]:
+    """Return those of some agents of which `unlogged` would find something."""
+    found: list[int] = []
+    for part in chunks(agent_ids):
+        found += tx.values(_WITH_UNLOGGED, {"agents": part, "before_ms": before_ms})
+    return found
+
+
+def agents_waiting(tx: Transaction) -> list[int]:
+    """Return the agents that have orders which they were not given yet."""
+    return work_orders.agents_waiting(tx, probe_orders)
+
+
+def agents_with_open(tx: Transaction) -> list[int]:
+    """Return the agents that have orders to carry out."""
+    return work_orders.agents_with_open(tx, probe_orders)
+
+
+def any_open(tx: Transaction, round_number: int) -> bool:
+    """Tell whether an order of a round is still to be carried out."""
+    return bool(tx.value(_ANY_OPEN, {"round": round_number}))
+
+
+def counts(tx: Transaction, round_number: int) -> dict[str, int]:
+    """Return how many orders of a round are in each state."""
+    rows = tx.execute(
+        sa.select(probe_orders.c.state, sa.func.count().label("orders"))
+        .where(probe_orders.c.round == round_number)
+        .group_by(probe_orders.c.state)
+    )
+    return {row.state: row.orders for row in rows}
+
+
+def waiting_by_agent(tx: Transaction) -> dict[int, int]:
+    """Return how many orders of the open round wait to be granted, by agent."""
+    rows = tx.execute(
+        sa.select(probe_orders.c.agent_id, sa.func.count().label("orders"))
+        .where(_waiting_in_open_round())
+        .group_by(probe_orders.c.agent_id)
+    )
+    return {row.agent_id: row.orders for row in rows}
+
+
+def waiting_of(tx: Transaction, agent_id: int) -> int:
+    """Return how many orders of an agent in the open round wait to be granted."""
+    mine = probe_orders.c.agent_id == agent_id
+    found = tx.value(sa.select(sa.func.count()).where(mine, _waiting_in_open_round()))
+    return int(found)
+
+
+def _waiting_in_open_round() -> sa.ColumnElement[bool]:
+    open_round = sa.select(rounds.c.number).where(rounds.c.state.in_(("probing", "crawling")))
+    return sa.and_(probe_orders.c.round.in_(open_round), probe_orders.c.state == "waiting")
+
+
+def counts_of_agent(tx: Transaction, agent_id: int) -> dict[str, int]:
+    """Return how many orders of an agent are in each state."""
+    rows = tx.execute(
+        sa.select(probe_orders.c.state, sa.func.count().label("orders"))
+        .where(probe_orders.c.agent_id == agent_id)
+        .group_by(probe_orders.c.state)
+    )
+    return {row.state: row.orders for row in rows}
+
+
+def of_unit(tx: Transaction, unit_id: int) -> list[OrderRow]:
+    """Return all orders to probe a unit, newest first."""
+    return tx.rows(
+        OrderRow,
+        sa.select(probe_orders)
+        .where(probe_orders.c.unit_id == unit_id)
+        .order_by(probe_orders.c.id.desc()),
+    )
+
+
+def was_cut_short() -> sa.ColumnElement[bool]:
+    """Of an order: the probe did not see all that it was to. It goes on, it failed, or the agent
+    said why it ended before."""
+    return sa.or_(
+        any_of(probe_orders.c.state, "waiting", "granted", "failed"),
+        probe_orders.c.reason.not_in(NOTHING_LEFT),
+    )
+
+
+def cut_short(tx: Transaction, unit_ids: Collection[int]) -> set[tuple[int, int, int]]:
+    """Return (unit, agent, round) of the probes of some units that were cut short."""
+    found: set[tuple[int, int, int]] = set()
+    for part in chunks(unit_ids):
+        rows = tx.execute(
+            sa.select(probe_orders.c.unit_id, probe_orders.c.agent_id, probe_orders.c.round).where(
+                probe_orders.c.unit_id.in_(part), was_cut_short()
+            )
+        )
+        found.update((row.unit_id, row.agent_id, row.round) for row in rows)
+    return found
