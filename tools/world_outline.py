@@ -1,7 +1,7 @@
 """Draw the land of a TopoJSON file as one SVG path, for the map of agents.
 
 Equirectangular, 84 degrees north to 60 south, 2000 wide: whole numbers, so that the file is small.
-Antarctica, where no agent is, is left out. `manager/console/map_view.py` places points by
+Antarctica, where no agent is, is left out. `manager/console/drawings/map_view.py` places points by
 the same numbers. Source: the TopoJSON specification, 2.1.3 (quantised, delta-encoded arcs).
 """
 

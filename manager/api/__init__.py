@@ -4,38 +4,30 @@
 """
 
 from manager.api import (
-    agents,
     alerts,
-    archive,
-    clients,
-    collection,
     exports,
-    fleet_rules,
-    hosts,
-    lists,
     logs,
     managers,
     overview,
-    people,
-    pins,
-    plans,
-    probes,
     records,
     releases,
-    rounds,
     search,
-    sessions,
     settings,
-    tokens,
 )
-from manager.api.door import AdminDoor, known_person
+from manager.api.access import AdminDoor, known_person
+from manager.api.archive import archive, clients, collection
+from manager.api.fleet import agents, fleet_rules, lists
+from manager.api.hosts import hosts, pins
+from manager.api.people import sessions, tokens, users
+from manager.api.planning import plans, probes
+from manager.api.rounds import rounds
 
 __all__ = ["ROUTES", "AdminDoor", "known_person"]
 
 ROUTES = [
     route
     for subject in (
-        sessions, overview, managers, people, tokens, agents, archive, clients, hosts, pins, lists,
+        sessions, overview, managers, users, tokens, agents, archive, clients, hosts, pins, lists,
         rounds, plans, probes, records, logs, exports, collection, releases, alerts, fleet_rules,
         settings, search,
     )

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from manager.api.door import Door, Operator, Viewer
+from manager.api.access import Door, Operator, Viewer
 from manager.operations.health import silences
 from manager.operations.health.alert_views import Alerts, SentTest, current_alerts, send_test
 from shared.wire.sync import EpochMs

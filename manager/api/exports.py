@@ -17,7 +17,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from manager.api.door import AdminDoor, Door, Operator
+from manager.api.access import AdminDoor, Door, Operator
 from manager.operations.actor import Actor
 from manager.operations.logs import source_files
 from manager.operations.logs.source_files import ExportFile

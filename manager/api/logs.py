@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from manager.api.door import Door, Viewer
+from manager.api.access import Door, Viewer
 from manager.operations.logs.log_filters import Wanted, read_moment
 from manager.operations.logs.log_lines import LINES_MOST, FoundLine, FoundLines, Mark
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from manager.api.door import Admin, Door, Viewer
+from manager.api.access import Admin, Door, Viewer
 from manager.operations.identity.managers import Managers, forget_manager, list_managers
 
 __all__ = ["router"]

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from manager.api.door import AdminDoor, Door, Viewer
+from manager.api.access import AdminDoor, Door, Viewer
 from manager.operations.fleet.agent_summaries import agent_glances
 from manager.operations.health.alerts import few_hosts
 from manager.operations.health.few_hosts import trouble_of

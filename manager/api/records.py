@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from manager.api.door import Door, Operator, Viewer
+from manager.api.access import Door, Operator, Viewer
 from manager.operations.health.consistency_checks import (
     FilesPage,
     Finding,

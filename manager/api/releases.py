@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from manager.api.door import Admin, Door, Viewer
+from manager.api.access import Admin, Door, Viewer
 from manager.db.releases.update_reports import UpdateReportRow
 from manager.intake.large_messages import FirstMetadata, NextSigned, NextTargets
 from manager.intake.receiving import Receiving, receive

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
-from manager.api.door import Door, Person
+from manager.api.access import Door, Person
 from manager.operations.search import HITS_MOST, Kind, SearchResult
 
 __all__ = ["router"]

@@ -6,7 +6,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from manager.api.door import Door, Viewer
+from manager.api.access import Door, Viewer
 from manager.settings import SettingLine, setting_lines
 
 __all__ = ["router"]

@@ -11,31 +11,31 @@ from pathlib import Path
 
 import click
 
-from manager.cli.agents import agents
 from manager.cli.alerts import alerts
-from manager.cli.archive import archive, compact, mirrors, withdraw
+from manager.cli.archive.archive import archive, compact, mirrors, withdraw
+from manager.cli.archive.clients import clients
+from manager.cli.archive.collection import collect
 from manager.cli.backups import backup, restore
-from manager.cli.clients import clients
-from manager.cli.collecting import collect
-from manager.cli.explaining import explain_tree
+from manager.cli.explain_tree import explain_tree
 from manager.cli.exports import export
-from manager.cli.fleet_rules import fleet
-from manager.cli.hosts import hosts
-from manager.cli.lists import lists
+from manager.cli.fleet.agents import agents
+from manager.cli.fleet.fleet_rules import fleet
+from manager.cli.fleet.lists import lists
+from manager.cli.hosts.hosts import hosts
 from manager.cli.logs import logs
 from manager.cli.managers import managers
-from manager.cli.migrating import migrate
+from manager.cli.migrate import migrate
 from manager.cli.options import Place
-from manager.cli.overview import activity, status
-from manager.cli.plans import plan, plans
-from manager.cli.probes import probes
+from manager.cli.people.tokens import tokens
+from manager.cli.people.users import users
+from manager.cli.planning.plans import plan, plans
+from manager.cli.planning.probes import probes
 from manager.cli.records import audit, check, reports
-from manager.cli.releases import release
-from manager.cli.rounds import rounds
+from manager.cli.releases.releases import release
+from manager.cli.rounds.rounds import rounds
 from manager.cli.search import search
-from manager.cli.serving import serve, settings
-from manager.cli.tokens import tokens
-from manager.cli.users import users
+from manager.cli.serve import serve, settings
+from manager.cli.status import activity, status
 from shared.program import Program
 
 __all__ = ["main"]

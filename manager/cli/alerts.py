@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import click
 
-from manager.cli import showing
-from manager.cli.calling import RefusedError
+from manager.cli import output
+from manager.cli.manager_client import RefusedError
 from manager.cli.options import Place, json_option, pass_place
 
 __all__ = ["alerts"]
@@ -27,15 +27,15 @@ def alerts(context: click.Context, place: Place, as_json: bool) -> None:
         return
     seen = place.calls.get("/alerts")
     if as_json:
-        showing.as_json(seen)
+        output.as_json(seen)
         return
-    showing.table(
+    output.table(
         ("since", "told", "next", "key", "what"),
         (
             (
-                showing.time_text(one["since_ms"]),
-                showing.time_text(one["told_ms"]),
-                "silent" if one["silence"] else showing.time_text(one["next_ms"]),
+                output.time_text(one["since_ms"]),
+                output.time_text(one["told_ms"]),
+                "silent" if one["silence"] else output.time_text(one["next_ms"]),
                 one["key"],
                 one["text"],
             )
@@ -44,9 +44,9 @@ def alerts(context: click.Context, place: Place, as_json: bool) -> None:
         "Nothing is wrong.",
     )
     if seen["quiet_until_ms"]:
-        showing.say(f"quiet until {showing.time_text(seen['quiet_until_ms'])}")
+        output.say(f"quiet until {output.time_text(seen['quiet_until_ms'])}")
     if not seen["told_to"]:
-        showing.say("nobody is told: alerts.mail_to and alerts.webhook_url are empty in prsm.toml")
+        output.say("nobody is told: alerts.mail_to and alerts.webhook_url are empty in prsm.toml")
 
 
 @alerts.command()
@@ -57,7 +57,7 @@ def quiet(place: Place, hours: float, reason: str) -> None:
     """Tell nobody of troubles for some hours, for maintenance. A cron line makes it regular."""
     seen = place.calls.post("/alerts/quiet", {"seconds": hours * 3600, "reason": reason})
     until = seen["quiet_until_ms"]
-    showing.say(f"quiet until {showing.time_text(until)}" if until else "troubles are told")
+    output.say(f"quiet until {output.time_text(until)}" if until else "troubles are told")
 
 
 @alerts.command()
@@ -89,9 +89,9 @@ def silences(place: Place, as_json: bool) -> None:
     """List silences and maintenance windows: open, to come, and over within a month."""
     found = place.calls.get("/alerts")["silences"]
     if as_json:
-        showing.as_json(found)
+        output.as_json(found)
         return
-    showing.table(
+    output.table(
         ("number", "of", "from", "until", "by", "reason"),
         (_line(one) for one in found),
         "Nothing is or was silent.",
@@ -102,8 +102,8 @@ def _line(one: dict[str, Any]) -> tuple[object, ...]:
     return (
         one["id"],
         one["key"] or "everything",
-        showing.time_text(one["from_ms"]),
-        showing.time_text(one["ended_ms"] or one["until_ms"]),
+        output.time_text(one["from_ms"]),
+        output.time_text(one["ended_ms"] or one["until_ms"]),
         one["made_by"],
         one["reason"],
     )
@@ -127,8 +127,8 @@ def test(place: Place) -> None:
             "nobody is told: set alerts.mail_to or alerts.webhook_url in prsm.toml, and restart"
         )
     for one in results:
-        said = showing.printable(one["error"] or "taken")
-        showing.say(f"{one['way']} to {showing.printable(one['to'])}: {said}")
+        said = output.printable(one["error"] or "taken")
+        output.say(f"{one['way']} to {output.printable(one['to'])}: {said}")
     if any(one["error"] for one in results):
         raise RefusedError("a test message was not taken; see above")
 

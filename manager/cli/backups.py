@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from manager.cli import showing
-from manager.cli.calling import RefusedError, settings_of
+from manager.cli import output
+from manager.cli.manager_client import RefusedError, settings_of
 from manager.cli.options import Place, json_option, pass_place
 from manager.settings import SETTINGS_FILE
 from shared.errors import PrsmError
@@ -58,19 +58,17 @@ def backup(
     if as_json:
         told = made.model_dump(exclude={"files"})
         gone = [str(path) for path in removed]
-        showing.as_json(
-            told | {"files": len(made.files), "size_bytes": size_bytes, "removed": gone}
-        )
+        output.as_json(told | {"files": len(made.files), "size_bytes": size_bytes, "removed": gone})
     else:
         rows = sum(made.tables.values())
-        showing.say(
+        output.say(
             f"{target}: {rows} rows of {len(made.tables)} tables, {len(made.files)} files, "
-            f"{showing.bytes_text(size_bytes)}"
+            f"{output.bytes_text(size_bytes)}"
         )
         for name in made.left_out:
-            showing.say(f"left out: {name}")
+            output.say(f"left out: {name}")
         for path in removed:
-            showing.say(f"removed: {path}")
+            output.say(f"removed: {path}")
     if made.missing:
         some = ", ".join(made.missing[:5])
         raise RefusedError(f"{len(made.missing)} files that tables name are missing: {some}")
@@ -105,8 +103,8 @@ def restore(
         try:
             if only_check:
                 size_bytes = opened.verify()
-                made = showing.time_text(opened.manifest.made_ms)
-                showing.say(f"{source}: whole, made {made}, {showing.bytes_text(size_bytes)}")
+                made = output.time_text(opened.manifest.made_ms)
+                output.say(f"{source}: whole, made {made}, {output.bytes_text(size_bytes)}")
                 return
             actor = Actor("local", "local")
             done = run(opened, place.data, place.config, actor, wall_clock_ms, since_ms)
@@ -116,14 +114,14 @@ def restore(
         raise RefusedError(str(error)) from error
     if as_json:
         told = {"made_ms": done.manifest.made_ms, "held_until_ms": done.held_until_ms}
-        showing.as_json(told | {"findings": done.findings})
+        output.as_json(told | {"findings": done.findings})
     else:
-        made = showing.time_text(done.manifest.made_ms)
-        held = showing.time_text(done.held_until_ms)
-        showing.say(f"{place.data}: restored as it was at {made}")
-        showing.say(f"agents are given nothing to fetch until {held}: they may hold permits")
-        showing.say("people log in again; agents that joined since need new tokens")
-        showing.say("hosts that were excluded since must be excluded again")
+        made = output.time_text(done.manifest.made_ms)
+        held = output.time_text(done.held_until_ms)
+        output.say(f"{place.data}: restored as it was at {made}")
+        output.say(f"agents are given nothing to fetch until {held}: they may hold permits")
+        output.say("people log in again; agents that joined since need new tokens")
+        output.say("hosts that were excluded since must be excluded again")
     if done.findings:
         raise RefusedError("`prsm check` finds: " + "; ".join(done.findings[:5]))
 

@@ -7,9 +7,9 @@ from typing import Final
 
 import click
 
-from manager.cli import showing
+from manager.cli import output
+from manager.cli.archive_folder import unpack
 from manager.cli.options import Place, json_option, pass_place
-from manager.cli.unpacking import unpack
 
 __all__ = ["export"]
 
@@ -39,12 +39,12 @@ def export(place: Place, kind: str, folder: Path, replace: bool, as_json: bool) 
     with place.calls.download(f"/export/{kind}", method="POST") as chunks:
         unpacked = unpack(chunks, folder, shown=TOTALS, replace=replace)
     if as_json:
-        showing.as_json(
+        output.as_json(
             {"written": unpacked.written, "agents": unpacked.said, "others": unpacked.others}
         )
         return
     for line in unpacked.said:
-        showing.say(line)
-    showing.say(f"{len(unpacked.written)} files written into {folder}", err=True)
+        output.say(line)
+    output.say(f"{len(unpacked.written)} files written into {folder}", err=True)
     for name in unpacked.others:
-        showing.say(f"{folder / name} is of none of these agents and was left as it is", err=True)
+        output.say(f"{folder / name} is of none of these agents and was left as it is", err=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from manager.cli import showing
+from manager.cli import output
 from manager.cli.options import Place, json_option, pass_place
 
 __all__ = ["logs"]
@@ -39,12 +39,12 @@ def logs(place: Place, /, limit: int, as_json: bool, **wanted: Any) -> None:
         for line in lines:
             click.echo(json.dumps(line, ensure_ascii=False))
         return
-    showing.table(
+    output.table(
         ("agent", "time", "kind", "status", "bytes", "ms", "url"),
         (
             (
                 line["agent"],
-                ("" if line["is_exact"] else "~") + showing.time_text(line["at_ms"]),
+                ("" if line["is_exact"] else "~") + output.time_text(line["at_ms"]),
                 line["kind"] + ("" if line["unit"] is not None else ", quarantined"),
                 line["status"] or "none",
                 line["response_bytes"],

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import click
 
-from manager.cli import showing
+from manager.cli import output
 from manager.cli.options import Place, json_option, pass_place
 
 __all__ = ["managers"]
@@ -24,27 +24,27 @@ def managers(context: click.Context, place: Place, as_json: bool) -> None:
         return
     seen = place.calls.get("/managers")
     if as_json:
-        showing.as_json(seen)
+        output.as_json(seen)
         return
-    showing.table(
+    output.table(
         ("manager", "place", "version", "since", "last sign of life", ""),
         (
             (
                 one["name"],
                 one["place"],
                 one["version"],
-                showing.time_text(one["started_ms"]),
-                showing.time_text(one["seen_ms"]),
+                output.time_text(one["started_ms"]),
+                output.time_text(one["seen_ms"]),
                 _part(one, seen["epoch"]),
             )
             for one in seen["managers"]
         ),
         "Nobody serves this database.",
     )
-    showing.facts(
+    output.facts(
         (
             ("installation", seen["installation"]),
-            ("last tick", showing.time_text(seen["last_tick_ms"])),
+            ("last tick", output.time_text(seen["last_tick_ms"])),
         )
     )
 

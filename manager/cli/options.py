@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import click
 import httpx
 
-from manager.cli.calling import Calls
+from manager.cli.manager_client import Calls
 from shared.frozen import frozen
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from manager.cli import showing
-from manager.cli.calling import RefusedError
+from manager.cli import output
+from manager.cli.manager_client import RefusedError
 from manager.cli.options import Place, json_option, pass_place
 
 __all__ = ["audit", "check", "reports"]
@@ -43,13 +43,13 @@ def audit(
     asked = {"action": action, "subject": subject, "actor": actor, "alerts": alerts}
     rows = place.calls.get("/audit", limit=limit, before_id=before, **asked)
     if as_json:
-        showing.as_json(rows)
+        output.as_json(rows)
         return
-    showing.table(
+    output.table(
         ("when", "who", "from", "what", "to", "detail"),
         (
             (
-                showing.time_text(row["at_ms"]),
+                output.time_text(row["at_ms"]),
                 f"{row['actor_kind']} {row['actor_name']}",
                 row["address"] or "-",
                 row["action"] + ("!" if row["alert"] else ""),
@@ -72,17 +72,17 @@ def reports(place: Place, limit: int, agent: str, before: int | None, as_json: b
     """List the crawl logs that were taken, newest first."""
     rows = place.calls.get("/reports", limit=limit, agent=agent, before_id=before)
     if as_json:
-        showing.as_json(rows)
+        output.as_json(rows)
         return
-    showing.table(
+    output.table(
         ("report", "received", "lines", "not held", "size"),
         (
             (
                 row["name"],
-                showing.time_text(row["received_ms"]),
+                output.time_text(row["received_ms"]),
                 row["lines"],
                 row["quarantined"],
-                showing.bytes_text(row["size_bytes"]),
+                output.bytes_text(row["size_bytes"]),
             )
             for row in rows
         ),
@@ -106,14 +106,14 @@ def check(place: Place, deep: bool, as_json: bool) -> None:
     if deep:
         findings += _read_all(place, {_key(one) for one in findings}, quiet=as_json)
     if as_json:
-        showing.as_json({"findings": findings})
+        output.as_json({"findings": findings})
     for finding in [] if as_json else findings:
         more = f" ({finding['detail']})" if finding["detail"] else ""
-        showing.say(f"{finding['subject']}: {finding['problem']}{more}", err=True)
+        output.say(f"{finding['subject']}: {finding['problem']}{more}", err=True)
     if findings:
         raise RefusedError(f"{len(findings)} things are not as they must be")
     if not as_json:
-        showing.say("all is as it should be")
+        output.say("all is as it should be")
 
 
 def _read_all(place: Place, known: set[tuple[str, str]], *, quiet: bool) -> list[dict[str, Any]]:
@@ -127,9 +127,7 @@ def _read_all(place: Place, known: set[tuple[str, str]], *, quiet: bool) -> list
         files, size_bytes = files + page["files"], size_bytes + page["bytes"]
         cursor = page["cursor"]
         if not quiet and sys.stderr.isatty():
-            showing.say(
-                f"\r{files} files, {showing.bytes_text(size_bytes)}", nl=not cursor, err=True
-            )
+            output.say(f"\r{files} files, {output.bytes_text(size_bytes)}", nl=not cursor, err=True)
         if not cursor:
             return findings
 

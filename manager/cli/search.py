@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from manager.cli import showing
+from manager.cli import output
 from manager.cli.options import Place, json_option, pass_place
 
 __all__ = ["search"]
@@ -28,9 +28,9 @@ def search(place: Place, text: str, kinds: tuple[str, ...], limit: int, as_json:
     """
     found = place.calls.get("/search", q=text, kind=list(kinds) or None, limit=limit)
     if as_json:
-        showing.as_json(found)
+        output.as_json(found)
         return
-    showing.table(
+    output.table(
         ("kind", "found", "match", "state", "about"),
         (
             (hit["kind"], hit["key"], hit["match"], hit["state"], hit["about"])
@@ -41,4 +41,4 @@ def search(place: Place, text: str, kinds: tuple[str, ...], limit: int, as_json:
     )
     more = [group["kind"] for group in found["groups"] if group["has_more"]]
     if more:
-        showing.say(f"... and more of: {', '.join(more)}; --kind KIND --limit 100 shows them")
+        output.say(f"... and more of: {', '.join(more)}; --kind KIND --limit 100 shows them")

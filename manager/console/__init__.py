@@ -9,7 +9,7 @@ token of the session and the same origin.
 """
 
 from manager.console.application import console
-from manager.console.door import ConsoleDoor
 from manager.console.navigation import console_pages
+from manager.console.requests.context import ConsoleDoor
 
 __all__ = ["ConsoleDoor", "console", "console_pages"]

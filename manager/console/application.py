@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from manager.console.access import failed, guarded
-from manager.console.door import ConsoleDoor
+from manager.console.requests.access import failed, guarded
+from manager.console.requests.context import ConsoleDoor
 from manager.console.routes import PAGES
 from manager.console.static_files import static_route
 

@@ -13,12 +13,12 @@ from urllib.parse import unquote_plus
 
 from manager.assignment import LivenessState
 from manager.console import figures
-from manager.console.act_words import act
-from manager.console.audit_words import field
 from manager.console.language import _, ngettext
-from manager.console.phrases import actor, spoken
-from manager.console.visit import link
-from manager.console.words import step, word
+from manager.console.messages.act_words import act
+from manager.console.messages.audit_words import field
+from manager.console.messages.phrases import actor, spoken
+from manager.console.messages.words import step, word
+from manager.console.requests.visit import link
 from manager.operations.fleet.agents import AgentView
 from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.health.few_hosts import FewCode, FewHosts, key_of

@@ -15,8 +15,8 @@ from starlette.responses import StreamingResponse
 
 from manager.console import figures
 from manager.console.language import current
-from manager.console.streamed import in_threads
-from manager.console.visible import visible
+from manager.console.streamed_files import in_threads
+from manager.console.visible_text import visible
 
 __all__ = ["Cell", "csv_lines", "csv_response", "moment_cell"]
 

@@ -17,13 +17,14 @@ from urllib.parse import unquote_plus
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from manager.console import act_words, figures, language, phrases, words
-from manager.console.browser_names import browser_name
-from manager.console.command_links import link_commands
+from manager.console import figures, language
 from manager.console.language import Lazy
+from manager.console.messages import act_words, phrases, words
+from manager.console.messages.browser_names import browser_name
+from manager.console.messages.command_links import link_commands
 from manager.console.moments import mark_moments, time_mark
 from manager.console.static_files import asset_url, icon_text
-from manager.console.visible import typed, visible
+from manager.console.visible_text import typed, visible
 from shared.plurals import agreeing
 
 __all__ = ["coded", "render", "render_text"]

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from manager.console.query import check_query
+from manager.console.requests.query import check_query
 from shared.errors import FormatError
 from shared.frozen import frozen
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from starlette.responses import StreamingResponse
 
-from manager.console.streamed import in_threads
+from manager.console.streamed_files import in_threads
 from manager.operations.logs.source_files import ExportFile
 
 __all__ = ["zip_pieces", "zip_response"]

@@ -215,10 +215,10 @@ ACTS: Final = (
 
 NOT_PRESSED: Final[Mapping[str, str]] = {
     "/agent/believe": "its button is there only for an agent whose claims are doubted",
-    "/scrub": "tests/manager/console/test_trash_page.py presses it; it reads all kept files",
+    "/scrub": "tests/manager/console/pages/test_trash_page.py presses it; it reads all kept files",
     "/compact": "it is pressed by tests of the archive; no segment waits to be rewritten here",
     "/managers/forget": "its button is there only for a manager that is silent",
-    "/trash/adopt": "tests/manager/console/test_trash_page.py presses it; it reads all segments",
+    "/trash/adopt": "tests/manager/console/pages/test_trash_page.py presses it",
     "/trash/put-back": "its button is disabled, for the trash is empty",
     "/releases/init": "it takes files that keys sign; test_release_files.py presses it",
     "/releases/revoke": "it takes a file that keys sign; test_release_files.py presses it",

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from manager.console import access
+from manager.console.requests import access
 from manager.db.hosts import host_views
 from tests.browser.checked import html_errors
 from tests.browser.desk import NAMES
 from tests.browser.screens import unsound
 from tests.e2e.manager_process import ManagerProcess
-from tests.manager.api.test_door import login
+from tests.manager.api.test_access import login
 from tests.manager.console.browser import Browser as Visitor
 from tests.manager.console.filled import PASSWORD, fill_world
 from tests.manager.console.markup import read

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.control.lock import HUNG_S
-from manager.console.pages.agent import ASKED
+from manager.console.pages.fleet.agent import ASKED
 from shared.wire.sync import Command
 from tests.agent.app.fake_manager import MARK, refuse
 from tests.agent.app.scene import Scene, scene

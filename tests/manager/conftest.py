@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from argon2 import PasswordHasher
 
-from manager.console import access
+from manager.console.requests import access
 from manager.db import engine
 from manager.db.kept_figures import KeptFigures
 from manager.operations.people import passwords

@@ -6,10 +6,10 @@ from typing import Final
 
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from manager.console import cookies
-from manager.console.access import Page
-from manager.console.streams import told
-from manager.console.visit import Visit
+from manager.console.event_stream import told
+from manager.console.requests import cookies
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Visit
 from manager.operations.change_marks import marks
 from manager.operations.people.users import session_of
 from shared.wire.names import hash_of_key

@@ -8,10 +8,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.access import Page
 from manager.console.csv_export import csv_response
 from manager.console.language import Words, lazy
-from manager.console.visit import Visit, link
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Visit, link
 from manager.operations.search import HITS_MOST, Hit, Kind, Match, SearchResult
 from shared.idn import to_unicode
 from shared.urls import split_host

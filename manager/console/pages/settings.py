@@ -8,12 +8,12 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.access import Page
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
 from manager.console.listing import LISTED, Listing, read_listing
-from manager.console.setting_values import shown_setting
-from manager.console.visit import Question, Visit
+from manager.console.messages.setting_values import shown_setting
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit
 from manager.operations.identity.managers import forget_manager, list_managers
 from manager.settings import SETTINGS_FILE, SettingLine, setting_lines
 

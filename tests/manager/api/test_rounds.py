@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from manager.api.rounds import Method
+from manager.api.rounds.rounds import Method
 from manager.operations.rounds.rounds import METHODS
 from tests.manager.many_rounds import add_plans, add_rounds
 from tests.manager.running import Running, fill

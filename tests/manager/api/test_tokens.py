@@ -6,7 +6,7 @@ import pytest
 
 from manager.operations.people.audit_log import audit_page
 from manager.operations.people.users import add_user, set_role, set_user_disabled
-from tests.manager.api.test_door import PASSWORD, Session, login
+from tests.manager.api.test_access import PASSWORD, Session, login
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, Running
 

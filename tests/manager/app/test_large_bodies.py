@@ -20,7 +20,7 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from manager.api.door import csrf_of
+from manager.api.access import csrf_of
 from manager.app.web import ROUTES, STRANGERS
 from manager.console.routes import PAGES
 from manager.intake.large_messages import LargeMessage

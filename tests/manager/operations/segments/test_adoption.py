@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from manager.cli import adopting, main
+from manager.cli import main
+from manager.cli.archive import adoption
 from manager.cli.options import Place
 from manager.operations.identity.enrolment import identity_by_id
 from manager.operations.people.clients import issue_token, register_client
@@ -95,7 +96,7 @@ def test_a_lost_database_is_made_anew(
 
 def test_an_adoption_says_how_far_it_is(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On standard error, while segments are read side by side."""
-    monkeypatch.setattr(adopting, "PROGRESS_S", 0.0)
+    monkeypatch.setattr(adoption, "PROGRESS_S", 0.0)
     (data / "prsm.sqlite").write_bytes(b"")
     shown = adopt(data).stderr.splitlines()
     assert [line.partition(" read")[0] for line in shown] == [

@@ -1,0 +1,180 @@
+"""The archive, as administrators see it and act on it."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict
+
+from manager.api.access import Admin, Door, Viewer
+from manager.operations.archive.archive_figures import (
+    ArchiveFigures,
+    WithdrawnRow,
+    archive_size,
+    list_withdrawn,
+)
+from manager.operations.archive.archive_mirrors import Mirror
+from manager.operations.archive.captures import CAPTURES_MOST, CapturesOfPage, captures_of_page
+from manager.operations.archive.downloads import DownloadRow, list_downloads
+from manager.operations.archive.selection_jobs import OwnedJob, list_jobs, remove_job
+from manager.operations.segments.adoption import Adopted, IdOf
+from manager.operations.segments.file_problems import ProblemRow, list_problems
+from manager.operations.segments.scrub import ScrubProgress, scrub_now, scrub_progress
+from manager.operations.segments.strays import TrashDay
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/archive", tags=["archive"])
+Before = Annotated[int | None, Query(ge=1, le=2**62, description="the `id` of the last row")]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+class Compacted(BaseModel):
+    """How many segments were rewritten without excluded hosts, and of how many nothing was left."""
+
+    rewritten: int
+    deleted: int
+
+
+@router.post("/compact")
+async def compact(door: Door, actor: Admin) -> Compacted:
+    """Rewrite what was withdrawn now, not at the next time of the clock; takes minutes."""
+    rewritten, deleted = await asyncio.to_thread(door.compact, actor)
+    return Compacted(rewritten=rewritten, deleted=deleted)
+
+
+class AdoptionOrder(BaseModel):
+    """Options of an adoption. trusted: segments whose index is lost are given away unproven.
+
+    id_of: whose installation id both have afterwards; empty: `prsm archive adopt --help`.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    dry_run: bool = False
+    trusted: bool = False
+    id_of: IdOf = ""
+
+
+@router.post("/adopt")
+async def adopt(door: Door, actor: Admin, asked: AdoptionOrder) -> Adopted:
+    """Enter segments that no row names, in place or in the trash; reads them, takes hours."""
+    return await asyncio.to_thread(
+        partial(door.adopt, actor, dry_run=asked.dry_run, trusted=asked.trusted, id_of=asked.id_of)
+    )
+
+
+@router.get("/trash")
+async def trash(door: Door, _: Viewer) -> list[TrashDay]:
+    """Return the contents of the trash by day."""
+    return await asyncio.to_thread(door.trash)
+
+
+@router.get("/mirrors")
+async def mirrors(
+    door: Door,
+    _: Viewer,
+    share: Annotated[float, Query(description="of the smaller host's pages, 0 to 1")] = 0.5,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
+) -> list[Mirror]:
+    """List pairs of hosts of which one shows what the other shows; reads all indexes."""
+    return await asyncio.to_thread(door.mirrors, share, limit)
+
+
+@router.get("")
+async def figures(door: Door, _: Viewer) -> ArchiveFigures:
+    """Say how much the archive holds and gives away."""
+    return await asyncio.to_thread(archive_size, door.db)
+
+
+@router.get("/scrub")
+async def scrub(door: Door, _: Viewer) -> ScrubProgress:
+    """Say how far the verification of all kept files is."""
+    return await asyncio.to_thread(scrub_progress, door.db, door.pace, door.now_ms())
+
+
+@router.post("/scrub", status_code=204)
+async def begin_scrub(door: Door, actor: Admin) -> None:
+    """Begin to verify all kept files now, not at the next time of the clock."""
+    await asyncio.to_thread(scrub_now, door.db, actor, door.now_ms())
+
+
+@router.get("/captures")
+async def captures(
+    door: Door,
+    _: Viewer,
+    url: Annotated[str, Query(min_length=1, max_length=8192, description="of the page")],
+    limit: Annotated[int, Query(ge=1, le=CAPTURES_MOST)] = 100,
+) -> CapturesOfPage:
+    """List when a page was collected and what came, newest first, also what is given to nobody.
+
+    Reads the newest 200 segments that hold its host; `has_older` says that there are others.
+    """
+    return await asyncio.to_thread(
+        partial(captures_of_page, door.db, door.layout, url, limit=limit)
+    )
+
+
+@router.get("/problems")
+async def problems(
+    door: Door, _: Viewer, before: Before = None, limit: Limit = 100
+) -> list[ProblemRow]:
+    """List kept files that are missing or damaged now, newest first."""
+    return await asyncio.to_thread(list_problems, door.db, limit, before)
+
+
+@router.get("/withdrawn")
+async def withdrawn(
+    door: Door,
+    _: Viewer,
+    text: Annotated[str, Query(description="anywhere in the host's key")] = "",
+    before: Before = None,
+    limit: Limit = 100,
+) -> list[WithdrawnRow]:
+    """List the hosts that are given to nobody."""
+    return await asyncio.to_thread(list_withdrawn, door.db, text=text, before=before, limit=limit)
+
+
+@router.get("/downloads")
+async def downloads(
+    door: Door,
+    _: Viewer,
+    client: str = "",
+    state: str = "",
+    before: Before = None,
+    limit: Limit = 100,
+) -> list[DownloadRow]:
+    """List what third parties take, those that began last first: `going`, `done` or `cut`."""
+    return await asyncio.to_thread(
+        list_downloads,
+        door.db,
+        door.now_ms(),
+        client=client,
+        state=state,
+        before=before,
+        limit=limit,
+    )
+
+
+@router.get("/jobs")
+async def jobs(
+    door: Door,
+    _: Viewer,
+    client: str = "",
+    state: str = "",
+    before: Before = None,
+    limit: Limit = 100,
+) -> list[OwnedJob]:
+    """List the selections that are made as files, newest first."""
+    return await asyncio.to_thread(
+        list_jobs, door.db, client=client, state=state, before=before, limit=limit
+    )
+
+
+@router.post("/jobs/{number}/remove", status_code=204)
+async def remove(door: Door, actor: Admin, number: int) -> None:
+    """Make a job no more, and give its result to nobody."""
+    await asyncio.to_thread(remove_job, door.db, number, actor, door.now_ms())

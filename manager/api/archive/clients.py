@@ -1,0 +1,97 @@
+"""Third parties: register, disable, issue and revoke tokens."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from manager.api.access import Admin, Door, Viewer
+from manager.operations.people import clients
+from manager.operations.people.clients import SCOPES, ClientDetail, IssuedToken
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/clients", tags=["clients"])
+Words = Annotated[str, Field(max_length=500)]
+
+
+class NewClient(BaseModel):
+    """A third party who may take captures."""
+
+    name: Annotated[str, Field(max_length=64)]
+    contact: Words
+    purpose: Words = ""
+
+
+class NewToken(BaseModel):
+    """What a token is to open, and for how long."""
+
+    scopes: list[str] = list(SCOPES)
+    days: int = 365
+    daily_bytes: Annotated[int, Field(description="0: no limit")] = 0
+    requests_per_minute: int = 600
+
+
+class Disable(BaseModel):
+    """Whether a third party is kept out."""
+
+    disabled: bool = True
+
+
+@router.get("")
+async def list_clients(door: Door, _: Viewer) -> list[ClientDetail]:
+    """List all third parties with their tokens and what they took."""
+    return await asyncio.to_thread(clients.list_clients, door.db, door.now_ms())
+
+
+@router.post("", status_code=201)
+async def register(door: Door, actor: Admin, asked: NewClient) -> ClientDetail:
+    """Register a third party."""
+    row = await asyncio.to_thread(
+        clients.register_client,
+        door.db,
+        asked.name,
+        asked.contact,
+        asked.purpose,
+        actor,
+        door.now_ms(),
+    )
+    return ClientDetail(row, [], [])
+
+
+@router.post("/{name}/tokens", status_code=201)
+async def issue(door: Door, actor: Admin, name: str, asked: NewToken) -> IssuedToken:
+    """Issue a token; the answer is the only place where it is ever shown."""
+    return await asyncio.to_thread(
+        clients.issue_token,
+        door.db,
+        name,
+        actor,
+        door.now_ms(),
+        scopes=asked.scopes,
+        days=asked.days,
+        daily_bytes=asked.daily_bytes,
+        requests_per_minute=asked.requests_per_minute,
+    )
+
+
+@router.post("/{name}/tokens/{token_id}/revoke", status_code=204)
+async def revoke(door: Door, actor: Admin, name: str, token_id: int) -> None:
+    """End a token at once."""
+    await asyncio.to_thread(clients.revoke_token, door.db, name, token_id, actor, door.now_ms())
+
+
+@router.post("/{name}/disable", status_code=204)
+async def disable(door: Door, actor: Admin, name: str, asked: Disable) -> None:
+    """Keep a third party out, or let it in again."""
+    await asyncio.to_thread(
+        clients.set_client_disabled,
+        door.db,
+        name,
+        actor,
+        door.now_ms(),
+        disabled=asked.disabled,
+    )

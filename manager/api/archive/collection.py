@@ -1,0 +1,207 @@
+"""Collection: when agents send, ask them to send now, what has come."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from manager.api.access import Door, Operator, Viewer
+from manager.api.rounds.schedules import add_schedule_routes
+from manager.db.rounds.schedules import CollectionSchedule
+from manager.operations.segments import (
+    collection_orders,
+    collection_schedules,
+    sending_limits,
+    upload_ends,
+    uploads,
+)
+from manager.operations.segments.collection_orders import AskedAll, ListedOrder, NewCollection
+from manager.operations.segments.sending_limits import ALL_DAY, read_limits
+from manager.operations.segments.uploads import ListedTransfer
+from manager.operations.timetables import Scheduled
+from shared.wire.sync import CollectionCondition, EpochMs
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/collection", tags=["collection"])
+AgentText = Annotated[str, Query(max_length=253)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Windows = Annotated[list[Annotated[str, Field(max_length=40)]], Field(max_length=24)]
+
+
+class Asked(BaseModel):
+    """What to send: full, difference, since (from_ms), period (from_ms to until_ms); push or pull.
+
+    Times are epoch milliseconds of the captures.
+    """
+
+    condition: CollectionCondition = "difference"
+    way: Literal["push", "pull"] = "push"
+    from_ms: EpochMs | None = None
+    until_ms: EpochMs | None = None
+
+    def asked(self) -> NewCollection:
+        """Return it as the operation takes it."""
+        return NewCollection(self.condition, self.way, self.from_ms, self.until_ms)
+
+
+class NewOrder(Asked):
+    """Ask one agent now."""
+
+    agent: Annotated[str, Field(max_length=253)]
+
+
+class NewCollectionSchedule(Asked):
+    """crontab: as cron reads it, in the zone. agent: none is all that have no schedule."""
+
+    agent: Annotated[str, Field(max_length=253)] | None = None
+    crontab: Annotated[str, Field(max_length=200)]
+    zone: Annotated[str, Field(max_length=64)] = "UTC"
+
+
+class ChangedCollectionSchedule(NewCollectionSchedule):
+    """The whole schedule. shown_ms: refused where it was not made then (`made_ms`) any more."""
+
+    shown_ms: EpochMs | None = None
+
+
+class RunNow(BaseModel):
+    """How many agents are asked."""
+
+    asked: int
+
+
+@router.post("/schedules", status_code=201)
+async def add_schedule(
+    door: Door, actor: Operator, asked: NewCollectionSchedule
+) -> Scheduled[CollectionSchedule]:
+    """Let an agent, or all, send by the clock."""
+    return await asyncio.to_thread(
+        collection_schedules.add_collection_schedule,
+        door.db,
+        asked.agent,
+        asked.crontab,
+        asked.zone,
+        asked.asked(),
+        actor,
+        door.now_ms(),
+    )
+
+
+@router.post("/schedules/{number}")
+async def change_schedule(
+    door: Door, actor: Operator, number: int, asked: ChangedCollectionSchedule
+) -> Scheduled[CollectionSchedule]:
+    """Let a schedule be another, whole, under its number."""
+    return await asyncio.to_thread(
+        collection_schedules.change_collection_schedule,
+        door.db,
+        number,
+        asked.agent,
+        asked.crontab,
+        asked.zone,
+        asked.asked(),
+        actor,
+        door.now_ms(),
+        shown_ms=asked.shown_ms,
+    )
+
+
+@router.post("/schedules/{number}/run")
+async def run_schedule(door: Door, actor: Operator, number: int) -> RunNow:
+    """Make a schedule's orders now, before their time, which stays."""
+    made = await asyncio.to_thread(
+        collection_schedules.run_collection_schedule, door.db, number, actor, door.now_ms()
+    )
+    return RunNow(asked=made)
+
+
+class NewLimits(BaseModel):
+    """Hours as `02:00-08:00`; the zone is the agent's own where none is said."""
+
+    bytes_per_s: int | None = None
+    weekday: Windows = [ALL_DAY]
+    weekend: Windows = [ALL_DAY]
+    zone: Annotated[str, Field(max_length=64)] = ""
+
+
+add_schedule_routes(
+    router, "/schedules", collection_schedules.TIMETABLE, Scheduled[CollectionSchedule]
+)
+
+
+@router.post("/agents/{name}/limits", status_code=204)
+async def limit_sending(door: Door, actor: Operator, name: str, asked: NewLimits) -> None:
+    """Say how fast, and in which hours, an agent may send; a body without limits lifts them."""
+    limits = read_limits(asked.bytes_per_s, asked.weekday, asked.weekend, asked.zone)
+    await asyncio.to_thread(
+        sending_limits.limit_sending, door.db, name, limits, actor, door.now_ms()
+    )
+
+
+@router.get("/orders")
+async def list_orders(
+    door: Door,
+    _: Viewer,
+    agent: AgentText = "",
+    state: Annotated[str, Query(description=", ".join(collection_orders.STATES))] = "",
+    before: int | None = None,
+    limit: Limit = 100,
+) -> list[ListedOrder]:
+    """List what agents were asked to send, newest first; before: the last number of a page."""
+    return await asyncio.to_thread(
+        collection_orders.list_orders,
+        door.db,
+        agent=agent,
+        state=state,
+        before=before,
+        limit=limit,
+    )
+
+
+@router.post("/orders", status_code=201)
+async def collect_now(door: Door, actor: Operator, asked: NewOrder) -> ListedOrder:
+    """Ask an agent to send now; it hears of it with its next sync."""
+    return await asyncio.to_thread(
+        collection_orders.collect_now, door.db, asked.agent, asked.asked(), actor, door.now_ms()
+    )
+
+
+@router.post("/ask-all", status_code=201)
+async def collect_all_now(door: Door, actor: Operator, asked: Asked) -> AskedAll:
+    """Ask all agents to send now, but those that have too many open orders."""
+    return await asyncio.to_thread(
+        collection_orders.collect_all_now, door.db, asked.asked(), actor, door.now_ms()
+    )
+
+
+@router.post("/orders/{number}/cancel", status_code=204)
+async def cancel_order(door: Door, actor: Operator, number: int) -> None:
+    """Ask no more for what was not sent."""
+    await asyncio.to_thread(collection_orders.cancel_order, door.db, number, actor, door.now_ms())
+
+
+@router.get("/transfers")
+async def list_transfers(
+    door: Door,
+    _: Viewer,
+    agent: AgentText = "",
+    state: Annotated[str, Query(max_length=20)] = "",
+    before: int | None = None,
+    limit: Limit = 100,
+) -> list[ListedTransfer]:
+    """List files that came or are coming, newest first; before: the last number of a page."""
+    return await asyncio.to_thread(
+        uploads.list_transfers, door.db, agent=agent, state=state, before=before, limit=limit
+    )
+
+
+@router.post("/transfers/{number}/cancel", status_code=204)
+async def cancel_transfer(door: Door, actor: Operator, number: int) -> None:
+    """Give up a file that is coming; its agent begins it anew with its next order."""
+    await asyncio.to_thread(
+        upload_ends.cancel_transfer, door.db, door.parts, number, actor, door.now_ms()
+    )

@@ -1,0 +1,310 @@
+"""Agents: how they are, what is ordered of them, and how new ones join."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from manager.api.access import Admin, Door, Operator, Viewer
+from manager.assignment import LivenessState
+from manager.operations.fleet import agents
+from manager.operations.fleet.agents import (
+    AgentView,
+    CommandName,
+    RenamedSetting,
+    renamed_settings_of,
+)
+from manager.operations.identity.agent_positions import set_position
+from manager.operations.identity.enrolment import JoinToken, issue_join_token, revoke_join_token
+from manager.operations.logs import capture_checks
+from manager.operations.logs.capture_checks import CaptureCheck
+from manager.operations.measurement.claim_review import believe_agent
+from manager.operations.measurement.claims import Evidence, Fault, doubts_of
+from manager.operations.measurement.refetch_results import Refetches, refetches_of
+from manager.operations.segments.sending_limits import sending_of, spoken_limits
+from shared.wire.positions import read_position
+from shared.wire.sync import SendingLimits
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1", tags=["agents"])
+
+
+class DoubtAnswer(BaseModel):
+    """A fault of an agent's claims, which are kept and move nothing while it is doubted."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    fault: Annotated[Fault, Field(description="what is wrong")]
+    factor: Annotated[float, Field(description="claimed over expected; 1: some units, not a scale")]
+    units: Annotated[int, Field(description="compared")]
+    evidence: Annotated[Evidence, Field(description="what they were compared with")]
+
+
+class AgentAnswer(BaseModel):
+    """One agent. Times are epoch milliseconds by the manager's clock; none: it never happened."""
+
+    name: str
+    kind: str
+    state: Annotated[str, Field(description=", ".join(LivenessState))]
+    reason: Annotated[str, Field(description="why it is in this state, in words")]
+    state_until_ms: int | None
+    attention: Annotated[bool, Field(description="an administrator should look")]
+    units_owned: int
+    crawl_rights: int
+    probe_rights: int
+    subscribed: bool
+    joined_ms: int
+    retired_ms: int | None
+    last_contact_ms: int | None
+    last_contact: str
+    last_work_ms: int | None
+    promised_ms: int | None
+    version: str
+    said_state: Annotated[str, Field(description="what it says of itself")]
+    said_reason: str
+    skew_ms: int
+    disk_free_bytes: int | None
+    reports_waiting: int
+    round_held: int
+    generation: int
+    generation_held: int
+    list_sent_ms: int | None
+    list_limit: Annotated[
+        int | None, Field(description="pages a unit of its next list; 0: all, none: no order")
+    ]
+    permit_until_ms: int
+    restart_ordered_ms: int | None
+    restart_handled_ms: int | None
+    restart_asked_ms: int | None
+    command: str
+    command_argument: str
+    command_ordered_ms: int | None
+    command_done_ms: int | None
+    clone_reason: str
+    suspect_since_ms: int | None
+    suspect_reason: Annotated[
+        str, Field(description="sick, or a liar: by its control hosts, and by what it claims")
+    ]
+    doubted: Annotated[
+        list[DoubtAnswer], Field(description="why its claims do not count now; empty: they do")
+    ]
+    refetches: Annotated[bool, Field(description="it fetches pages again when it is ordered to")]
+    refetch_round: int
+    refetch_compared: Annotated[
+        int, Field(description="of its pages in that round, fetched again by others")
+    ]
+    refetch_contradicted: int
+    update_result: str
+    renamed_settings: Annotated[
+        list[RenamedSetting],
+        Field(description="settings that its site gives by old names; a later release refuses"),
+    ]
+    sending: Annotated[
+        SendingLimits | None,
+        Field(description="how it may send segments; none: as its site says"),
+    ]
+    sending_said: Annotated[str, Field(description="the same in words")]
+    latitude: Annotated[float | None, Field(description="degrees; none: nobody said")]
+    longitude: float | None
+
+
+class AgentDetailAnswer(BaseModel):
+    """One agent with the counters of its last sync and its probe orders by state."""
+
+    agent: AgentAnswer
+    counters: dict[str, Any]
+    orders: dict[str, int]
+
+
+class WaitingToken(BaseModel):
+    """A join token that was made and not used yet."""
+
+    agent: str
+    issued_by: str
+    issued_ms: int
+    expires_ms: int
+
+
+class NewCommand(BaseModel):
+    """restart: drop everything and take the list anew; drain: stop fetching, report, and leave
+    the units to others, until resumed; pause and resume: stop fetching for a while; update: look
+    for its release now."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    command: CommandName
+    pages: Annotated[
+        bool,
+        Field(description="a restart deletes all pages on the agent's disk, delivered or not"),
+    ] = False
+
+
+class Ordered(BaseModel):
+    """The id by which the agent will acknowledge the command."""
+
+    command_id: str
+
+
+class ListLimit(BaseModel):
+    """pages: of each unit on the agent's next list; 0: all; none: no order."""
+
+    pages: int | None
+
+
+class NewPosition(BaseModel):
+    """Where an agent is, in degrees, for the map."""
+
+    latitude: float
+    longitude: float
+
+
+@router.get("/agents")
+async def list_agents(door: Door, _: Viewer) -> list[AgentAnswer]:
+    """List all agents by name, retired ones last."""
+    views = await asyncio.to_thread(agents.list_agents, door.db, door.now_ms(), door.policy)
+    return [_answer(view) for view in views]
+
+
+@router.get("/join-tokens")
+async def waiting_tokens(door: Door, _: Admin) -> list[WaitingToken]:
+    """List the join tokens that may still be used; never the tokens themselves."""
+    rows = await asyncio.to_thread(agents.list_join_tokens, door.db, door.now_ms())
+    return [
+        WaitingToken(
+            agent=row.agent,
+            issued_by=row.issued_by,
+            issued_ms=row.issued_ms,
+            expires_ms=row.expires_ms,
+        )
+        for row in rows
+    ]
+
+
+@router.get("/agents/{name}")
+async def agent_detail(door: Door, _: Viewer, name: str) -> AgentDetailAnswer:
+    """Show one agent."""
+    detail = await asyncio.to_thread(agents.agent_detail, door.db, name, door.now_ms(), door.policy)
+    return AgentDetailAnswer(
+        agent=_answer(detail.view), counters=detail.counters, orders=detail.orders
+    )
+
+
+@router.post("/agents/{name}/token", status_code=201)
+async def join_token(door: Door, actor: Admin, name: str) -> JoinToken:
+    """Make a one-time token with which the machine of this name may join, or change its key."""
+    return await asyncio.to_thread(
+        issue_join_token,
+        door.db,
+        name,
+        actor,
+        door.now_ms(),
+        door.settings.policy.join_token_s,
+    )
+
+
+@router.post("/agents/{name}/token/revoke", status_code=204)
+async def revoke_token(door: Door, actor: Admin, name: str) -> None:
+    """End the join token of this name that nobody has used yet."""
+    await asyncio.to_thread(revoke_join_token, door.db, name, actor, door.now_ms())
+
+
+@router.post("/agents/{name}/retire", status_code=204)
+async def retire(door: Door, actor: Admin, name: str) -> None:
+    """Take an agent out for good; its units go to others, its data stays."""
+    await asyncio.to_thread(agents.retire, door.db, name, actor, door.now_ms())
+
+
+@router.post("/agents/{name}/command")
+async def order_command(door: Door, actor: Operator, name: str, asked: NewCommand) -> Ordered:
+    """Order an agent to restart, drain, pause, resume or update."""
+    command_id = await asyncio.to_thread(
+        agents.order_command,
+        door.db,
+        name,
+        asked.command,
+        actor,
+        door.now_ms(),
+        pages=asked.pages,
+    )
+    return Ordered(command_id=command_id)
+
+
+@router.post("/agents/{name}/believe", status_code=204)
+async def believe(door: Door, actor: Operator, name: str) -> None:
+    """Take all that an agent has claimed as true; later claims are judged by that."""
+    await asyncio.to_thread(believe_agent, door.db, name, actor, door.now_ms())
+
+
+@router.post("/agents/{name}/compare")
+async def compare(
+    door: Door,
+    actor: Operator,
+    name: str,
+    share: Annotated[float, Query(gt=0, le=1, description="of the pages, drawn by chance")] = 1.0,
+) -> CaptureCheck:
+    """Compare what an agent logged with what others logged of the same pages.
+
+    Nothing is fetched. A suspect is an alert in the audit.
+    """
+
+    def compared() -> CaptureCheck:
+        with door.scratch.turn() as place:
+            found = capture_checks.check_captures(
+                door.db, name, place, actor, door.now_ms(), share, door.policy
+            )
+            shutil.rmtree(place.folder, ignore_errors=True)
+        return found
+
+    return await asyncio.to_thread(compared)
+
+
+@router.get("/agents/{name}/refetches")
+async def refetches(door: Door, _: Viewer, name: str) -> Refetches:
+    """Show what other agents saw of an agent's pages, and it of theirs, in the newest round."""
+    return await asyncio.to_thread(refetches_of, door.db, name)
+
+
+@router.post("/agents/{name}/list-limit", status_code=204)
+async def set_list_limit(door: Door, actor: Operator, name: str, asked: ListLimit) -> None:
+    """Set how many pages of each unit the agent's next list allows."""
+    await asyncio.to_thread(
+        agents.set_next_list_limit, door.db, name, asked.pages, actor, door.now_ms()
+    )
+
+
+@router.post("/agents/{name}/position", status_code=204)
+async def position(
+    door: Door, actor: Operator, name: str, asked: NewPosition | None = None
+) -> None:
+    """Say where an agent is; without a body: nobody knows."""
+    place = None if asked is None else read_position(asked.latitude, asked.longitude)
+    await asyncio.to_thread(set_position, door.db, name, place, actor, door.now_ms())
+
+
+def _answer(view: AgentView) -> AgentAnswer:
+    row, liveness = view.row, view.liveness
+    # The row has more than the world should see: the key's hash stays here.
+    shown = {name: getattr(row, name) for name in AgentAnswer.model_fields if hasattr(row, name)}
+    return AgentAnswer(
+        **{
+            **shown,
+            "state": liveness.state.value,
+            "reason": liveness.reason,
+            "state_until_ms": liveness.until_ms,
+            "attention": liveness.attention,
+            "said_state": row.state,
+            "said_reason": row.state_reason,
+            "units_owned": view.units_owned,
+            "crawl_rights": view.crawl_rights,
+            "probe_rights": view.probe_rights,
+            "doubted": [DoubtAnswer.model_validate(one) for one in doubts_of(row)],
+            "renamed_settings": renamed_settings_of(row),
+            "sending": sending_of(row),
+            "sending_said": spoken_limits(sending_of(row)),
+        }
+    )

@@ -1,0 +1,71 @@
+"""What all agents keep to: the block list and limits of politeness."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from manager.api.access import Door, Operator, Viewer
+from manager.intake.large_messages import NewLines
+from manager.operations.fleet import fleet_rules
+from manager.operations.fleet.fleet_rules import FleetRules, LimitsRow, Tried
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/fleet-rules", tags=["fleet rules"])
+
+
+class Added(BaseModel):
+    """How many lines are new."""
+
+    added: int
+
+
+class Limits(BaseModel):
+    """What all agents keep to at least; none: as each site says."""
+
+    interval_s: float | None = None
+    parallel_hosts: int | None = None
+    bytes_per_s: int | None = None
+
+
+@router.get("")
+async def show(door: Door, _: Viewer) -> FleetRules:
+    """Show the block list and the limits."""
+    return await asyncio.to_thread(fleet_rules.fleet_rules_of, door.db)
+
+
+@router.post("/blocked", status_code=201)
+async def add(door: Door, actor: Operator, asked: NewLines) -> Added:
+    """Add lines to the block list: all of them, or none where one is no RE2."""
+    added = await asyncio.to_thread(
+        fleet_rules.add_blocked, door.db, asked.text, asked.reason, actor, door.now_ms()
+    )
+    return Added(added=added)
+
+
+@router.post("/blocked/{number}/remove", status_code=204)
+async def remove(door: Door, actor: Operator, number: int) -> None:
+    """Take a line out of the block list."""
+    await asyncio.to_thread(fleet_rules.remove_blocked, door.db, number, actor, door.now_ms())
+
+
+@router.get("/try")
+async def try_(
+    door: Door,
+    _: Viewer,
+    url: Annotated[str, Query(max_length=4096)],
+    pattern: Annotated[str, Query(max_length=1000)] = "",
+) -> Tried:
+    """Say which lines block a URL or a host; with a pattern, whether that does."""
+    return await asyncio.to_thread(fleet_rules.try_url, door.db, url, pattern)
+
+
+@router.post("/limits", status_code=204)
+async def limits(door: Door, actor: Operator, asked: Limits) -> None:
+    """Set the limits."""
+    row = LimitsRow(asked.interval_s, asked.parallel_hosts, asked.bytes_per_s)
+    await asyncio.to_thread(fleet_rules.set_limits, door.db, row, actor, door.now_ms())

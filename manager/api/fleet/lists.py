@@ -1,0 +1,40 @@
+"""Lists of units written by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+
+from manager.api.access import Door, Operator
+from manager.api.hosts.text_lists import TEXT_BODY, text_body
+from manager.operations.hosts.list_import import ImportedLists, import_lists
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/lists", tags=["hosts"])
+
+
+@router.post("/import", openapi_extra=TEXT_BODY)
+async def import_(
+    request: Request,
+    door: Door,
+    actor: Operator,
+    add_hosts: Annotated[bool, Query(description="hosts that are not known are added")] = False,
+) -> ImportedLists:
+    """Pin units to agents: `#Agent=NAME` begins a list, a server or URL a line; text or gzip.
+
+    All lines are taken, or nothing changes and the answer (400) names those that cannot be, by
+    agent and number, counted from the line of the agent.
+    """
+    async with text_body(request, door, "list") as lines:
+        return await asyncio.to_thread(
+            import_lists,
+            door.db,
+            lines,
+            actor,
+            door.now_ms(),
+            add_hosts=add_hosts,
+            policy=door.policy,
+        )

@@ -1,0 +1,182 @@
+"""Hosts: search, look at one, import a list, exclude and include, split and merge."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from manager.api.access import Door, Operator, Viewer
+from manager.api.hosts.text_lists import TEXT_BODY, text_body
+from manager.operations.hosts import host_merge, host_split, host_views, hosts, name_lookups
+from manager.operations.hosts.host_split import Split
+from manager.operations.hosts.host_views import HostDetail, HostFilter, HostPage
+from manager.operations.hosts.hosts import Imported
+from manager.operations.hosts.name_lookups import Resolutions, ResolveAsked
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/hosts", tags=["hosts"])
+
+
+class Exclude(BaseModel):
+    """A host that no robot is to visit, and why; the reason is shown to whoever asks."""
+
+    host: Annotated[str, Field(max_length=2083)]
+    reason: Annotated[str, Field(max_length=500)] = ""
+
+
+class Include(BaseModel):
+    """A host that may be visited again."""
+
+    host: Annotated[str, Field(max_length=2083)]
+
+
+class ResolveHosts(BaseModel):
+    """Names to look up again."""
+
+    host: Annotated[
+        str | None, Field(max_length=2083, description="none: all hosts that are unresolved")
+    ] = None
+
+
+class SplitHost(BaseModel):
+    """A host that several agents are to crawl at once, each some of its directories."""
+
+    host: Annotated[str, Field(max_length=2083)]
+    pieces: Annotated[
+        int | None, Field(description="agents at once; all that could, if absent")
+    ] = None
+    interval_s: Annotated[
+        float | None, Field(description="seconds between two requests to it, whoever sends them")
+    ] = None
+    dry_run: Annotated[bool, Field(description="only say how it would be cut")] = False
+
+
+class MergeHost(BaseModel):
+    """A split host that one agent is to crawl again."""
+
+    host: Annotated[str, Field(max_length=2083)]
+
+
+class Merged(BaseModel):
+    """How many directories are parts of their host again."""
+
+    units: int
+
+
+@router.get("")
+async def list_hosts(
+    door: Door,
+    _: Viewer,
+    domain: Annotated[str, Query(description="`example.jp`: it and all names below it")] = "",
+    text: Annotated[str, Query(description="anywhere in the key")] = "",
+    search: Annotated[
+        str,
+        Query(
+            max_length=500,
+            description="a domain with all names below it, or where none matches, any part of "
+            "an address; `found_by` says which",
+        ),
+    ] = "",
+    owner: Annotated[str, Query(description="an agent's name")] = "",
+    state: Annotated[str, Query(description="new, idle, probing, placed or excluded")] = "",
+    sort: Annotated[str, Query(description="a column, `-` before it for descending")] = "domain",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    offset: Annotated[int, Query(ge=0)] = 0,
+) -> HostPage:
+    """List the hosts that match, sorted, a page at a time."""
+    return await asyncio.to_thread(
+        host_views.list_hosts,
+        door.db,
+        HostFilter(domain, text, owner, state, search),
+        sort=sort,
+        limit=limit,
+        offset=offset,
+    )
+
+
+@router.get("/detail")
+async def host_detail(
+    door: Door, _: Viewer, host: Annotated[str, Query(description="its key, or any URL on it")]
+) -> HostDetail:
+    """Show all that is known of a host."""
+    return await asyncio.to_thread(host_views.host_detail, door.db, host, door.policy)
+
+
+@router.post(
+    "/import",
+    openapi_extra=TEXT_BODY,
+)
+async def import_hosts(request: Request, door: Door, actor: Operator) -> Imported:
+    """Add the hosts of a list: a URL a line, perhaps a tab and a referer; plain text or gzip.
+
+    `http://` is put before lines without a scheme; empty lines and comments are skipped; lines
+    that name no host are refused by their number, and keep no other out.
+    """
+    async with text_body(request, door, "list of hosts") as lines:
+        return await asyncio.to_thread(
+            hosts.import_hosts, door.db, lines(), actor, door.now_ms(), door.policy
+        )
+
+
+@router.get("/resolutions")
+async def all_resolutions(door: Door, _: Viewer) -> Resolutions:
+    """Count resolved hosts, and the others by reason, with examples."""
+    return await asyncio.to_thread(name_lookups.resolutions, door.db)
+
+
+@router.post("/resolutions", openapi_extra=TEXT_BODY)
+async def resolutions_of_list(request: Request, door: Door, _: Viewer) -> Resolutions:
+    """Count the same of the hosts of a list, in the format of an import."""
+    async with text_body(request, door, "list of hosts") as lines:
+        return await asyncio.to_thread(name_lookups.resolutions_of_list, door.db, lines())
+
+
+@router.post("/resolve")
+async def resolve(door: Door, actor: Operator, asked: ResolveHosts) -> ResolveAsked:
+    """Look the name of a host up again with the next tick, or of all that are unresolved."""
+    return await asyncio.to_thread(
+        name_lookups.look_up_again, door.db, asked.host or "", actor, door.now_ms()
+    )
+
+
+@router.post("/exclude", status_code=204)
+async def exclude(door: Door, actor: Operator, asked: Exclude) -> None:
+    """Take a host out of the crawl."""
+    await asyncio.to_thread(
+        hosts.exclude_host, door.db, asked.host, asked.reason, actor, door.now_ms()
+    )
+
+
+@router.post("/include", status_code=204)
+async def include(door: Door, actor: Operator, asked: Include) -> None:
+    """Let a host into the crawl again."""
+    await asyncio.to_thread(hosts.include_host, door.db, asked.host, actor, door.now_ms())
+
+
+@router.post("/split")
+async def split(door: Door, actor: Operator, asked: SplitHost) -> Split:
+    """Cut a host into directories for several agents, by what its newest crawl held."""
+    return await asyncio.to_thread(
+        host_split.split_host,
+        door.db,
+        asked.host,
+        actor,
+        door.now_ms(),
+        parts=asked.pieces,
+        interval_s=asked.interval_s,
+        dry_run=asked.dry_run,
+        policy=door.policy,
+    )
+
+
+@router.post("/merge")
+async def merge(door: Door, actor: Operator, asked: MergeHost) -> Merged:
+    """Make the directories of a split host one unit again."""
+    units = await asyncio.to_thread(
+        host_merge.merge_host, door.db, asked.host, actor, door.now_ms()
+    )
+    return Merged(units=units)

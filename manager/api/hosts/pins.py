@@ -1,0 +1,147 @@
+"""Moves, pins and bans: to whom units go now or for good, and which hosts an agent never gets."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from manager.api.access import Door, Operator, Viewer
+from manager.intake.large_messages import AgentName, NewPins, Reason, Unpin, Url
+from manager.operations.hosts import bans
+from manager.operations.hosts.bans import Ban
+from manager.operations.ownership import pins, unit_moves
+from manager.operations.ownership.pins import Pinned, PinPage
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/hosts", tags=["hosts"])
+
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Offset = Annotated[int, Query(ge=0)]
+
+
+class NewPin(BaseModel):
+    """A host, or a directory that is a unit, and the agent that is to own it."""
+
+    unit: Url
+    agent: AgentName
+    reason: Reason = ""
+
+
+class NewMove(BaseModel):
+    """A host, or a directory that is a unit, and the agent that gets it now."""
+
+    unit: Url
+    agent: AgentName
+    reason: Reason = ""
+
+
+class Unpinned(BaseModel):
+    """unpinned: how many were pinned."""
+
+    unpinned: int
+
+
+class NewBan(BaseModel):
+    """A host, and the agent that never gets it."""
+
+    host: Url
+    agent: AgentName
+    reason: Reason = ""
+
+
+class Lift(BaseModel):
+    """A host, and the agent that may have it again."""
+
+    host: Url
+    agent: AgentName
+
+
+class Moved(BaseModel):
+    """moved: units that changed hands at once."""
+
+    moved: int
+
+
+class Lifted(BaseModel):
+    """lifted: there was a ban."""
+
+    lifted: bool
+
+
+@router.get("/pins")
+async def list_pins(
+    door: Door, _: Viewer, agent: str = "", limit: Limit = 100, offset: Offset = 0
+) -> PinPage:
+    """List pins, of one agent or of all, with why those that do not hold now do not."""
+    return await asyncio.to_thread(pins.list_pins, door.db, agent=agent, limit=limit, offset=offset)
+
+
+@router.post("/move")
+async def move(door: Door, actor: Operator, asked: NewMove) -> Moved:
+    """Give a unit and what shares its address to an agent now; the next plan may move it again."""
+    moved = await asyncio.to_thread(
+        unit_moves.move_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
+    )
+    return Moved(moved=moved)
+
+
+@router.post("/pin")
+async def pin(door: Door, actor: Operator, asked: NewPin) -> Pinned:
+    """Give a unit to an agent until somebody says otherwise."""
+    return await asyncio.to_thread(
+        pins.pin_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
+    )
+
+
+@router.post("/pin-many")
+async def pin_many(door: Door, actor: Operator, asked: NewPins) -> Pinned:
+    """Give many units to an agent; what cannot be is refused one by one."""
+    return await asyncio.to_thread(
+        pins.pin_units, door.db, asked.units, asked.agent, asked.reason, actor, door.now_ms()
+    )
+
+
+@router.post("/unpin")
+async def unpin(door: Door, actor: Operator, asked: Unpin) -> Unpinned:
+    """Let plans move units again."""
+    unpinned = await asyncio.to_thread(
+        pins.unpin_units, door.db, asked.units, actor, door.now_ms(), asked.reason
+    )
+    return Unpinned(unpinned=unpinned)
+
+
+@router.get("/bans")
+async def list_bans(
+    door: Door, _: Viewer, agent: str = "", limit: Limit = 100, offset: Offset = 0
+) -> list[Ban]:
+    """List bans, of one agent or of all."""
+    return await asyncio.to_thread(bans.list_bans, door.db, agent=agent, limit=limit, offset=offset)
+
+
+@router.post("/ban")
+async def ban(door: Door, actor: Operator, asked: NewBan) -> Moved:
+    """Let an agent never get a host, nor what shares its address."""
+    moved = await asyncio.to_thread(
+        bans.ban_host,
+        door.db,
+        asked.host,
+        asked.agent,
+        asked.reason,
+        actor,
+        door.now_ms(),
+        door.policy,
+    )
+    return Moved(moved=moved)
+
+
+@router.post("/lift-ban")
+async def lift_ban(door: Door, actor: Operator, asked: Lift) -> Lifted:
+    """Let an agent get a host again."""
+    lifted = await asyncio.to_thread(
+        bans.lift_ban, door.db, asked.host, asked.agent, actor, door.now_ms()
+    )
+    return Lifted(lifted=lifted)

@@ -1,0 +1,90 @@
+"""Lists that people upload: plain text or gzip, spooled, read line by line.
+
+Invariant: a list that is cut short or is no gzip is refused as a whole, before anything is done
+with it; memory is bounded, whatever its length.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import Request
+
+from manager.api.access import AdminDoor
+from manager.intake.body_decoding import DecodingLimits
+from manager.intake.connected import gone_client, while_connected
+from manager.intake.list_checking import ListJob, check_list, plain_chunks
+from manager.intake.log_job import RefusedBody
+from manager.intake.receiving import Receiving, receive
+from shared.wire.gzip_stream import split_lines
+from shared.wire.server_list import LIST_LINE_LIMIT_BYTES
+
+__all__ = ["TEXT_BODY", "Lines", "text_body"]
+
+LINES_BETWEEN_LOOKS: Final = 1_000
+
+TEXT_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": False,  # an empty list is one
+        "content": {
+            "text/plain": {"schema": {"type": "string"}},
+            "application/gzip": {},
+            "application/octet-stream": {},
+        },
+    }
+}
+"""What OpenAPI says of such a body."""
+
+Lines = Callable[[], Iterator[tuple[int, str]]]
+"""Gives the lines from the beginning, each time it is called: number from 1, text."""
+
+
+@asynccontextmanager
+async def text_body(request: Request, door: AdminDoor, what: str) -> AsyncIterator[Lines]:
+    """Take the body of a request; it is removed at the end of the `with` block.
+
+    A worker process looks through it first; where the client goes away, the reading ends.
+    what: for messages, as `list of hosts`. Raises LimitError, FormatError, SlowSenderError.
+    """
+    limits = door.settings.limits
+    declared = request.headers.get("content-length", "")
+    body = await receive(
+        request.stream(),
+        door.spool,
+        what,
+        limit_bytes=limits.hosts_bytes,
+        declared_bytes=int(declared) if declared.isdigit() else None,
+        patience=Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+    )
+
+    try:
+        decoding = DecodingLimits(limits.hosts_bytes, limits.decoded_ratio, 10**12, "")
+        job = ListJob(body.path, decoding, door.settings.intake.list_cpu_s)
+        refused = await while_connected(request, _checked(door, job))
+        if refused is not None:
+            raise refused.error
+        async with gone_client(request) as check_client:
+
+            def lines() -> Iterator[tuple[int, str]]:
+                return _lines(body.path, decoding, check_client)
+
+            yield lines
+    finally:
+        await asyncio.shield(asyncio.to_thread(body.discard))
+
+
+async def _checked(door: AdminDoor, job: ListJob) -> RefusedBody | None:
+    return await door.read(check_list, job)
+
+
+def _lines(
+    body: Path, limits: DecodingLimits, check_client: Callable[[], None]
+) -> Iterator[tuple[int, str]]:
+    for number, line in split_lines(plain_chunks(body, limits), limit_bytes=LIST_LINE_LIMIT_BYTES):
+        if number % LINES_BETWEEN_LOOKS == 0:
+            check_client()
+        yield number, line.decode("utf-8", "surrogateescape")

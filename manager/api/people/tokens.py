@@ -1,0 +1,56 @@
+"""Tokens for scripts: made by people, shown once, revoked at any time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from manager.api.access import Door, Person, actor_at
+from manager.operations.people import api_tokens
+from manager.operations.people.api_tokens import MOST_DAYS, NewToken, TokenRow
+from manager.operations.people.users import Role
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/tokens", tags=["tokens"])
+
+
+class AskedToken(BaseModel):
+    """A token of a role that is at most one's own. user: whose, from this machine only."""
+
+    name: Annotated[str, Field(max_length=64, description="letters, digits and . _ -")]
+    role: Role = "viewer"
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS)] = 90
+    user: Annotated[str, Field(max_length=64)] = ""
+
+
+@router.get("")
+async def list_tokens(door: Door, asks: Person) -> list[TokenRow]:
+    """List one's own tokens, or everybody's to an administrator; never the tokens themselves."""
+    return await asyncio.to_thread(api_tokens.list_tokens, door.db, asks)
+
+
+@router.post("", status_code=201)
+async def make_token(request: Request, door: Door, asks: Person, asked: AskedToken) -> NewToken:
+    """Make a token; the answer shows it, this once. A token cannot make one."""
+    return await asyncio.to_thread(
+        api_tokens.make_token,
+        door.db,
+        asks,
+        asked.name,
+        asked.role,
+        asked.days,
+        actor_at(request, asks),
+        door.now_ms(),
+        user=asked.user,
+    )
+
+
+@router.post("/{number}/revoke", status_code=204)
+async def revoke_token(request: Request, door: Door, asks: Person, number: int) -> None:
+    """End a token at once."""
+    actor = actor_at(request, asks)
+    await asyncio.to_thread(api_tokens.revoke_token, door.db, asks, number, actor, door.now_ms())

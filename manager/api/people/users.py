@@ -1,0 +1,119 @@
+"""Users: who may see and change what."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from manager.api.access import Admin, Door
+from manager.operations.people import sessions, users
+from manager.operations.people.sessions import OpenSession
+from manager.operations.people.users import PasswordSet, Role, User
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/users", tags=["users"])
+Password = Annotated[str, Field(max_length=1024)]
+
+
+class NewUser(BaseModel):
+    """A person who may log in from now on."""
+
+    name: Annotated[str, Field(max_length=64)]
+    password: Password
+    role: Role = "viewer"
+
+
+class NewPassword(BaseModel):
+    """A password; all sessions of its user end. tokens: those of the user's scripts, too."""
+
+    password: Password
+    tokens: bool = False
+
+
+class NewRole(BaseModel):
+    """What a user may do."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Role
+
+
+class WhichSession(BaseModel):
+    """A session by its id; empty: all of the user."""
+
+    session: Annotated[str, Field(max_length=64)] = ""
+
+
+class Ended(BaseModel):
+    """How many sessions were ended."""
+
+    ended: int
+
+
+@router.get("")
+async def list_users(door: Door, _: Admin) -> list[User]:
+    """List all users by name."""
+    return await asyncio.to_thread(users.list_users, door.db)
+
+
+@router.post("", status_code=201)
+async def add_user(door: Door, actor: Admin, asked: NewUser) -> User:
+    """Add a user."""
+    return await asyncio.to_thread(
+        users.add_user, door.db, asked.name, asked.password, asked.role, actor, door.now_ms()
+    )
+
+
+@router.post("/{name}/password")
+async def change_password(door: Door, actor: Admin, name: str, asked: NewPassword) -> PasswordSet:
+    """Set a user's password; say how many tokens of the user's scripts ended, how many go on."""
+    return await asyncio.to_thread(
+        users.change_password,
+        door.db,
+        name,
+        asked.password,
+        actor,
+        door.now_ms(),
+        tokens=asked.tokens,
+    )
+
+
+@router.post("/{name}/role", status_code=204)
+async def set_role(door: Door, actor: Admin, name: str, asked: NewRole) -> None:
+    """Set what a user may do; who is disabled stays so."""
+    await asyncio.to_thread(users.set_role, door.db, name, asked.role, actor, door.now_ms())
+
+
+@router.post("/{name}/disable", status_code=204)
+async def disable(door: Door, actor: Admin, name: str) -> None:
+    """Keep a user out: all sessions end, and no token of the user opens anything."""
+    await asyncio.to_thread(
+        users.set_user_disabled, door.db, name, actor, door.now_ms(), disabled=True
+    )
+
+
+@router.post("/{name}/enable", status_code=204)
+async def enable(door: Door, actor: Admin, name: str) -> None:
+    """Let a user in again."""
+    await asyncio.to_thread(
+        users.set_user_disabled, door.db, name, actor, door.now_ms(), disabled=False
+    )
+
+
+@router.get("/{name}/sessions")
+async def list_sessions(door: Door, _: Admin, name: str) -> list[OpenSession]:
+    """List where a user is logged in."""
+    return await asyncio.to_thread(sessions.list_sessions, door.db, name, door.now_ms())
+
+
+@router.post("/{name}/sessions/end")
+async def end_sessions(door: Door, actor: Admin, name: str, asked: WhichSession) -> Ended:
+    """Log a user out: of one session, or everywhere."""
+    ended = await asyncio.to_thread(
+        sessions.end_sessions, door.db, name, actor, door.now_ms(), asked.session
+    )
+    return Ended(ended=ended)

@@ -1,0 +1,145 @@
+"""Plans: make one, look at it, apply it, take the last one back."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from manager.api.access import Door, Operator, Viewer
+from manager.api.rounds.rounds import Limit, Method, Moves, Offset, Seed, Sort
+from manager.operations.planning import plan_application, plan_changes, plan_list, plan_tree, plans
+from manager.operations.planning.plan_changes import Change
+from manager.operations.planning.plan_list import PlanFilter, PlanPage
+from manager.operations.planning.plan_tree import PlanTree
+from manager.operations.planning.plans import PlanDetail
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1", tags=["plans"])
+
+
+class NewPlan(BaseModel):
+    """How units would be given out, from what is known now. compare: try the other methods, too.
+
+    moves: share of the placed units that it may move; none: the policy's.
+    """
+
+    method: Method = "default"
+    seed: Seed = 0
+    moves: Moves = None
+    compare: bool = True
+
+
+class Decided(BaseModel):
+    """Which plan stood when it was decided; refused where another one was applied since."""
+
+    standing: Annotated[
+        int | None,
+        Field(ge=0, description="the plan that was applied last, 0: none; absent: do not ask"),
+    ] = None
+
+
+class Applied(BaseModel):
+    """moved: units that changed hands; 0 where the plan was applied before."""
+
+    moved: int
+
+
+@router.get("/plans")
+async def list_plans(
+    door: Door,
+    _: Viewer,
+    method: str = "",
+    applied: bool | None = None,
+    sort: Sort = "-number",
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> PlanPage:
+    """List the plans that match, the newest first, a page at a time; `total` says how many."""
+    return await asyncio.to_thread(
+        plan_list.plan_page,
+        door.db,
+        PlanFilter(method, applied),
+        sort=sort,
+        limit=limit,
+        offset=offset,
+    )
+
+
+@router.post("/plans", status_code=201)
+async def make_plan(door: Door, actor: Operator, asked: NewPlan) -> PlanDetail:
+    """Make a plan; nothing moves until it is applied."""
+
+    def make() -> PlanDetail:
+        number = plans.make_plan(
+            door.db,
+            asked.method,
+            actor,
+            door.now_ms(),
+            seed=asked.seed,
+            moves=asked.moves,
+            policy=door.policy,
+            planner=door.planner,
+            compare=asked.compare,
+        )
+        return plans.plan_detail(door.db, number)
+
+    return await asyncio.to_thread(make)
+
+
+@router.get("/plans/{number:int}")
+async def plan_detail(
+    door: Door,
+    _: Viewer,
+    number: int,
+    agent: Annotated[str, Query(description="moves that this agent gives or takes")] = "",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> PlanDetail:
+    """Show a plan and a page of its moves, those that save most first; `moving` says how many."""
+    return await asyncio.to_thread(
+        plans.plan_detail, door.db, number, agent=agent, limit=limit, offset=offset
+    )
+
+
+@router.get("/plans/{number}/tree")
+async def tree(door: Door, _: Viewer, number: int) -> PlanTree:
+    """Show the spanning tree of a plan's agents with Give and Move, and who gives what to whom."""
+    return await asyncio.to_thread(plan_tree.plan_tree, door.db, number)
+
+
+@router.get("/plans/{number}/changes")
+async def changes(door: Door, _: Viewer, number: int) -> list[Change]:
+    """Say what changed since a plan was made; of one that was applied nothing."""
+    return await asyncio.to_thread(plan_changes.changes_since, door.db, number)
+
+
+@router.post("/plans/{number}/apply")
+async def apply_plan(
+    door: Door, actor: Operator, number: int, decided: Decided | None = None
+) -> Applied:
+    """Carry a plan out, where nothing that it needs has changed since it was made."""
+    moved = await asyncio.to_thread(
+        plan_application.apply_plan,
+        door.db,
+        number,
+        actor,
+        door.now_ms(),
+        standing=decided.standing if decided is not None else None,
+    )
+    return Applied(moved=moved)
+
+
+@router.post("/plans/undo", status_code=201)
+async def undo_plan(door: Door, actor: Operator, decided: Decided | None = None) -> PlanDetail:
+    """Give back what the last applied plan moved; the answer is the plan that does."""
+
+    def undo() -> PlanDetail:
+        standing = decided.standing if decided is not None else None
+        number = plan_application.undo_plan(door.db, actor, door.now_ms(), standing=standing)
+        return plans.plan_detail(door.db, number)
+
+    return await asyncio.to_thread(undo)

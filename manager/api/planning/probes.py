@@ -1,0 +1,100 @@
+"""Probes: what was measured and how lately, and ordering more."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from manager.api.access import Door, Operator, Viewer
+from manager.operations.hosts import probe_matrix
+from manager.operations.hosts.host_views import HostFilter
+from manager.operations.hosts.probe_matrix import Matrix
+from manager.operations.planning import distance_pairs, probe_coverage, requested_probes
+from manager.operations.planning.distance_pairs import PairFilter, PairRow
+from manager.operations.planning.probe_coverage import Coverage
+from manager.operations.planning.requested_probes import Ordered
+
+__all__ = ["router"]
+
+router: Final = APIRouter(prefix="/api/v1/probes", tags=["probes"])
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Offset = Annotated[int, Query(ge=0)]
+
+
+class NewProbes(BaseModel):
+    """What is to be probed: one of them at least, or together."""
+
+    host: Annotated[str, Field(max_length=2083)] = ""
+    agent: Annotated[str, Field(max_length=253)] = ""
+    older_days: Annotated[
+        float | None, Field(ge=0, le=3650, description="measured longer ago than that")
+    ] = None
+
+
+@router.get("")
+async def pairs(
+    door: Door,
+    _: Viewer,
+    agent: Annotated[str, Query(description="its name")] = "",
+    host: Annotated[str, Query(description="its key, or any URL on it")] = "",
+    older_days: Annotated[float | None, Query(ge=0, le=3650)] = None,
+    reached: Annotated[str, Query(description="reached or unreachable")] = "",
+    sort: Annotated[str, Query(description="age or distance, `-` before it turns it")] = "age",
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> list[PairRow]:
+    """List what agents measured of hosts, a page at a time."""
+    return await asyncio.to_thread(
+        distance_pairs.pairs,
+        door.db,
+        PairFilter(agent, host, older_days, reached),
+        door.now_ms(),
+        sort=sort,
+        limit=limit,
+        offset=offset,
+    )
+
+
+@router.get("/matrix")
+async def matrix(
+    door: Door,
+    _: Viewer,
+    agent: Annotated[list[str], Query(description="names; one or more", min_length=1)],
+    domain: Annotated[str, Query(description="`example.jp`: it and all names below it")] = "",
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> Matrix:
+    """Lay hosts beside agents: what is measured, predicted, ordered and failed."""
+    return await asyncio.to_thread(
+        probe_matrix.matrix,
+        door.db,
+        agent,
+        HostFilter(domain=domain),
+        limit=limit,
+        offset=offset,
+        policy=door.policy,
+    )
+
+
+@router.get("/coverage")
+async def coverage(door: Door, _: Viewer) -> Coverage:
+    """Say what share of all pairs is measured freshly, by agent, and how old distances are."""
+    return await asyncio.to_thread(probe_coverage.coverage, door.db, door.now_ms(), door.policy)
+
+
+@router.post("", status_code=201)
+async def order(door: Door, actor: Operator, asked: NewProbes) -> Ordered:
+    """Order probes of a host, by an agent, or of what was measured long ago."""
+    return await asyncio.to_thread(
+        requested_probes.order_probes,
+        door.db,
+        actor,
+        door.now_ms(),
+        host=asked.host,
+        agent=asked.agent,
+        older_days=asked.older_days,
+        policy=door.policy,
+    )

@@ -1,0 +1,199 @@
+"""Rounds: start, look, cancel, report; schedules by which they begin."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from manager.api.access import Door, Operator, Viewer
+from manager.api.rounds.schedules import add_schedule_routes
+from manager.db.rounds.schedules import RoundSchedule
+from manager.operations.rounds import (
+    round_history,
+    round_holders,
+    round_list,
+    round_report,
+    round_schedules,
+    rounds,
+)
+from manager.operations.rounds.round_history import PastRound
+from manager.operations.rounds.round_holders import RoundHolders
+from manager.operations.rounds.round_list import RoundFilter, RoundPage
+from manager.operations.rounds.round_report import RoundReport
+from manager.operations.rounds.rounds import RoundDetail
+from manager.operations.timetables import Scheduled
+
+__all__ = ["Limit", "Method", "Offset", "Seed", "Sort", "router"]
+
+router: Final = APIRouter(prefix="/api/v1", tags=["rounds"])
+Method = Literal["default", "random", "keep", "tree", "exchange", "prices", "lp"]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+Limit = Annotated[int, Field(ge=1, le=1000)]
+Offset = Annotated[int, Field(ge=0, lt=2**62)]
+Sort = Annotated[str, Query(description="a column, `-` before it for descending")]
+
+Moves = Annotated[float | None, Field(ge=0, le=1)]
+
+
+class NewRound(BaseModel):
+    """How the units of a round are given out. probe: measure first what is not known freshly.
+
+    moves: share of the placed units that its plan may move; none: the policy's.
+    """
+
+    method: Method = "default"
+    probe: bool = True
+    seed: Seed = 0
+    moves: Moves = None
+
+
+class NewSchedule(BaseModel):
+    """crontab: five fields as cron reads them, or @daily and the like; in the time zone."""
+
+    crontab: Annotated[str, Field(max_length=200)]
+    zone: Annotated[str, Field(max_length=64)] = "UTC"
+    method: Method = "default"
+    probe: bool = True
+    moves: Moves = None
+
+
+class ChangedSchedule(NewSchedule):
+    """The whole schedule. shown_ms: refused where it was not made then (`made_ms`) any more."""
+
+    shown_ms: Annotated[int | None, Field(ge=0, lt=2**62)] = None
+
+
+class Cancel(BaseModel):
+    """Why a round is cancelled, for the audit. round: refused where another one goes on by now."""
+
+    round: int | None = None
+    reason: Annotated[str, Field(max_length=500)] = ""
+
+
+@router.get("/rounds")
+async def list_rounds(
+    door: Door,
+    _: Viewer,
+    method: str = "",
+    state: Annotated[str, Query(description=", ".join(round_list.STATES))] = "",
+    sort: Sort = "-number",
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> RoundPage:
+    """List the rounds that match, the newest first, a page at a time; `total` says how many."""
+    return await asyncio.to_thread(
+        round_list.round_page,
+        door.db,
+        RoundFilter(method, state),
+        sort=sort,
+        limit=limit,
+        offset=offset,
+    )
+
+
+@router.get("/rounds/history")
+async def history(
+    door: Door,
+    _: Viewer,
+    limit: Limit = 60,
+    before: Annotated[
+        int | None, Query(ge=1, lt=2**62, description="rounds of lesser numbers only")
+    ] = None,
+) -> list[PastRound]:
+    """Lay the newest rounds side by side, oldest first: planned, at best possible, measured."""
+    return await asyncio.to_thread(round_history.past_rounds, door.db, limit, before)
+
+
+@router.post("/rounds", status_code=201)
+async def start_round(door: Door, actor: Operator, asked: NewRound) -> RoundDetail:
+    """Start a round."""
+
+    def start() -> RoundDetail:
+        number = rounds.start_round(
+            door.db,
+            asked.method,
+            actor,
+            door.now_ms(),
+            probe=asked.probe,
+            seed=asked.seed,
+            moves=asked.moves,
+            policy=door.policy,
+        )
+        return rounds.round_detail(door.db, number)
+
+    return await asyncio.to_thread(start)
+
+
+@router.post("/rounds/cancel")
+async def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetail:
+    """Cancel the round that goes on."""
+
+    def cancel() -> RoundDetail:
+        number = rounds.cancel_round(door.db, actor, door.now_ms(), asked.reason, meant=asked.round)
+        return rounds.round_detail(door.db, number)
+
+    return await asyncio.to_thread(cancel)
+
+
+@router.post("/rounds/schedules", status_code=201)
+async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Scheduled[RoundSchedule]:
+    """Let rounds begin by the clock."""
+    return await asyncio.to_thread(
+        round_schedules.add_schedule,
+        door.db,
+        asked.crontab,
+        asked.zone,
+        asked.method,
+        actor,
+        door.now_ms(),
+        probe=asked.probe,
+        moves=asked.moves,
+    )
+
+
+@router.post("/rounds/schedules/{number}")
+async def change_schedule(
+    door: Door, actor: Operator, number: int, asked: ChangedSchedule
+) -> Scheduled[RoundSchedule]:
+    """Let a schedule be another, whole, under its number."""
+    return await asyncio.to_thread(
+        round_schedules.change_schedule,
+        door.db,
+        number,
+        asked.crontab,
+        asked.zone,
+        asked.method,
+        actor,
+        door.now_ms(),
+        probe=asked.probe,
+        moves=asked.moves,
+        shown_ms=asked.shown_ms,
+    )
+
+
+add_schedule_routes(
+    router, "/rounds/schedules", round_schedules.TIMETABLE, Scheduled[RoundSchedule]
+)
+
+
+@router.get("/rounds/{number}/report")
+async def round_report_of(door: Door, _: Viewer, number: int) -> RoundReport:
+    """Say what a round was planned to cost, what was measured, and how far they are apart."""
+    return await asyncio.to_thread(round_report.round_report, door.db, number)
+
+
+@router.get("/rounds/{number:int}/holders")
+async def round_holders_of(door: Door, _: Viewer, number: int, limit: Limit = 20) -> RoundHolders:
+    """List what a round waits for: hosts with their agents, those held longest first."""
+    return await asyncio.to_thread(
+        round_holders.holders_of, door.db, number, door.policy, door.now_ms(), limit
+    )
+
+
+@router.get("/rounds/{number:int}")
+async def round_detail(door: Door, _: Viewer, number: int) -> RoundDetail:
+    """Show a round and its progress."""
+    return await asyncio.to_thread(rounds.round_detail, door.db, number)

@@ -1,0 +1,30 @@
+"""Schedules of one use: listed and removed. How one is made is left to its use."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter
+
+from manager.api.access import Door, Operator, Viewer
+from manager.operations.timetables import Timetable
+
+__all__ = ["add_schedule_routes"]
+
+
+def add_schedule_routes(
+    router: APIRouter, path: str, timetable: Timetable[Any], shown: Any
+) -> None:
+    """Add `GET path` and `POST path/N/remove` to a router. shown: the model of one."""
+
+    async def list_schedules(door: Door, _: Viewer) -> Any:
+        """List schedules, the next to run first, with their next five runs."""
+        return await asyncio.to_thread(timetable.listed, door.db, door.now_ms())
+
+    @router.post(f"{path}/{{number}}/remove", status_code=204)
+    async def remove_schedule(door: Door, actor: Operator, number: int) -> None:
+        """Let nothing happen by a schedule any more."""
+        await asyncio.to_thread(timetable.remove, door.db, number, actor, door.now_ms())
+
+    router.add_api_route(path, list_schedules, response_model=list[shown])

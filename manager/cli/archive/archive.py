@@ -1,0 +1,270 @@
+"""`prsm archive`, `withdraw`, `compact`, `mirrors`: what the archive gives away, and of whom."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from manager.cli import output
+from manager.cli.archive.adoption import adopt, trash
+from manager.cli.options import Place, json_option, pass_place, yes_option
+
+__all__ = ["archive", "compact", "mirrors", "withdraw"]
+
+NOTHING: Final = "Nothing has come yet."
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def archive(context: click.Context, as_json: bool) -> None:
+    """What the archive holds, and who takes of it; alone, it says how much."""
+    if context.invoked_subcommand is not None:
+        return
+    place = context.find_object(Place)
+    assert place is not None, "the main command made it"
+    found = place.calls.get("/archive")
+    if as_json:
+        output.as_json(found)
+        return
+    names = ("kind", "state", "segments", "captures", "bytes", "index_bytes")
+    rows = (tuple(row[name] for name in names) for row in found["files"])
+    output.table(("kind", "state", "segments", "captures", "bytes", "index bytes"), rows, NOTHING)
+    output.say(f"results of jobs: {found['results']['files']}, {found['results']['bytes']} bytes")
+
+
+archive.add_command(adopt)
+archive.add_command(trash)
+
+
+@archive.command()
+@click.argument("url")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
+@json_option
+@pass_place
+def captures(place: Place, url: str, limit: int, as_json: bool) -> None:
+    """List when the page URL was collected, newest first, and what came."""
+    found = place.calls.get("/archive/captures", url=url, limit=limit)
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("fetched", "status", "type", "bytes", "kept back", "segment", "offset"),
+        (
+            (
+                output.time_text(one["fetched_ms"]),
+                one["status"],
+                one["mime"],
+                one["body_bytes"],
+                one["withheld"],
+                one["segment"],
+                one["offset"],
+            )
+            for one in found["captures"]
+        ),
+        "The archive holds no capture of this URL.",
+    )
+    if found["has_older"]:
+        output.say("its host also lies in older segments, which were not looked at")
+
+
+@archive.command()
+@click.option("--client", default="", help="Only of this third party.")
+@click.option("--state", default="", help="going, done or cut.")
+@click.option("--limit", default=100, show_default=True)
+@json_option
+@pass_place
+def downloads(place: Place, client: str, state: str, limit: int, as_json: bool) -> None:
+    """What third parties take, and how far it is."""
+    found = place.calls.get("/archive/downloads", client=client, state=state, limit=limit)
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("client", "token", "what", "state", "sent", "of", "requests", "last", "problem"),
+        (
+            (
+                *(one[name] for name in ("client", "token_id", "name", "state", "sent_bytes")),
+                one["size_bytes"] or "?",
+                one["requests"],
+                output.time_text(one["last_ms"]),
+                one["problem"],
+            )
+            for one in found
+        ),
+        "Nobody took anything.",
+    )
+
+
+@archive.command()
+@click.option("--client", default="", help="Only of this third party.")
+@click.option("--state", default="", help="queued, running, complete, failed or gone.")
+@click.option("--limit", default=100, show_default=True)
+@json_option
+@pass_place
+def jobs(place: Place, client: str, state: str, limit: int, as_json: bool) -> None:
+    """Selections that are made as files."""
+    found = place.calls.get("/archive/jobs", client=client, state=state, limit=limit)
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("job", "client", "state", "done", "of", "query", "problem"),
+        (_job(one) for one in found),
+        "Nobody asked for a job.",
+    )
+
+
+def _job(one: dict[str, Any]) -> tuple[object, ...]:
+    names = ("id", "client", "state", "done", "total", "query", "problem")
+    return tuple(one[name] for name in names)
+
+
+@archive.command()
+@click.option("--now", is_flag=True, help="Begin a pass over all kept files now.")
+@json_option
+@pass_place
+def scrub(place: Place, now: bool, as_json: bool) -> None:
+    """How far the verification of all kept files is (archive.scrub_days)."""
+    if now:
+        place.calls.post("/archive/scrub")
+    found = place.calls.get("/archive/scrub")
+    if as_json:
+        output.as_json(found)
+        return
+    share = found["bytes"] / found["total_bytes"] if found["total_bytes"] else 0.0
+    running = (
+        f"{found['files']} of {found['total_files']} files, {share:.0%}, at "
+        f"{output.bytes_text(found['rate_bytes_per_s'])}/s"
+    )
+    output.facts(
+        (
+            ("pass", running if found["running"] else "none runs now"),
+            ("begun", output.time_text(found["begun_ms"])),
+            ("ends about", output.time_text(found["ends_ms"])),
+            ("next", output.time_text(found["next_ms"])),
+            ("last pass ended", output.time_text(found["last_ended_ms"])),
+            ("files of the last pass", found["last_files"]),
+            ("missing or damaged now", found["problems"]),
+        )
+    )
+    if found["too_slow"]:
+        output.say("too slow for archive.scrub_days: raise archive.scrub_bytes_per_s")
+
+
+@archive.command()
+@click.option("--before", type=click.IntRange(1), help="Only those before this number.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
+@json_option
+@pass_place
+def problems(place: Place, before: int | None, limit: int, as_json: bool) -> None:
+    """Kept files that are missing or damaged, and what is done about each."""
+    found = place.calls.get("/archive/problems", before=before, limit=limit)
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("number", "file", "kind", "problem", "found", "answer", "detail"),
+        (
+            (
+                one["id"],
+                one["subject"],
+                one["kind"],
+                one["problem"].replace("_", " "),
+                output.time_text(one["found_ms"]),
+                one["answer"].replace("_", " "),
+                one["detail"],
+            )
+            for one in found
+        ),
+        "No kept file is known to be missing or damaged.",
+    )
+
+
+@archive.command("remove-job")
+@click.argument("number", type=int)
+@pass_place
+def remove_job(place: Place, number: int) -> None:
+    """Make job NUMBER no more, and give its result to nobody."""
+    place.calls.post(f"/archive/jobs/{number}/remove")
+    output.say(f"job {number} is removed")
+
+
+@archive.command()
+@click.option("--text", default="", help="Anywhere in the host's key.")
+@click.option("--before", type=click.IntRange(1), help="Only those after this number of the list.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
+@json_option
+@pass_place
+def withdrawn(place: Place, text: str, before: int | None, limit: int, as_json: bool) -> None:
+    """Hosts that are given to nobody; `prsm withdraw` adds one."""
+    found = place.calls.get("/archive/withdrawn", text=text, before=before, limit=limit)
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("host", "since", "segments to rewrite", "reason"),
+        (
+            (one["key"], output.time_text(one["since_ms"]), one["segments"], one["reason"])
+            for one in found
+        ),
+        "No such host is withdrawn." if text or before else "No host is withdrawn.",
+    )
+    if len(found) == limit:
+        output.say(f"Those after these: --before {found[-1]['id']}")
+
+
+@click.command()
+@click.argument("hosts", nargs=-1, required=True, metavar="HOST...")
+@click.option("--reason", required=True, help="Why; the audit keeps it.")
+@click.option("--compact", "at_once", is_flag=True, help="Rewrite the segments now, not later.")
+@yes_option
+@pass_place
+def withdraw(place: Place, hosts: tuple[str, ...], reason: str, at_once: bool, yes: bool) -> None:
+    """Take HOSTs down: not crawled, not taken from agents, given to nobody from now on.
+
+    Files, indexes and results that hold one answer 410; the next compaction rewrites them without
+    it, and then its captures are gone. http and https are two hosts: name both.
+    """
+    if not yes:
+        click.confirm(f"Captures of {', '.join(hosts)} will be deleted. Go on?", abort=True)
+    for host in hosts:
+        place.calls.post("/hosts/exclude", {"host": host, "reason": reason})
+        output.say(f"{host} is withdrawn")
+    if at_once:
+        _compact(place)
+
+
+@click.command()
+@json_option
+@pass_place
+def compact(place: Place, as_json: bool) -> None:
+    """Rewrite segments without the hosts that were withdrawn, now."""
+    if as_json:
+        output.as_json(place.calls.post("/archive/compact"))
+    else:
+        _compact(place)
+
+
+def _compact(place: Place) -> None:
+    done = place.calls.post("/archive/compact")
+    output.say(f"{done['rewritten']} segments rewritten, {done['deleted']} deleted")
+
+
+@click.command()
+@click.option("--share", default=0.5, show_default=True, help="Of the smaller host's pages.")
+@click.option("--limit", default=100, show_default=True)
+@json_option
+@pass_place
+def mirrors(place: Place, share: float, limit: int, as_json: bool) -> None:
+    """List hosts that show what another host shows, under the same paths; reads all indexes."""
+    found = place.calls.get("/archive/mirrors", share=share, limit=limit)
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("host", "mirrors", "pages", "alike"),
+        ((one["host"], one["of"], one["pages"], one["alike"]) for one in found),
+        "No host shows what another one shows.",
+    )

@@ -1,0 +1,110 @@
+"""`prsm clients`: third parties who may take captures."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from manager.cli import output
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["clients"]
+
+SCOPES: Final = ("segments", "pages", "index", "changes")
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def clients(context: click.Context, as_json: bool) -> None:
+    """Third parties and their tokens; alone, it lists them."""
+    if context.invoked_subcommand is not None:
+        return
+    place = context.find_object(Place)
+    assert place is not None, "the main command made it"
+    found = place.calls.get("/clients")
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("client", "contact", "tokens", "today", "last month", "disabled"),
+        (_line(one) for one in found),
+        "No third party yet. `prsm clients add NAME --contact ADDRESS` registers one.",
+    )
+
+
+def _line(one: dict[str, Any]) -> tuple[object, ...]:
+    tokens = [token for token in one["tokens"] if token["revoked_ms"] is None]
+    today = max((row["day"] for row in one["usage"]), default=0)
+    return (
+        one["client"]["name"],
+        one["client"]["contact"],
+        " ".join(str(token["id"]) for token in tokens),
+        sum(row["bytes"] for row in one["usage"] if row["day"] == today),
+        sum(row["bytes"] for row in one["usage"]),
+        output.time_text(one["client"]["disabled_ms"]),
+    )
+
+
+@clients.command()
+@click.argument("name")
+@click.option("--contact", required=True, help="Where the client is reached.")
+@click.option("--purpose", default="", help="What the captures are for.")
+@pass_place
+def add(place: Place, name: str, contact: str, purpose: str) -> None:
+    """Register the third party NAME; `prsm clients token NAME` then issues its token."""
+    place.calls.post("/clients", {"name": name, "contact": contact, "purpose": purpose})
+    output.say(f"{name} is registered")
+
+
+@clients.command()
+@click.argument("name")
+@click.option("--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="Default: all.")
+@click.option("--days", default=365, show_default=True, help="It ends after so many days.")
+@click.option("--daily-bytes", default=0, help="It gives so many bytes a day; 0: no limit.")
+@click.option("--requests-per-minute", default=600, show_default=True)
+@json_option
+@pass_place
+def token(
+    place: Place,
+    name: str,
+    scopes: tuple[str, ...],
+    days: int,
+    daily_bytes: int,
+    requests_per_minute: int,
+    as_json: bool,
+) -> None:
+    """Issue a token for NAME. It is shown once and kept nowhere."""
+    body = {
+        "scopes": list(scopes or SCOPES),
+        "days": days,
+        "daily_bytes": daily_bytes,
+        "requests_per_minute": requests_per_minute,
+    }
+    made = place.calls.post(f"/clients/{name}/tokens", body)
+    if as_json:
+        output.as_json(made)
+        return
+    output.say(f"token {made['id']} until {output.time_text(made['expires_ms'])}:", err=True)
+    output.say(made["token"])
+
+
+@clients.command()
+@click.argument("name")
+@click.argument("number", type=int)
+@pass_place
+def revoke(place: Place, name: str, number: int) -> None:
+    """End token NUMBER of NAME; downloads by it end too."""
+    place.calls.post(f"/clients/{name}/tokens/{number}/revoke")
+    output.say(f"token {number} of {name} is revoked")
+
+
+@clients.command()
+@click.argument("name")
+@click.option("--again", is_flag=True, help="Let it in again.")
+@pass_place
+def disable(place: Place, name: str, again: bool) -> None:
+    """Keep NAME out, whatever token it has."""
+    place.calls.post(f"/clients/{name}/disable", {"disabled": not again})
+    output.say(f"{name} is {'let in again' if again else 'disabled'}")

@@ -1,0 +1,332 @@
+"""`prsm agents`: who they are, how they join, what is ordered of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from manager.cli import output
+from manager.cli.manager_client import RefusedError
+from manager.cli.options import Place, json_option, pass_place, yes_option
+
+__all__ = ["agents"]
+
+
+@click.group()
+def agents() -> None:
+    """The robots at the partners' sites."""
+
+
+@agents.command("list")
+@json_option
+@pass_place
+def list_(place: Place, as_json: bool) -> None:
+    """List all agents with how they are, and why."""
+    found = place.calls.get("/agents")
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("agent", "state", "units", "last contact", "version", "why"),
+        (
+            (
+                agent["name"],
+                agent["state"] + ("!" if agent["attention"] else ""),
+                agent["units_owned"],
+                output.time_text(agent["last_contact_ms"]),
+                agent["version"] or ("plain" if agent["kind"] == "plain" else "-"),
+                agent["reason"],
+            )
+            for agent in found
+        ),
+        "No agent yet. `prsm agents token NAME` makes a token with which one joins.",
+    )
+
+
+@agents.command()
+@click.argument("name")
+@json_option
+@pass_place
+def show(place: Place, name: str, as_json: bool) -> None:
+    """Show one agent."""
+    detail = place.calls.get(f"/agents/{name}")
+    if as_json:
+        output.as_json(detail)
+        return
+    agent = detail["agent"]
+    output.facts(
+        (
+            ("agent", agent["name"]),
+            ("state", f"{agent['state']}: {agent['reason']}"),
+            ("says", f"{agent['said_state']} {agent['said_reason']}".strip()),
+            ("speaks", "the five messages" if agent["kind"] == "plain" else "sync"),
+            ("version", agent["version"]),
+            ("units owned", agent["units_owned"]),
+            ("may fetch", f"{agent['crawl_rights']} to crawl, {agent['probe_rights']} to probe"),
+            ("last contact", output.time_text(agent["last_contact_ms"])),
+            ("by", agent["last_contact"]),
+            ("last work", output.time_text(agent["last_work_ms"])),
+            ("calls again", output.time_text(agent["promised_ms"])),
+            ("list", f"generation {agent['generation']}, holds {agent['generation_held']}"),
+            ("next list", _limit_text(agent["list_limit"])),
+            ("permit until", output.time_text(agent["permit_until_ms"] or None)),
+            ("restart ordered", output.time_text(agent["restart_ordered_ms"])),
+            ("restart handled", output.time_text(agent["restart_handled_ms"])),
+            ("command", agent["command"] if agent["command_done_ms"] is None else ""),
+            ("disk free", output.bytes_text(agent["disk_free_bytes"])),
+            ("reports waiting", agent["reports_waiting"]),
+            ("clock ahead", output.ms_text(agent["skew_ms"])),
+            ("two machines", agent["clone_reason"]),
+            ("suspect", _suspect_text(agent)),
+            ("doubted", _doubt_text(agent)),
+            ("fetched again", _refetch_text(agent)),
+            ("sends", agent["sending_said"]),
+            ("old settings", _renamed_text(agent)),
+        )
+    )
+    output.link_kinds(detail["counters"].get("kinds", ()))
+
+
+def _renamed_text(agent: dict[str, Any]) -> str:
+    names = ", ".join(f"{one['old']} is {one['new']}" for one in agent["renamed_settings"])
+    return f"{names} now; its prs.toml should say so" if names else ""
+
+
+def _suspect_text(agent: dict[str, Any]) -> str:
+    if agent["suspect_since_ms"] is None:
+        return ""
+    return f"{agent['suspect_reason']} since {output.time_text(agent['suspect_since_ms'])}"
+
+
+def _doubt_text(agent: dict[str, Any]) -> str:
+    if not agent["doubted"]:
+        return ""
+    faults = ", ".join(one["fault"] for one in agent["doubted"])
+    return f"{faults}; its claims do not count; `prsm agents believe {agent['name']}` ends that"
+
+
+def _refetch_text(agent: dict[str, Any]) -> str:
+    if not agent["refetch_round"]:
+        return "no page of it yet"
+    return (
+        f"{agent['refetch_compared']} of its pages in round {agent['refetch_round']}, "
+        f"{agent['refetch_contradicted']} contradicted"
+    )
+
+
+def _limit_text(pages: int | None) -> str:
+    return "all pages" if not pages else f"{pages} pages of each unit"
+
+
+@agents.command()
+@click.argument("name")
+@json_option
+@pass_place
+def token(place: Place, name: str, as_json: bool) -> None:
+    """Make a one-time token with which the machine NAME may join. It is shown once."""
+    made = place.calls.post(f"/agents/{name}/token")
+    if as_json:
+        output.as_json(made)
+        return
+    output.say(made["token"])
+    until = output.time_text(made["expires_ms"])
+    output.say(f"For {name} only, once, until {until}. It is not kept here.", err=True)
+
+
+@agents.command()
+@json_option
+@pass_place
+def tokens(place: Place, as_json: bool) -> None:
+    """List the join tokens that may still be used (not the tokens themselves)."""
+    waiting = place.calls.get("/join-tokens")
+    if as_json:
+        output.as_json(waiting)
+        return
+    output.table(
+        ("agent", "until", "made by"),
+        ((one["agent"], output.time_text(one["expires_ms"]), one["issued_by"]) for one in waiting),
+        "No token waits to be used.",
+    )
+
+
+@agents.command("revoke-token")
+@click.argument("name")
+@pass_place
+def revoke_token(place: Place, name: str) -> None:
+    """End the join token of NAME that nobody has used yet."""
+    place.calls.post(f"/agents/{name}/token/revoke")
+    output.say(f"the join token of {name} lets nobody in any more")
+
+
+@agents.command()
+@click.argument("name")
+@yes_option
+@pass_place
+def retire(place: Place, name: str, yes: bool) -> None:
+    """Take the agent NAME out for good; its units go to others."""
+    if not yes:
+        click.confirm(f"Retire {name}? Its units go to other agents", abort=True)
+    place.calls.post(f"/agents/{name}/retire")
+    output.say(f"{name} is retired; a new join token would bring it back")
+
+
+@agents.command()
+@click.argument("name")
+@yes_option
+@pass_place
+def believe(place: Place, name: str, yes: bool) -> None:
+    """Take what the agent NAME has claimed so far as true, and count by it from now on."""
+    if not yes:
+        click.confirm(f"Believe {name}? Plans go by its times and bytes", abort=True)
+    place.calls.post(f"/agents/{name}/believe")
+    output.say(f"{name} is believed; later claims are judged by those of today")
+
+
+@agents.command()
+@click.argument("name")
+@click.option("--share", default=1.0, show_default=True, help="Of the pages, drawn by chance.")
+@json_option
+@pass_place
+def compare(place: Place, name: str, share: float, as_json: bool) -> None:
+    """Compare what the agent NAME logged with what others logged of the same pages.
+
+    Nothing is fetched: rounds let others probe the hosts that an agent crawls. Exit code 1 where it
+    is contradicted too often.
+    """
+    found = place.calls.post(f"/agents/{name}/compare?share={share}")
+    if as_json:
+        output.as_json(found)
+    else:
+        output.table(
+            ("page", "it says", "others say", "others agree", "disagree"),
+            (
+                (
+                    one["url"],
+                    _said(one["status"], one["bytes"]),
+                    _said(one["their_status"], one["their_bytes"]),
+                    one["agreeing"],
+                    one["disagreeing"],
+                )
+                for one in found["examples"]
+            ),
+            "Nobody contradicts it.",
+        )
+        output.say(
+            f"{found['compared']} of its pages were fetched by others too; "
+            f"{found['contradicted']} are contradicted"
+        )
+    if found["suspect"]:
+        raise RefusedError(f"{name} is contradicted too often to be believed: look at its pages")
+
+
+@agents.command()
+@click.argument("name")
+@json_option
+@pass_place
+def refetches(place: Place, name: str, as_json: bool) -> None:
+    """Show which pages of NAME other agents fetched again after a round, and what they saw.
+
+    Pages of others that NAME fetched again are shown, too.
+    """
+    found = place.calls.get(f"/agents/{name}/refetches")
+    if as_json:
+        output.as_json(found)
+    else:
+        output.table(
+            ("page", "crawled by", "agent: what it saw", "verdict on it"),
+            (
+                (
+                    page["url"],
+                    page["crawled_by"],
+                    "; ".join(
+                        f"{who}: {_said(seen['status'], seen['response_bytes'])}"
+                        for who, seen in page["said"].items()
+                    ),
+                    _VERDICTS[page["verdict"]],
+                )
+                for page in found["pages"]
+            ),
+            "Nothing of it was fetched again yet.",
+        )
+        output.say(
+            f"round {found['round']}: {found['tally']['compared']} pages compared, "
+            f"{found['tally']['contradicted']} contradicted, {found['waiting']} still to be fetched"
+            f"{': too many to be believed' if found['suspect'] else ''}"
+        )
+
+
+_VERDICTS = {True: "others agree", False: "contradicted", None: "nobody can say"}
+
+
+def _said(status: int | None, size_bytes: int) -> str:
+    return "no answer" if status is None else f"{status}, {output.bytes_text(size_bytes)}"
+
+
+@agents.command("list-limit")
+@click.argument("name")
+@click.argument("pages", type=click.IntRange(0))
+@pass_place
+def list_limit(place: Place, name: str, pages: int) -> None:
+    """Set how many PAGES of each unit the next list of NAME allows; 0: all."""
+    place.calls.post(f"/agents/{name}/list-limit", {"pages": pages or None})
+    output.say(f"{name}: next list allows {_limit_text(pages)}")
+
+
+@agents.command("place")
+@click.argument("name")
+@click.argument("latitude", type=float, required=False)
+@click.argument("longitude", type=float, required=False)
+@pass_place
+def place_(place: Place, name: str, latitude: float | None, longitude: float | None) -> None:
+    """Say where NAME is, in degrees as `35.03 135.78`, for the map; without: nobody knows.
+
+    Southern and western degrees are negative: write `-- NAME -33.9 18.4`.
+    """
+    if (latitude is None) != (longitude is None):
+        raise click.UsageError("give LATITUDE and LONGITUDE, or none of them")
+    body = None if latitude is None else {"latitude": latitude, "longitude": longitude}
+    place.calls.post(f"/agents/{name}/position", body, empty=body is None)
+
+
+@agents.command()
+@click.argument("name")
+@click.option(
+    "--pages", is_flag=True, help="Delete all pages on its disk as well, delivered or not."
+)
+@yes_option
+@json_option
+@pass_place
+def restart(place: Place, name: str, pages: bool, yes: bool, as_json: bool) -> None:
+    """Let the agent NAME drop its list and queues, and take its list anew; its pages stay."""
+    if pages and not yes:
+        click.confirm(f"Delete all pages on the disk of {name}, delivered or not?", abort=True)
+    _ordered(place, name, {"command": "restart", "pages": pages}, as_json=as_json)
+
+
+def _ordered(place: Place, name: str, body: dict[str, Any], *, as_json: bool) -> None:
+    ordered = place.calls.post(f"/agents/{name}/command", body)
+    if as_json:
+        output.as_json(ordered)
+    else:
+        output.say(f"{name}: {body['command']} is ordered; the agent hears it when it next calls")
+
+
+def _order(command: str, told: str) -> click.Command:
+    @click.command(command, help=told)
+    @click.argument("name")
+    @json_option
+    @pass_place
+    def order(place: Place, name: str, as_json: bool) -> None:
+        _ordered(place, name, {"command": command}, as_json=as_json)
+
+    return order
+
+
+for _name, _told in (
+    ("drain", "Let the agent NAME stop fetching, report, and leave its units to others."),
+    ("pause", "Let the agent NAME stop fetching until it is resumed."),
+    ("resume", "Let the agent NAME go on after pause or drain."),
+    ("update", "Let the agent NAME look for its release now, not only daily."),
+):
+    agents.add_command(_order(_name, _told))

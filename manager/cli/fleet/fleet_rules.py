@@ -1,0 +1,101 @@
+"""`prsm fleet`: what all agents keep to, a block list and limits of politeness."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+import click
+
+from manager.cli import output
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["fleet"]
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@pass_place
+@click.pass_context
+def fleet(context: click.Context, place: Place, as_json: bool) -> None:
+    """What all agents keep to; alone, it shows it. They hear of it with their next sync."""
+    if context.invoked_subcommand is not None:
+        return
+    found = place.calls.get("/fleet-rules")
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("number", "expression", "since", "by", "reason"),
+        (
+            (
+                one["id"],
+                one["pattern"],
+                output.time_text(one["added_ms"]),
+                one["added_by"],
+                one["reason"],
+            )
+            for one in found["blocked"]
+        ),
+        "No URL is blocked.",
+    )
+    limits = found["limits"]
+    if limits["interval_s"] is not None:
+        output.say(f"interval at least {limits['interval_s']:g} s")
+    if limits["parallel_hosts"] is not None:
+        output.say(f"at most {limits['parallel_hosts']} hosts at a time")
+    if limits["bytes_per_s"] is not None:
+        output.say(f"at most {limits['bytes_per_s']} bytes/s")
+
+
+@fleet.command()
+@click.argument("patterns", nargs=-1)
+@click.option("--file", type=click.File(encoding="utf-8"), help="Expressions, one a line.")
+@click.option("--reason", default="", help="For who reads the list.")
+@pass_place
+def block(place: Place, patterns: tuple[str, ...], file: TextIO | None, reason: str) -> None:
+    """Block URLs in which one of the RE2 expressions PATTERNS is found."""
+    text = "\n".join(patterns) + ("\n" + file.read() if file is not None else "")
+    done = place.calls.post("/fleet-rules/blocked", {"text": text, "reason": reason})
+    output.say(f"{done['added']} lines are new")
+
+
+@fleet.command()
+@click.argument("number", type=int)
+@pass_place
+def unblock(place: Place, number: int) -> None:
+    """Take the line of this NUMBER out of the block list."""
+    place.calls.post(f"/fleet-rules/blocked/{number}/remove")
+
+
+@fleet.command("try")
+@click.argument("url")
+@click.option("--pattern", default="", help="This expression, not the list.")
+@pass_place
+def try_(place: Place, url: str, pattern: str) -> None:
+    """Say which lines block a URL or a host."""
+    found = place.calls.get("/fleet-rules/try", url=url, pattern=pattern)
+    for one in found["blocked_by"]:
+        line = f"line {one['id']}: " if one["id"] else ""
+        output.say(output.printable(f"{found['url']} is blocked by {line}{one['pattern']}"))
+    if not found["blocked_by"]:
+        output.say(output.printable(f"{found['url']} is not blocked"))
+
+
+@fleet.command()
+@click.option("--interval-s", type=float, help="Between two requests to an address, at least.")
+@click.option("--parallel-hosts", type=int, help="Of one agent at a time, at most.")
+@click.option("--bytes-per-s", type=int, help="Of one agent, at most.")
+@pass_place
+def limit(
+    place: Place,
+    interval_s: float | None,
+    parallel_hosts: int | None,
+    bytes_per_s: int | None,
+) -> None:
+    """Set what all agents keep to at least; what is not named is as each site says."""
+    body = {
+        "interval_s": interval_s,
+        "parallel_hosts": parallel_hosts,
+        "bytes_per_s": bytes_per_s,
+    }
+    place.calls.post("/fleet-rules/limits", body)

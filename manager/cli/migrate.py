@@ -1,0 +1,60 @@
+"""`prsm migrate`: the schema of the database, and bringing it to another."""
+
+from __future__ import annotations
+
+import click
+
+from manager.cli import output
+from manager.cli.manager_client import RefusedError, settings_of
+from manager.cli.options import Place, pass_place
+from shared.errors import PrsmError
+
+__all__ = ["migrate"]
+
+
+@click.group()
+def migrate() -> None:
+    """Show or change the schema of the database. `prsm serve` brings it up by itself."""
+
+
+@migrate.command()
+@pass_place
+def status(place: Place) -> None:
+    """Show which schema the database has, and which this version."""
+    from manager.app.migrating import schema_of  # noqa: PLC0415 - only this needs the database
+
+    try:
+        schema = schema_of(settings_of(place.data, place.config))
+    except PrsmError as error:
+        raise RefusedError(str(error)) from error
+    output.say(f"database {schema.version or 'empty'}, this version {schema.newest}")
+
+
+@migrate.command()
+@pass_place
+def up(place: Place) -> None:
+    """Bring the database to the schema of this version; managers of the one before go on."""
+    _change(place, "head")
+
+
+@migrate.command()
+@click.argument("schema")
+@pass_place
+def down(place: Place, schema: str) -> None:
+    """Bring the database back to SCHEMA, as 0017, for an older version.
+
+    All managers must have ended. What only the newer schema has is lost: make a backup first.
+    """
+    _change(place, schema)
+
+
+def _change(place: Place, target: str) -> None:
+    from manager.app.migrating import change_schema  # noqa: PLC0415 - as above
+    from manager.clock import wall_clock_ms  # noqa: PLC0415
+
+    try:
+        settings = settings_of(place.data, place.config)
+        schema = change_schema(settings, target, wall_clock_ms())
+    except (PrsmError, RuntimeError) as error:
+        raise RefusedError(str(error)) from error
+    output.say(f"database {schema.version}, this version {schema.newest}")

@@ -1,0 +1,146 @@
+"""`prsm users`: who may log in to the console."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+import click
+
+from manager.cli import output
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["users"]
+
+ROLES: Final = click.Choice(["viewer", "operator", "admin"])
+
+
+@click.group()
+def users() -> None:
+    """People who may log in."""
+
+
+@users.command()
+@click.argument("name")
+@click.option("--role", type=ROLES, default="viewer", show_default=True)
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@json_option
+@pass_place
+def add(place: Place, name: str, role: str, password_stdin: bool, as_json: bool) -> None:
+    """Add the user NAME; the password is asked for."""
+    body = {"name": name, "role": role, "password": _password(password_stdin)}
+    made = place.calls.post("/users", body)
+    if as_json:
+        output.as_json(made)
+    else:
+        output.say(f"{name} may log in as {role}")
+
+
+@users.command("list")
+@json_option
+@pass_place
+def list_(place: Place, as_json: bool) -> None:
+    """List all users."""
+    found = place.calls.get("/users")
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("user", "role", "since", "disabled"),
+        (
+            (
+                user["name"],
+                user["role"],
+                output.time_text(user["created_ms"]),
+                output.time_text(user["disabled_ms"]),
+            )
+            for user in found
+        ),
+        "No user yet. `prsm users add NAME --role admin` makes the first.",
+    )
+
+
+@users.command()
+@click.argument("name")
+@click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
+@click.option("--tokens", is_flag=True, help="Revoke the tokens of its scripts, too.")
+@pass_place
+def passwd(place: Place, name: str, password_stdin: bool, tokens: bool) -> None:
+    """Set the password of NAME; all its sessions end."""
+    body = {"password": _password(password_stdin), "tokens": tokens}
+    done = place.calls.post(f"/users/{name}/password", body)
+    output.say(f"{name} has a new password and is logged out everywhere")
+    if tokens:
+        output.say(f"revoked {done['revoked']} tokens of its scripts")
+    elif done["left"]:
+        output.say(f"kept {done['left']} tokens of its scripts: see `prsm tokens`, or --tokens")
+
+
+@users.command()
+@click.argument("name")
+@click.argument("role", type=ROLES)
+@pass_place
+def role(place: Place, name: str, role: str) -> None:
+    """Set what NAME may do; who is disabled stays so."""
+    place.calls.post(f"/users/{name}/role", {"role": role})
+    output.say(f"{name} is {role}")
+
+
+@users.command()
+@click.argument("name")
+@pass_place
+def disable(place: Place, name: str) -> None:
+    """Keep NAME out: its sessions end, its tokens open nothing."""
+    place.calls.post(f"/users/{name}/disable", {})
+    output.say(f"{name} may not log in any more")
+
+
+@users.command()
+@click.argument("name")
+@pass_place
+def enable(place: Place, name: str) -> None:
+    """Let NAME in again, and its tokens that were not revoked."""
+    place.calls.post(f"/users/{name}/enable", {})
+    output.say(f"{name} may log in again")
+
+
+@users.command()
+@click.argument("name")
+@json_option
+@pass_place
+def sessions(place: Place, name: str, as_json: bool) -> None:
+    """List where NAME is logged in."""
+    found = place.calls.get(f"/users/{name}/sessions")
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ("session", "since", "until", "address", "browser"),
+        (
+            (
+                one["id"],
+                output.time_text(one["created_ms"]),
+                output.time_text(one["expires_ms"]),
+                one["address"] or "-",
+                one["browser"] or "-",
+            )
+            for one in found
+        ),
+        f"{name} is logged in nowhere.",
+    )
+
+
+@users.command()
+@click.argument("name")
+@click.option("--session", default="", help="This one only, as `prsm users sessions` names it.")
+@pass_place
+def logout(place: Place, name: str, session: str) -> None:
+    """Log NAME out everywhere; its tokens go on (`prsm tokens revoke`)."""
+    done = place.calls.post(f"/users/{name}/sessions/end", {"session": session})
+    output.say(f"ended {done['ended']} sessions of {name}")
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\n")
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))

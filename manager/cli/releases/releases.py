@@ -1,0 +1,224 @@
+"""`prsm release`: publish releases of the agent, offer them, halt and revoke them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from manager.cli import output as showing
+from manager.cli.options import Place, json_option, pass_place, yes_option
+from manager.cli.releases.release_signing import cosign, key, root, sign, signer, signer_keys
+
+__all__ = ["release"]
+
+CHUNK_BYTES: Final = 1024**2
+LATE_MS: Final = 60_000
+RINGS: Final = click.Choice(["canary", "tenth", "all"])
+_file: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def release(context: click.Context, as_json: bool) -> None:
+    """Releases of the agent; alone, it shows them. docs/operations.md has the ceremony."""
+    if context.invoked_subcommand is not None:
+        return
+    place = context.find_object(Place)
+    assert place is not None, "the main command made it"
+    found = place.calls.get("/releases")
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("version", "offered to", "agents", "published", "", "file"),
+        (_line(one, found["in_use"]) for one in found["releases"]),
+        "No release yet. docs/operations.md, Releases, says how to begin.",
+    )
+    for one in found["metadata"]:
+        until = showing.time_text(one["expires_ms"])
+        showing.say(f"{one['role']} {one['version']}: signed until {until}")
+    if found["minimum"]:
+        showing.say(f"agents below {found['minimum']} get no work")
+    others = {v: n for v, n in found["in_use"].items() if not _is_listed(v, found)}
+    for version, number in sorted(others.items()):
+        showing.say(f"{number} agents run {showing.printable(version)}, which is no release here")
+    for one in found["agents"]:
+        showing.say(_agent_line(one))
+
+
+def _line(one: dict[str, Any], in_use: dict[str, int]) -> tuple[object, ...]:
+    state = "revoked" if one["revoked_ms"] else "halted" if one["halted_ms"] else ""
+    return (
+        one["version"],
+        one["ring"],
+        in_use.get(one["version"], 0),
+        showing.time_text(one["published_ms"]),
+        state,
+        f"{one['target']} {showing.bytes_text(one['size_bytes'])}",
+    )
+
+
+def _is_listed(version: str, found: dict[str, Any]) -> bool:
+    return any(one["version"] == version for one in found["releases"])
+
+
+def _agent_line(one: dict[str, Any]) -> str:
+    told = one["told"]
+    words = [f"{one['agent']}: runs {one['running'] or 'an unknown version'}"]
+    words += ["canary"] if told["canary"] else []
+    words += [f"pinned to {told['pin']}"] if told["pin"] else []
+    if told["outcome"]:
+        words.append(f"{told['version']} {told['outcome']} {told['step']} {told['detail']}".strip())
+    return showing.printable(", ".join(words))
+
+
+@release.command()
+@click.argument("root_file", type=_file)
+@click.argument("targets_file", type=_file)
+@pass_place
+def init(place: Place, root_file: Path, targets_file: Path) -> None:
+    """Begin to serve releases with the first signed root and targets that name no release."""
+    body = {"root": root_file.read_text(), "targets": targets_file.read_text()}
+    place.calls.post("/releases/init", body)
+    showing.say("releases are served; install 1.root.json at the sites, with the first release")
+
+
+@release.command()
+@click.option("--root", "root_file", type=_file, help="The next root.")
+@click.option("--targets", "targets_file", type=_file, help="The next targets, same releases.")
+@pass_place
+def rotate(place: Place, root_file: Path | None, targets_file: Path | None) -> None:
+    """Serve the next root, or targets that were signed anew; after a new targets key, both."""
+    if root_file is None and targets_file is None:
+        raise click.UsageError("give --root, --targets or both")
+    files = {"root": root_file, "targets": targets_file}
+    body = {name: file.read_text() for name, file in files.items() if file is not None}
+    place.calls.post("/releases/root", body)
+
+
+@release.command()
+@click.argument("bundle", type=_file)
+@click.argument("targets_file", type=_file)
+@pass_place
+def publish(place: Place, bundle: Path, targets_file: Path) -> None:
+    """Serve BUNDLE, named by signed TARGETS_FILE (`prsm release sign`); offered to nobody."""
+    place.calls.upload("/releases/bundles", _chunks(bundle))
+    done = place.calls.post("/releases/publish", {"targets": targets_file.read_text()})
+    for version in done["versions"]:
+        showing.say(
+            f"{version} is served; `prsm release rollout {version} --ring canary` offers it"
+        )
+
+
+@release.command()
+@click.argument("version")
+@click.option("--ring", type=RINGS, required=True, help="Who is offered it.")
+@pass_place
+def rollout(place: Place, version: str, ring: str) -> None:
+    """Offer VERSION to the canaries, to a tenth of the agents too, or to all."""
+    place.calls.post(f"/releases/{version}/rollout", {"ring": ring})
+
+
+@release.command()
+@click.argument("version")
+@pass_place
+def halt(place: Place, version: str) -> None:
+    """Offer VERSION to nobody more, at once; `rollout` goes on."""
+    place.calls.post(f"/releases/{version}/halt")
+
+
+@release.command()
+@click.argument("version")
+@click.argument("targets_file", type=_file)
+@yes_option
+@pass_place
+def revoke(place: Place, version: str, targets_file: Path, yes: bool) -> None:
+    """Take VERSION away for good, by signed targets without it (`prsm release sign --revoke`)."""
+    if not yes:
+        click.confirm(f"{version} can never be published again. Revoke it?", abort=True)
+    place.calls.post(f"/releases/{version}/revoke", {"targets": targets_file.read_text()})
+
+
+@release.command()
+@click.argument("agent")
+@click.option("--off", is_flag=True, help="No more.")
+@pass_place
+def canary(place: Place, agent: str, off: bool) -> None:
+    """Let AGENT be offered releases first."""
+    place.calls.post(f"/releases/agents/{agent}/canary", {"canary": not off})
+
+
+@release.command()
+@click.argument("agent")
+@click.argument("version", default="")
+@pass_place
+def pin(place: Place, agent: str, version: str) -> None:
+    """Offer AGENT this VERSION and no other; without VERSION what its ring is offered."""
+    place.calls.post(f"/releases/agents/{agent}/pin", {"version": version})
+
+
+@release.command()
+@click.argument("agent", default="")
+@json_option
+@pass_place
+def updates(place: Place, agent: str, as_json: bool) -> None:
+    """Show how updates went at AGENT, or at all, the newest first; also what was told late."""
+    found = place.calls.get("/releases/updates", agent=agent)
+    if as_json:
+        showing.as_json(found)
+        return
+    showing.table(
+        ("when", "agent", "version", "", "at", "times", "told", "why"),
+        (_update_line(one) for one in found),
+        "No agent has reported an update.",
+    )
+
+
+def _update_line(one: dict[str, Any]) -> tuple[object, ...]:
+    late = one["reported_ms"] - one["at_ms"] > LATE_MS
+    return (
+        showing.time_text(one["at_ms"]),
+        one["agent"],
+        one["version"],
+        one["outcome"],
+        one["step"],
+        one["times"],
+        showing.time_text(one["reported_ms"]) if late else "at once",
+        showing.printable(one["detail"][:120]),
+    )
+
+
+@release.command()
+@click.argument("version", default="")
+@pass_place
+def minimum(place: Place, version: str) -> None:
+    """Give agents below VERSION no work; without VERSION each gets some. Only for true breaks."""
+    place.calls.post("/releases/minimum", {"version": version})
+
+
+@release.command()
+@click.argument("name")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
+@pass_place
+def metadata(place: Place, name: str, output: Path | None) -> None:
+    """Print a signed file that is served, as `targets.json` or `1.root.json`."""
+    with place.calls.download(f"/releases/metadata/{name}") as chunks:
+        body = b"".join(chunks)
+    if output is None:
+        click.echo(body.decode())
+    else:
+        output.write_bytes(body)
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
+
+
+for _command in (key, root, sign, cosign, signer_keys, signer):
+    release.add_command(_command)

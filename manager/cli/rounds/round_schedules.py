@@ -1,0 +1,100 @@
+"""`prsm rounds schedule`: rounds that begin by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import click
+
+from manager.cli.options import METHODS, Place, json_option, moves_option, pass_place
+from manager.cli.rounds.schedules import schedule_group, shown
+
+__all__ = ["schedule"]
+
+PATH: Final = "/rounds/schedules"
+_Command = Callable[..., object]
+
+
+def _facts(about: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    moves = about["plan_moves"]
+    yield "method", f"{about['method']}{'' if about['probe'] else ', without probing'}"
+    yield (
+        "moves",
+        "as the policy says" if moves is None else f"at most {moves:.1%} of the units",
+    )
+
+
+schedule: Final = schedule_group(
+    PATH,
+    "Rounds that begin by the clock; alone, it lists them with their next runs.",
+    "No schedule. `prsm rounds schedule add '0 2 * * *'` begins one every night.",
+    "Begin no round by schedule NUMBER any more.",
+    _facts,
+)
+
+
+def _schedule(command: _Command) -> _Command:
+    """Add what says a schedule."""
+    for option in reversed(
+        (
+            click.argument("crontab"),
+            click.option(
+                "--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."
+            ),
+            click.option("--method", type=METHODS, default="default", show_default=True),
+            click.option(
+                "--no-probe", is_flag=True, help="Go on with the distances that are known."
+            ),
+            moves_option,
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@schedule.command()
+@_schedule
+@json_option
+@pass_place
+def add(
+    place: Place,
+    crontab: str,
+    zone: str,
+    method: str,
+    no_probe: bool,
+    moves: float | None,
+    as_json: bool,
+) -> None:
+    """Begin a round at the times of CRONTAB: minute, hour, day, month, day of week.
+
+    A time at which a round goes on is skipped; the audit says so.
+    """
+    body = _body(crontab, zone, method, moves, probe=not no_probe)
+    shown(place.calls.post(PATH, body), _facts, as_json=as_json)
+
+
+@schedule.command()
+@click.argument("number", type=int)
+@_schedule
+@json_option
+@pass_place
+def change(
+    place: Place,
+    number: int,
+    crontab: str,
+    zone: str,
+    method: str,
+    no_probe: bool,
+    moves: float | None,
+    as_json: bool,
+) -> None:
+    """Let schedule NUMBER be what `add` would make of this, whole."""
+    body = _body(crontab, zone, method, moves, probe=not no_probe)
+    shown(place.calls.post(f"{PATH}/{number}", body), _facts, as_json=as_json)
+
+
+def _body(
+    crontab: str, zone: str, method: str, moves: float | None, *, probe: bool
+) -> dict[str, Any]:
+    return {"crontab": crontab, "zone": zone, "method": method, "probe": probe, "moves": moves}

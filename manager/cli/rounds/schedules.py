@@ -1,0 +1,69 @@
+"""Commands about schedules that all their uses share: list them, remove one, show one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from manager.cli import output
+from manager.cli.options import Place, json_option, pass_place
+
+__all__ = ["Facts", "schedule_group", "shown"]
+
+Facts = Callable[[dict[str, Any]], Iterable[tuple[str, object]]]
+"""What a schedule says of its use, as names and values."""
+
+
+def schedule_group(path: str, words: str, empty: str, ends: str, facts: Facts) -> click.Group:
+    """Return `schedule`, which lists them alone, with `remove`; the use adds how one is made.
+
+    path: of the API. words, ends: help of the group and of `remove`. empty: said of none.
+    """
+
+    @click.group(invoke_without_command=True, help=words)
+    @json_option
+    @click.pass_context
+    def schedule(context: click.Context, as_json: bool) -> None:
+        if context.invoked_subcommand is not None:
+            return
+        place = context.find_object(Place)
+        assert place is not None, "the main command made it"
+        found = place.calls.get(path)
+        if as_json:
+            output.as_json(found)
+            return
+        if not found:
+            output.say(empty)
+        for one in found:
+            shown(one, facts, as_json=False)
+
+    @schedule.command(help=ends)
+    @click.argument("number", type=int)
+    @pass_place
+    def remove(place: Place, number: int) -> None:
+        place.calls.post(f"{path}/{number}/remove")
+        output.say(f"schedule {number} is removed")
+
+    return schedule
+
+
+def shown(one: dict[str, Any], facts: Facts, *, as_json: bool) -> None:
+    """Print a schedule with its next runs."""
+    if as_json:
+        output.as_json(one)
+        return
+    about = one["schedule"]
+    output.facts(
+        (
+            ("schedule", about["id"]),
+            ("times", f"{about['crontab']} ({about['zone']})"),
+            *facts(about),
+            ("made by", about["made_by"]),
+            ("last time", about["last_ms"] and output.time_text(about["last_ms"])),
+            ("result", about["last_result"]),
+            *(("next" if not number else "", run) for number, run in enumerate(one["next_runs"])),
+        )
+    )
+    output.say()

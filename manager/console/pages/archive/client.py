@@ -1,0 +1,245 @@
+"""One third party: its tokens, what it took, and what can be done."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.csv_export import Cell, csv_response, moment_cell
+from manager.console.language import _, lazy
+from manager.console.pages.archive.archive import party_of
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit, link
+from manager.db.people.clients import TokenRow
+from manager.errors import NotFoundError
+from manager.operations.archive.downloads import list_downloads
+from manager.operations.archive.selection_jobs import list_jobs
+from manager.operations.people.clients import (
+    DAY_MS,
+    SCOPES,
+    SHOWN_DAYS,
+    ClientDetail,
+    issue_token,
+    list_clients,
+    revoke_token,
+    set_client_disabled,
+)
+from shared.errors import FormatError, about_field
+from shared.frozen import frozen
+
+__all__ = ["PAGES"]
+
+SHOWN: Final = 10
+SCOPE_WORDS: Final = {
+    "segments": lazy("whole segments, and the list of them (WASAPI)"),
+    "pages": lazy("selections by host, time and change, and jobs"),
+    "index": lazy("the index of captures as Parquet and CDXJ"),
+    "changes": lazy("what was created and deleted, and the files of single days"),
+}
+assert set(SCOPE_WORDS) == set(SCOPES)
+UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
+TALL: Final = 60
+TOKENS_HEADER: Final = (
+    "token",
+    "state",
+    "opens",
+    "a day (bytes)",
+    "requests a minute",
+    "issued by",
+    "issued (UTC)",
+    "until (UTC)",
+    "revoked (UTC)",
+    "last used (UTC)",
+)
+
+
+@frozen
+class DayBar:
+    """The bar of what was taken on a day. height: of `TALL`.
+
+    is_known: it was registered then. is_over: the day has passed.
+    """
+
+    day: str
+    bytes: int
+    requests: int
+    height: int
+    is_known: bool
+    is_over: bool
+
+
+def _detail(visit: Visit, name: str) -> ClientDetail:
+    for detail in list_clients(visit.db, visit.now_ms):
+        if detail.client.name == name:
+            return detail
+    raise NotFoundError(f"client {name[:80]!a}: not registered", see="clients")
+
+
+def _bars(detail: ClientDetail, now_ms: int) -> list[DayBar]:
+    first, last = detail.client.registered_ms // DAY_MS, now_ms // DAY_MS
+    days = range(last - SHOWN_DAYS + 1, last + 1)
+    taken = {day: [0, 0] for day in days}
+    for row in detail.usage:
+        if row.day in taken:
+            taken[row.day][0] += row.bytes
+            taken[row.day][1] += row.requests
+    most = max(1, *(size for size, _ in taken.values()))
+    return [
+        DayBar(
+            figures.iso(day * DAY_MS)[:10],
+            size,
+            requests,
+            max(2, size * TALL // most) if size else 0,
+            day >= first,
+            day < last,
+        )
+        for day, (size, requests) in taken.items()
+    ]
+
+
+def show(visit: Visit) -> Response:
+    """Show a third party."""
+    detail = _detail(visit, visit.query.get("name", ""))
+    name = detail.client.name
+    return visit.page(
+        "client.html",
+        party=party_of(detail, visit.now_ms),
+        client=detail.client,
+        tokens=detail.tokens,
+        token_state=lambda token: _token_state(token, visit.now_ms),
+        bars=_bars(detail, visit.now_ms),
+        downloads=list_downloads(visit.db, visit.now_ms, client=name, limit=SHOWN),
+        jobs=list_jobs(visit.db, client=name, limit=SHOWN),
+        scopes=SCOPE_WORDS,
+        units=tuple(UNITS),
+    )
+
+
+def export_tokens(visit: Visit) -> Response:
+    """Send the tokens of a third party as CSV: what they open, never what they are."""
+    detail = _detail(visit, visit.query.get("name", ""))
+    rows: list[list[Cell]] = [
+        [
+            one.id,
+            _token_state(one, visit.now_ms),
+            one.scopes,
+            one.daily_bytes or None,
+            one.requests_per_minute,
+            one.issued_by,
+            figures.iso(one.issued_ms),
+            figures.iso(one.expires_ms),
+            moment_cell(one.revoked_ms),
+            moment_cell(one.last_used_ms),
+        ]
+        for one in detail.tokens
+    ]
+    return csv_response("client-tokens", TOKENS_HEADER, rows)
+
+
+def _token_state(token: TokenRow, now_ms: int) -> str:
+    if token.revoked_ms is not None:
+        return "revoked"
+    return "expired" if token.expires_ms <= now_ms else "good"
+
+
+def issue(visit: Visit) -> Response:
+    """Make a token and show it, this once; this once."""
+    name = visit.form.get("name", "")
+    token = issue_token(
+        visit.db,
+        name,
+        visit.actor,
+        visit.now_ms,
+        scopes=[scope for scope in SCOPES if visit.form.get(f"scope {scope}") == "yes"],
+        days=_field(visit, "days", "days"),
+        daily_bytes=_daily_bytes(visit),
+        requests_per_minute=_field(visit, "requests_per_minute", "requests a minute"),
+    )
+    return visit.page("client_token.html", status=201, token=token)
+
+
+def _daily_bytes(visit: Visit) -> int:
+    amount = visit.form.get("daily", "").strip()
+    if not amount:
+        return 0
+    unit = visit.form.get("unit", "GB")
+    if unit not in UNITS:
+        raise FormatError(f"unit {unit[:20]!a}: must be one of {', '.join(UNITS)}").about("unit")
+    return _field(visit, "daily", "a day") * UNITS[unit]
+
+
+def _field(visit: Visit, name: str, said: str) -> int:
+    with about_field(name):
+        return _whole(visit.form.get(name, ""), said)
+
+
+def _whole(text: str, name: str) -> int:
+    text = text.strip().replace(",", "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise FormatError(f"{name} {text[:20]!a}: must be a whole number of at most nine digits")
+    return int(text)
+
+
+def revoke(visit: Visit) -> Response:
+    """End a token; ask once."""
+    name, number = visit.form.get("name", ""), visit.form.get("token", "")
+    here = link("client", name=name)
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Revoke token %(number)s of %(client)s?", number=number, client=name),
+                (
+                    _("It stops working, and downloads by it end within seconds."),
+                    _("It cannot be brought back; another can be issued at any time."),
+                ),
+                _("Revoke"),
+                "/console/client/revoke",
+                here,
+                {"name": name, "token": number},
+            )
+        )
+    revoke_token(visit.db, name, _whole(number, "token"), visit.actor, visit.now_ms)
+    return visit.go(
+        here, done=_("Token %(number)s of %(client)s is revoked.", number=number, client=name)
+    )
+
+
+def disable(visit: Visit) -> Response:
+    """Keep a third party out; ask once."""
+    name = visit.form.get("name", "")
+    here = link("client", name=name)
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Disable %(name)s?", name=name),
+                (
+                    _("None of its tokens opens anything, and its downloads end within seconds."),
+                    _("It can be enabled again at any time, with the same tokens."),
+                ),
+                _("Disable"),
+                "/console/client/disable",
+                here,
+                {"name": name},
+            )
+        )
+    set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=True)
+    return visit.go(here, done=_("%(name)s is disabled.", name=name))
+
+
+def enable(visit: Visit) -> Response:
+    """Let a third party in again."""
+    name = visit.form.get("name", "")
+    set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=False)
+    return visit.go(link("client", name=name), done=_("%(name)s is let in again.", name=name))
+
+
+PAGES: Final = (
+    Page("GET", "/client", "viewer", show, query=("name",)),
+    Page("GET", "/client/tokens.csv", "viewer", export_tokens, query=("name",)),
+    Page("POST", "/client/token", "admin", issue),
+    Page("POST", "/client/revoke", "admin", revoke),
+    Page("POST", "/client/disable", "admin", disable),
+    Page("POST", "/client/enable", "admin", enable),
+)

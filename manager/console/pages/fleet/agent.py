@@ -1,0 +1,334 @@
+"""One agent: how it is and why, what it owns, what it did; and what can be ordered of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.attention import Notice, agent_notices, few_notices, spoken_detail
+from manager.console.drawings.svg import Part, stacked
+from manager.console.language import Lazy, _, lazy, ngettext
+from manager.console.messages.phrases import spoken
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit, link, whole_number
+from manager.operations.fleet.agent_rounds import rounds_of_agent
+from manager.operations.fleet.agents import (
+    AgentView,
+    agent_detail,
+    order_command,
+    renamed_settings_of,
+    retire,
+    set_next_list_limit,
+)
+from manager.operations.health.alerts import few_hosts
+from manager.operations.hosts.host_views import HostFilter, list_hosts
+from manager.operations.identity.agent_positions import position_as_shown, set_position
+from manager.operations.logs.reports import list_reports
+from manager.operations.measurement.claim_review import believe_agent
+from manager.operations.measurement.claims import doubts_of
+from manager.operations.measurement.refetch_results import refetches_of
+from manager.operations.people.audit_log import audit_page
+from manager.operations.rounds.rounds import RoundRow
+from manager.operations.segments.sending_limits import (
+    ALL_DAY,
+    limit_sending,
+    read_limits,
+    sending_of,
+    spoken_limits,
+)
+from shared.day_times import window_text
+from shared.errors import FormatError
+from shared.frozen import frozen
+from shared.wire.positions import read_position
+from shared.wire.sync import SendingLimits
+
+__all__ = ["PAGES"]
+
+ROUNDS_SHOWN: Final = 10
+ROWS_SHOWN: Final = 10
+PAGES_TOO: Final = lazy(
+    "Delete the pages on its disk as well, also those that it has not delivered yet."
+)
+PLAIN_RESTART: Final = lazy(
+    "It speaks only the five messages: what becomes of the pages on its disk is up to its program."
+)
+LIST_LIMITS: Final = {"50": 50, "all": 0, "none": None}
+
+BUTTONS: Final = {"restart": lazy("Restart"), "drain": lazy("Drain")}
+SAID: Final[dict[str, Lazy]] = {
+    "restart": lazy(
+        "%(agent)s will drop its list and queue when it calls next, and take its list anew."
+    ),
+    "restart and pages": lazy(
+        "%(agent)s will drop its list, queue and all pages when it calls next, and take its list "
+        "anew."
+    ),
+    "drain": lazy(
+        "%(agent)s will stop fetching when it calls next, report, and leave its units to others."
+    ),
+    "pause": lazy("%(agent)s will stop fetching until it is told to resume."),
+    "resume": lazy("%(agent)s will go on fetching."),
+    "update": lazy("%(agent)s will look for its release."),
+}
+ASKED: Final[dict[str, tuple[Lazy, ...]]] = {
+    "restart": (
+        lazy("Restart %(agent)s?"),
+        lazy("It drops its list, its queue and what it has seen, and takes its list anew."),
+        lazy("Pages that it has collected stay; all are fetched again: more work for the sites."),
+    ),
+    "drain": (
+        lazy("Drain %(agent)s?"),
+        lazy("It stops fetching at once; hosts that it has begun are not finished."),
+        lazy("It reports what it has done; then its units go to other agents."),
+        lazy("It takes part again when it is told to resume; a restart does not do that."),
+    ),
+}
+
+
+LISTS: Final = ("stopped", "kinds")
+"""What is no number of an agent's counters."""
+
+
+@frozen
+class PastRound:
+    """What the agent did in a round."""
+
+    round: RoundRow
+    units: int
+    over: int
+    failed: int
+    pages: int
+    size_bytes: int
+    measured_ms: float
+    parts: list[Part]
+
+
+def show(visit: Visit) -> Response:
+    """Show all that is known of an agent."""
+    name = visit.query.get("name", "")
+    detail = agent_detail(visit.db, name, visit.now_ms, visit.policy)
+    return visit.page(
+        "agent.html",
+        view=detail.view,
+        row=detail.view.row,
+        renamed=renamed_settings_of(detail.view.row),
+        is_doubted=bool(doubts_of(detail.view.row)),
+        counters={name: one for name, one in detail.counters.items() if name not in LISTS},
+        stopped=detail.counters.get("stopped", []),
+        link_kinds=detail.counters.get("kinds", []),
+        orders=detail.orders,
+        notices=[*agent_notices(detail.view, visit.now_ms), *_few(visit, detail.view)],
+        units=list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN),
+        reports=list_reports(visit.db, limit=ROWS_SHOWN, agent=name),
+        history=_history(visit, name),
+        rounds_shown=ROUNDS_SHOWN,
+        events=[
+            (row, spoken_detail(row.detail))
+            for row in audit_page(visit.db, limit=ROWS_SHOWN, subject=name)
+        ],
+        refetched=refetches_of(visit.db, name),
+        sending=sending_of(detail.view.row),
+        sending_said=spoken_limits(sending_of(detail.view.row)),
+        hours=_shown_hours(sending_of(detail.view.row)),
+        grace=figures.duration(visit.policy.grace_s * 1000),
+        position_shown=position_as_shown(detail.view.row.latitude, detail.view.row.longitude),
+    )
+
+
+def _few(visit: Visit, view: AgentView) -> list[Notice]:
+    """Return whether the agent resolves or reaches few of its hosts."""
+    found = few_hosts(visit.db, [view], visit.door.alerts.limits.hosts_share)
+    return few_notices([one for one in found if one.agent == view.row.name])
+
+
+def _history(visit: Visit, name: str) -> list[PastRound]:
+    found = rounds_of_agent(visit.db, name, ROUNDS_SHOWN)
+    longest = max((float(one.measured_ms) for one in found), default=0.0)
+    return [
+        PastRound(
+            one.round,
+            sum(one.units.values()),
+            one.units.get("finished", 0),
+            one.units.get("failed", 0),
+            one.pages,
+            one.size_bytes,
+            one.measured_ms,
+            stacked([("cost", float(one.measured_ms))], longest),
+        )
+        for one in found
+    ]
+
+
+def command(visit: Visit) -> Response:
+    """Order an agent to restart, drain, pause or resume."""
+    name, what = visit.form.get("name", ""), visit.form.get("command", "")
+    here = link("agent", name=name)
+    if what in ASKED and not visit.is_confirmed:
+        return visit.ask(_question(visit, name, what))
+    pages = visit.form.get("pages") == "yes"
+    order_command(visit.db, name, what, visit.actor, visit.now_ms, pages=pages)
+    said = SAID["restart and pages" if pages else what]
+    return visit.go(here, done=_(said.text, agent=name))
+
+
+def _question(visit: Visit, name: str, what: str) -> Question:
+    title, *consequences = ASKED[what]
+    choices = {}
+    if what == "restart":
+        if agent_detail(visit.db, name, visit.now_ms, visit.policy).view.row.is_plain:
+            consequences = [*consequences[:-1], PLAIN_RESTART]
+        else:
+            choices = {"pages": str(PAGES_TOO)}
+    return Question(
+        _(title.text, agent=name),
+        tuple(map(str, consequences)),
+        str(BUTTONS[what]),
+        "/console/agent/command",
+        link("agent", name=name),
+        {"name": name, "command": what},
+        choices=choices,
+    )
+
+
+def retire_agent(visit: Visit) -> Response:
+    """Take an agent out for good."""
+    name = visit.form.get("name", "")
+    here = link("agent", name=name)
+    if not visit.is_confirmed:
+        detail = agent_detail(visit.db, name, visit.now_ms, visit.policy)
+        return visit.ask(
+            Question(
+                _("Retire %(agent)s?", agent=name),
+                (
+                    ngettext(
+                        "Its %(num)s unit goes to the other agents.",
+                        "Its %(num)s units go to the other agents.",
+                        detail.view.units_owned,
+                    ),
+                    _("It gets no list any more, and its permit is not renewed."),
+                    _("Its pages and reports stay. A new join token brings it back."),
+                ),
+                _("Retire"),
+                "/console/agent/retire",
+                here,
+                {"name": name},
+            )
+        )
+    retire(visit.db, name, visit.actor, visit.now_ms)
+    return visit.go(here, done=_("%(agent)s is retired; its units go to other agents.", agent=name))
+
+
+def believe(visit: Visit) -> Response:
+    """Take what an agent has claimed so far as true."""
+    name = visit.form.get("name", "")
+    here = link("agent", name=name)
+    if not visit.is_confirmed:
+        agent_detail(visit.db, name, visit.now_ms, visit.policy)
+        return visit.ask(
+            Question(
+                _("Believe %(agent)s?", agent=name),
+                (
+                    _("Its times and bytes count again: plans go by them."),
+                    _("Later claims are judged by those of today."),
+                ),
+                _("Believe"),
+                "/console/agent/believe",
+                here,
+                {"name": name},
+            )
+        )
+    believe_agent(visit.db, name, visit.actor, visit.now_ms)
+    return visit.go(here, done=_("%(agent)s is believed.", agent=name))
+
+
+def limit_list(visit: Visit) -> Response:
+    """Set how many pages of each unit the agent's next lists allow."""
+    name, choice = visit.form.get("name", ""), visit.form.get("pages", "")
+    if choice not in LIST_LIMITS:
+        raise FormatError(f"pages {choice[:40]!a}: must be one of {', '.join(LIST_LIMITS)}").about(
+            "pages"
+        )
+    shown = whole_number(visit, "shown")
+    pages = LIST_LIMITS[choice]
+    set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms, shown=shown)
+    if choice == "50":
+        said = _("The next lists of %(agent)s allow 50 pages of each unit.", agent=name)
+    else:
+        said = _("The next lists of %(agent)s allow all pages.", agent=name)
+    return visit.go(link("agent", name=name), done=said)
+
+
+def limit(visit: Visit) -> Response:
+    """Say how fast, and in which hours, the agent may send segments."""
+    name, rate = visit.form.get("name", ""), visit.form.get("rate", "").strip()
+    try:
+        bytes_per_s = round(float(rate) * 1000) if rate else None
+    except (ValueError, OverflowError) as error:
+        raise FormatError(f"rate {rate[:20]!a}: must be a number of kilobytes a second").about(
+            "rate"
+        ) from error
+    limits = read_limits(
+        bytes_per_s,
+        _windows(visit.form.get("weekday", "")),
+        _windows(visit.form.get("weekend", "")),
+        visit.form.get("zone", "").strip(),
+    )
+    limit_sending(visit.db, name, limits, visit.actor, visit.now_ms, visit.form.get("shown"))
+    said = _(
+        "From its next sync on %(agent)s sends %(limits)s.",
+        agent=name,
+        limits=spoken(spoken_limits(limits)),
+    )
+    return visit.go(link("agent", name=name), done=said)
+
+
+def place(visit: Visit) -> Response:
+    """Say where the agent is, for the map; empty fields: nobody knows."""
+    name = visit.form.get("name", "")
+    latitude, longitude = (visit.form.get(each, "").strip() for each in ("latitude", "longitude"))
+    position = None
+    if latitude or longitude:
+        position = read_position(_degrees(latitude, "latitude"), _degrees(longitude, "longitude"))
+    set_position(visit.db, name, position, visit.actor, visit.now_ms, visit.form.get("shown"))
+    here = link("agent", name=name)
+    if position is None:
+        return visit.go(here, done=_("%(agent)s is on the map no more.", agent=name))
+    return visit.go(here, done=_("%(agent)s is on the map.", agent=name))
+
+
+def _degrees(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise FormatError(f"{name} {text[:20]!a}: must be degrees, as 35.03 or -33.9").about(
+            name
+        ) from error
+
+
+def _shown_hours(limits: SendingLimits | None) -> dict[str, str]:
+    """Return the hours as `_windows` reads them; all day is nothing."""
+    if limits is None:
+        return {"weekday": "", "weekend": ""}
+    return {
+        name: "" if windows == [(0, 1440)] else " ".join(map(window_text, windows)) or "never"
+        for name, windows in (("weekday", limits.weekday), ("weekend", limits.weekend))
+    }
+
+
+def _windows(text: str) -> list[str]:
+    """Return the windows of a field; nothing is all day, `never` none."""
+    words = text.replace(",", " ").split()
+    return [] if words == ["never"] else words or [ALL_DAY]
+
+
+PAGES: Final = (
+    Page("GET", "/agent", "viewer", show, query=("name",)),
+    Page("POST", "/agent/command", "operator", command),
+    Page("POST", "/agent/retire", "admin", retire_agent),
+    Page("POST", "/agent/believe", "operator", believe),
+    Page("POST", "/agent/list-limit", "operator", limit_list),
+    Page("POST", "/agent/sending", "operator", limit),
+    Page("POST", "/agent/position", "operator", place),
+)

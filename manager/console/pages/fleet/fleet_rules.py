@@ -1,0 +1,203 @@
+"""What all agents keep to, changed while they crawl: the block list, with a box to try it, and
+limits of politeness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _, ngettext
+from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.requests.access import Page
+from manager.console.requests.visit import BACK, Question, Visit
+from manager.operations.fleet.fleet_rules import (
+    BlockedRow,
+    FleetRules,
+    LimitsRow,
+    Tried,
+    add_blocked,
+    as_shown,
+    check_limits,
+    fleet_rules_of,
+    remove_blocked,
+    set_limits,
+    try_url,
+)
+from shared.errors import FormatError, UrlError
+
+__all__ = ["PAGES"]
+
+FILTERS: Final = ("q",)
+HERE: Final = "/console/fleet-rules"
+KEYS: Final[dict[str, Callable[[BlockedRow], Any]]] = {
+    "number": lambda row: row.id,
+    "pattern": lambda row: row.pattern,
+    "added": lambda row: row.added_ms,
+    "by": lambda row: row.added_by,
+}
+LIMITS: Final = ("interval_s", "parallel_hosts", "kbytes_per_s")
+HEADER: Final = ("number", "expression", "reason", "added by", "added (UTC)")
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        HERE,
+        visit.query,
+        filters=FILTERS,
+        sorts=tuple(KEYS),
+        default_sort="number",
+    )
+
+
+def _rows(found: FleetRules, listing: Listing) -> list[BlockedRow]:
+    text = listing.filters["q"].lower()
+    rows = [row for row in found.blocked if text in f"{row.pattern} {row.reason}".lower()]
+    return listing.sorted(rows, KEYS)
+
+
+def show(visit: Visit) -> Response:
+    """Show the block list and the limits; with a URL, which lines block it."""
+    listing, found = _listing(visit), fleet_rules_of(visit.db)
+    url, pattern = visit.query.get("url", "").strip(), visit.query.get("pattern", "").strip()
+    tried, untried = _tried(visit, url, pattern)
+    return visit.page(
+        "fleet_rules.html",
+        listing=listing,
+        cut=listing.cut(_rows(found, listing)),
+        lines=len(found.blocked),
+        limits=found.limits,
+        shown=as_shown(found.limits),
+        url=url,
+        pattern=pattern,
+        tried=tried,
+        untried=untried,
+    )
+
+
+def _tried(visit: Visit, url: str, pattern: str) -> tuple[Tried | None, str]:
+    """Return what blocks a URL; or why that cannot be said."""
+    if not url:
+        return None, ""
+    try:
+        return try_url(visit.db, url[:8000], pattern[:1000]), ""
+    except (FormatError, UrlError) as error:
+        return None, str(error)
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    rows = _rows(fleet_rules_of(visit.db), _listing(visit))
+    return csv_response("block-list", HEADER, (_cells(row) for row in rows))
+
+
+def _cells(row: BlockedRow) -> list[Cell]:
+    return [row.id, row.pattern, row.reason, row.added_by, figures.iso(row.added_ms)]
+
+
+def block(visit: Visit) -> Response:
+    """Add lines, an expression each."""
+    text, reason = visit.form.get("text", ""), visit.form.get("reason", "")
+    added = add_blocked(visit.db, text, reason, visit.actor, visit.now_ms)
+    said = ngettext(
+        "%(num)s line is new; agents hear of it with their next sync.",
+        "%(num)s lines are new; agents hear of them with their next sync.",
+        added,
+    )
+    return visit.go(visit.back(HERE), done=said)
+
+
+def unblock(visit: Visit) -> Response:
+    """Take a line out; ask once."""
+    line, here = visit.form.get("number", ""), visit.back(HERE)
+    if not (line.isascii() and line.isdigit() and len(line) < 19):
+        raise FormatError(f"number {line[:20]!a}: must be a whole number")
+    if not visit.is_confirmed:
+        rows = [row for row in fleet_rules_of(visit.db).blocked if row.id == int(line)]
+        shown = rows[0].pattern if rows else line
+        return visit.ask(
+            Question(
+                _("Remove this line from the block list?"),
+                (shown, _("Agents fetch such URLs again from their next sync on.")),
+                _("Remove"),
+                "/console/fleet-rules/unblock",
+                here,
+                {"number": line, BACK: here},
+            )
+        )
+    remove_blocked(visit.db, int(line), visit.actor, visit.now_ms)
+    return visit.go(here, done=_("The line is removed from the block list."))
+
+
+def limit(visit: Visit) -> Response:
+    """Set what all agents keep to at least; an empty field is as each site says. Ask once."""
+    kbytes = _number(visit, "kbytes_per_s", "KB a second")
+    hosts = _number(visit, "parallel_hosts", "parallel hosts")
+    asked = LimitsRow(
+        _number(visit, "interval_s", "interval"),
+        None if hosts is None else round(hosts),
+        None if kbytes is None else round(kbytes * 1000),
+    )
+    shown, here = visit.form.get("shown"), visit.back(HERE)
+    check_limits(asked)
+    if not visit.is_confirmed and asked != fleet_rules_of(visit.db).limits:
+        fields = {name: visit.form.get(name, "") for name in LIMITS}
+        return visit.ask(
+            Question(
+                _("Set these limits for the whole fleet?"),
+                (
+                    *_limits_said(asked),
+                    _(
+                        "All agents hear of them with their next sync; each keeps to the stricter"
+                        " of these and its site's own."
+                    ),
+                ),
+                _("Set the limits"),
+                f"{HERE}/limits",
+                here,
+                {**fields, **({} if shown is None else {"shown": shown}), BACK: here},
+                danger=False,
+            )
+        )
+    set_limits(visit.db, asked, visit.actor, visit.now_ms, shown)
+    return visit.go(here, done=_("Agents hear of the limits with their next sync."))
+
+
+def _limits_said(asked: LimitsRow) -> list[str]:
+    """Say what is to hold, a sentence a limit."""
+    site = _("as the site says")
+    interval = site if asked.interval_s is None else f"{asked.interval_s:g}"
+    hosts = site if asked.parallel_hosts is None else figures.count(asked.parallel_hosts)
+    kbytes = site if asked.bytes_per_s is None else f"{asked.bytes_per_s / 1000:g}"
+    return [
+        _("Seconds between two requests to an address, at least: %(value)s", value=interval),
+        _("Hosts that an agent crawls at a time, at most: %(value)s", value=hosts),
+        _("KB a second of an agent, at most: %(value)s", value=kbytes),
+    ]
+
+
+def _number(visit: Visit, field: str, name: str) -> float | None:
+    text = visit.form.get(field, "")
+    if not text.strip():
+        return None
+    try:
+        found = float(text)
+    except ValueError as error:
+        raise FormatError(f"{name} {text[:20]!a}: must be a number, or empty").about(
+            field
+        ) from error
+    if not -(10**12) < found < 10**12:
+        raise FormatError(f"{name} {text[:20]!a}: must be less than 1,000,000,000,000").about(field)
+    return found
+
+
+PAGES: Final = (
+    Page("GET", "/fleet-rules", "viewer", show, query=(*FILTERS, *LISTED, "url", "pattern")),
+    Page("GET", "/fleet-rules.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    Page("POST", "/fleet-rules/block", "operator", block),
+    Page("POST", "/fleet-rules/unblock", "operator", unblock),
+    Page("POST", "/fleet-rules/limits", "operator", limit),
+)

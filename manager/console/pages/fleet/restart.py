@@ -1,0 +1,274 @@
+"""Restarts and list limits of all agents in one table: the source's page `/servlets/restart`.
+
+What it shows: when each last asked whether to restart, whether it handled the last order, when its
+list was last sent. What it sets: restart yes or no, whether that deletes the pages on its disk as
+well, and whether the next list allows 50 pages of a unit or all. Source: seed 004, 5.1.6, 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _, ngettext
+from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.requests.access import Page
+from manager.console.requests.visit import BACK, Question, Visit
+from manager.errors import ConflictError
+from manager.operations.fleet.agent_summaries import agent_column
+from manager.operations.fleet.agents import (
+    AgentName,
+    AgentView,
+    agent_views,
+    check_hears_of_pages,
+    list_agents,
+    named_agents,
+    order_command,
+    set_next_list_limit,
+)
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+FILTERS: Final = ("q",)
+HERE: Final = "/console/restart"
+RESTART: Final = "restart "  # a name has no space, so it cannot be mistaken for another field
+PAGES_OF: Final = "pages "
+SHOWN: Final = "shown "  # what a row's limit was when its form was made; 0: all
+RESTARTS: Final = {"yes": False, "pages too": True}
+Limits = dict[str, tuple[int, int]]
+"""Of agents: the limit that the form showed, and the one to set; 0: all."""
+LIMITS: Final = {"50": 50, "all": 0}
+AS_IT_IS: Final = "as it is"  # a limit that was set elsewhere
+NAMED_MOST: Final = 20
+HEADER: Final = (
+    "agent",
+    "last restart check (UTC)",
+    "restart ordered (UTC)",
+    "restart handled (UTC)",
+    "list last sent (UTC)",
+    "restart",
+    "pages of a unit on its next list",
+)
+
+COLUMNS: Final = {
+    "check": "restart_asked_ms",
+    "ordered": "restart_ordered_ms",
+    "handled": "restart_handled_ms",
+    "list": "list_sent_ms",
+}
+"""What the table is sorted by, beside the name."""
+
+
+def _listing(visit: Visit) -> Listing:
+    sorts = ("name", *COLUMNS)
+    return read_listing(HERE, visit.query, filters=FILTERS, sorts=sorts, default_sort="name")
+
+
+def _names(visit: Visit) -> list[AgentName]:
+    return [one for one in named_agents(visit.db) if not one.is_retired]
+
+
+def _found(visit: Visit, listing: Listing, everybody: list[AgentName]) -> list[int]:
+    """Return the numbers of the agents that the filter leaves, sorted."""
+    text, column = listing.filters["q"].lower(), listing.sort.removeprefix("-")
+    found = [one for one in everybody if text in one.name]
+    if column == "name":
+        rows = listing.sorted(found, {column: lambda one: one.name})
+    else:
+        values = agent_column(visit.db, COLUMNS[column])
+        rows = listing.sorted(found, {column: lambda one: values.get(one.id)})
+    return [one.id for one in rows]
+
+
+def _views(visit: Visit, numbers: Sequence[int]) -> list[AgentView]:
+    return agent_views(visit.db, numbers, visit.now_ms, visit.policy)
+
+
+def show(visit: Visit) -> Response:
+    """Show the table."""
+    listing, everybody = _listing(visit), _names(visit)
+    cut = listing.cut(_found(visit, listing, everybody))
+    return visit.page(
+        "restart.html",
+        listing=listing,
+        cut=replace(cut, rows=_views(visit, cut.rows)),
+        everybody=len(everybody),
+        restart_field=RESTART,
+        pages_field=PAGES_OF,
+        shown_field=SHOWN,
+    )
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    found = _found(visit, _listing(visit), _names(visit))
+    return csv_response("restart", HEADER, map(_cells, _views(visit, found)))
+
+
+def _cells(view: AgentView) -> list[Cell]:
+    row = view.row
+    times = (
+        row.restart_asked_ms if row.is_plain else row.last_contact_ms,
+        row.restart_ordered_ms,
+        row.restart_handled_ms,
+        row.list_sent_ms,
+    )
+    return [
+        row.name,
+        *(None if at_ms is None else figures.iso(at_ms) for at_ms in times),
+        row.restart_ordered_ms is not None,
+        row.list_limit or None,
+    ]
+
+
+def save(visit: Visit) -> Response:
+    """Do what differs from what holds already; ask once where agents are to restart."""
+    everybody = list_agents(visit.db, visit.now_ms, visit.policy)
+    agents = {view.row.name: view for view in everybody if view.row.retired_ms is None}
+    restarts, limits = _chosen(visit.form, agents)
+    here = visit.back(HERE)
+    if not restarts and not limits:
+        return visit.go(here, done=_("Nothing was changed: it holds already."))
+    if restarts and not visit.is_confirmed:
+        return visit.ask(_question(restarts, limits, here))
+    for name, (was, pages) in limits.items():
+        set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms, shown=was)
+    for name, pages_too in restarts.items():
+        order_command(visit.db, name, "restart", visit.actor, visit.now_ms, pages=pages_too)
+    return visit.go(here, done=_said(restarts, limits))
+
+
+def _chosen(
+    form: Mapping[str, str], agents: dict[str, AgentView]
+) -> tuple[dict[str, bool], Limits]:
+    """Return which agents are to restart, with their pages or not, and which limits to set.
+
+    A row acts only where it differs from what it showed. Raises ConflictError where somebody else
+    has changed such a row meanwhile.
+    """
+    restarts: dict[str, bool] = {}
+    limits: Limits = {}
+    changed: list[str] = []
+    for field, value in form.items():
+        kind, _space, name = field.partition(" ")
+        view = agents.get(name)
+        if view is None:
+            continue
+        if kind == RESTART.strip() and value in RESTARTS and view.row.restart_ordered_ms is None:
+            if RESTARTS[value]:
+                check_hears_of_pages(view.row)
+            restarts[name] = RESTARTS[value]
+        elif kind == PAGES_OF.strip() and value != AS_IT_IS:
+            if value not in LIMITS:
+                raise FormatError(f"{field[:80]!a} = {value[:40]!a}: must be 50 or all")
+            was, now, wanted = _shown(form, name), view.row.list_limit or 0, LIMITS[value]
+            if wanted in (was, now):
+                continue
+            if was != now:
+                changed.append(name)
+            limits[name] = (was, wanted)
+    if changed:
+        names = ", ".join(changed[:NAMED_MOST])
+        raise ConflictError(
+            f"{names}: changed since it was shown, so nothing was done; load the page again"
+        )
+    return restarts, limits
+
+
+def _shown(form: Mapping[str, str], name: str) -> int:
+    """Return which limit a row showed. Raises FormatError."""
+    text = form.get(f"{SHOWN}{name}", "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise FormatError(f"{SHOWN}{name} = {text[:20]!a}: must be a whole number")
+    return int(text)
+
+
+def _question(restarts: dict[str, bool], limits: Limits, here: str) -> Question:
+    also = [_("All is fetched again: more work for the sites.")]
+    emptied = [name for name, pages_too in restarts.items() if pages_too]
+    if emptied:
+        also.append(
+            _(
+                "All pages on their disks are deleted, also those not delivered yet: %(names)s",
+                names=_named(emptied),
+            )
+        )
+    if emptied and len(emptied) < len(restarts):
+        also.append(_("Pages that the others have collected stay."))
+    elif not emptied:
+        also.append(_("Pages that they have collected stay."))
+    if limits:
+        also.append(_("These next lists change their limit: %(names)s", names=_named(list(limits))))
+    fields = {
+        f"{RESTART}{name}": "pages too" if pages_too else "yes"
+        for name, pages_too in restarts.items()
+    }
+    fields[BACK] = here
+    for name, (was, pages) in limits.items():
+        fields[f"{PAGES_OF}{name}"] = "50" if pages else "all"
+        fields[f"{SHOWN}{name}"] = str(was)
+    return Question(
+        _("Restart %(agent)s?", agent=next(iter(restarts)))
+        if len(restarts) == 1
+        else _("Restart %(number)s agents?", number=len(restarts)),
+        (
+            _named(list(restarts)),
+            _("Each drops its list, its queue and what it has seen, and takes its list anew."),
+            *also,
+        ),
+        _("Restart"),
+        HERE,
+        here,
+        fields,
+    )
+
+
+def _named(names: list[str]) -> str:
+    """Return names as a sentence, the first of many."""
+    named, left = ", ".join(names[:NAMED_MOST]), len(names) - NAMED_MOST
+    if left > 0:
+        return _("%(names)s and %(number)s more.", names=named, number=left)
+    return named + _(".")
+
+
+def _said(restarts: dict[str, bool], limits: Limits) -> str:
+    said = []
+    if restarts:
+        said.append(
+            ngettext(
+                "%(num)s agent will restart when it calls next.",
+                "%(num)s agents will restart when they call next.",
+                len(restarts),
+            )
+        )
+    if any(restarts.values()):
+        said.append(
+            ngettext(
+                "%(num)s of them deletes its pages.",
+                "%(num)s of them delete their pages.",
+                sum(restarts.values()),
+            )
+        )
+    if limits:
+        said.append(
+            ngettext(
+                "The next lists of %(num)s agent were limited anew.",
+                "The next lists of %(num)s agents were limited anew.",
+                len(limits),
+            )
+        )
+        said.append(_named(list(limits)))
+    return " ".join(said)
+
+
+PAGES: Final = (
+    Page("GET", "/restart", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/restart.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    Page("POST", "/restart", "operator", save),
+)

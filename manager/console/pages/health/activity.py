@@ -1,0 +1,150 @@
+"""What was fetched over time, as the overview draws it: pages and bytes a second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.csv_export import csv_response
+from manager.console.drawings.drawing import Drawing, Instant
+from manager.console.drawings.series import Line, draw_series
+from manager.console.language import _, pgettext
+from manager.console.pages.drawing_files import drawing_file
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Visit
+from manager.errors import NotFoundError
+from manager.operations.logs.activity import Rate, rates
+from shared.frozen import frozen
+
+__all__ = ["PAGES", "RANGES", "Activity", "activity_of"]
+
+RANGES: Final = {"24h": (24, 1), "30d": (120, 6)}
+"""How many steps of how many hours."""
+HOUR_MS: Final = 3_600_000
+SIZES: Final = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
+
+
+@frozen
+class Activity:
+    """range: one of RANGES. last: the last whole hour; None: no log speaks of it yet."""
+
+    range: str
+    last: Rate | None
+    pages: Drawing
+    bytes: Drawing
+
+
+def activity_of(visit: Visit) -> Activity | None:
+    """Return what was fetched over the time that the URL asks for; None: nothing ever."""
+    chosen = visit.query.get("range", "")
+    chosen = chosen if chosen in RANGES else "24h"
+    steps, hours = RANGES[chosen]
+    found = rates(visit.db, visit.now_ms, steps=steps, hours=hours)
+    if all(one.pages_per_s is None for one in found):
+        return None
+    last = rates(visit.db, visit.now_ms, steps=2, hours=1)[0]
+    known = last if last.pages_per_s is not None else None
+    return Activity(chosen, known, _pages(found, hours), _bytes(found, hours))
+
+
+def _greatest(numbers: Sequence[float | None]) -> float:
+    return max((number for number in numbers if number is not None), default=0.0)
+
+
+def _moments(found: Sequence[Rate], hours: int) -> list[Instant]:
+    form, pattern = ("time", "%H:%M") if hours == 1 else ("day", "%m-%d")
+    return [
+        Instant(
+            figures.iso(one.from_ms),
+            f"{datetime.fromtimestamp(one.from_ms / 1000, UTC):{pattern}}",
+            form,
+        )
+        for one in found
+    ]
+
+
+def _pages(found: Sequence[Rate], hours: int) -> Drawing:
+    moments = _moments(found, hours)
+    return draw_series(
+        "pages-over-time",
+        _("Pages a second"),
+        _(
+            "By the logs that came, each step %(time)s. Greatest %(most)s. Times of which no log"
+            " speaks are left out.",
+            time=figures.duration(hours * HOUR_MS),
+            most=figures.rate(_greatest([one.pages_per_s for one in found]), _("pages/s")),
+        ),
+        [moment.said for moment in moments],
+        [
+            Line(_("pages/s"), "busy", [one.pages_per_s for one in found], filled=True),
+            Line(_("errors/s"), "bad", [one.errors_per_s for one in found], dash="4 3"),
+        ],
+        lambda number: f"{number:g}",
+        moments=moments,
+        runs_on=_("so far"),
+    )
+
+
+def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
+    greatest = _greatest([one.bytes_per_s for one in found])
+    moments = _moments(found, hours)
+    size, unit = next((pair for pair in SIZES if greatest >= pair[0]), SIZES[-1])
+    return draw_series(
+        "bytes-over-time",
+        _("Bytes a second"),
+        _(
+            "By the logs that came, each step %(time)s. Greatest %(most)s. Times of which no log"
+            " speaks are left out.",
+            time=figures.duration(hours * HOUR_MS),
+            most=figures.speed(greatest),
+        ),
+        [moment.said for moment in moments],
+        [
+            Line(
+                f"{unit}/{pgettext('unit', 's')}",
+                "good",
+                [None if one.bytes_per_s is None else one.bytes_per_s / size for one in found],
+                filled=True,
+            )
+        ],
+        lambda number: f"{number:g}",
+        moments=moments,
+        runs_on=_("so far"),
+    )
+
+
+def file(visit: Visit) -> Response:
+    """Send one of the drawings."""
+    seen = activity_of(visit)
+    if seen is None:
+        raise NotFoundError("nothing was fetched in that time: there is nothing to draw")
+    which = visit.request.path_params["which"]
+    drawing = {"pages": seen.pages, "bytes": seen.bytes}.get(which)
+    if drawing is None:
+        raise NotFoundError(f"{visit.here}: there is no such drawing")
+    return drawing_file(drawing, f"{which}-{seen.range}")
+
+
+def export(visit: Visit) -> Response:
+    """Send the numbers as CSV."""
+    steps, hours = RANGES.get(visit.query.get("range", ""), RANGES["24h"])
+    found = rates(visit.db, visit.now_ms, steps=steps, hours=hours)
+    header = ("from (UTC)", "pages/s", "bytes/s", "errors/s")
+    return csv_response(
+        "activity",
+        header,
+        (
+            [figures.iso(one.from_ms), one.pages_per_s, one.bytes_per_s, one.errors_per_s]
+            for one in found
+        ),
+    )
+
+
+PAGES: Final = (
+    Page("GET", "/activity.csv", "viewer", export, query=("range",)),
+    Page("GET", "/activity/{which}.svg", "viewer", file, query=("range",)),
+)

@@ -1,0 +1,171 @@
+"""The first page: is the crawl healthy, is it even, what needs me?
+
+What is live on it (`#live`) is asked for again every few seconds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.assignment import LivenessState
+from manager.console.attention import (
+    Notice,
+    few_notices,
+    manager_notices,
+    notices,
+    signature_notices,
+    tick_notices,
+)
+from manager.console.drawings.svg import Part, stacked
+from manager.console.pages.health.activity import activity_of
+from manager.console.pages.rounds.round_progress import Progress, progress_of
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Visit
+from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_trouble
+from manager.operations.fleet.agents import AgentView, agent_views
+from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
+from manager.operations.health.alerts import few_hosts
+from manager.operations.health.silences import list_silences
+from manager.operations.hosts.host_views import count_hosts
+from manager.operations.identity.managers import list_managers
+from manager.operations.ownership.ineffective_rules import what_cannot_hold
+from manager.operations.people.audit_log import audit_page
+from manager.operations.planning.plans import last_applied
+from manager.operations.releases.release_views import list_releases, running_out
+from manager.operations.rounds.rounds import list_rounds, round_detail
+from shared.frozen import frozen
+
+__all__ = ["PAGES"]
+
+ALERT_MS: Final = 24 * 3_600_000
+NOTICES_MOST: Final = 12
+STATES: Final = tuple(state.value for state in LivenessState)
+COVERED: Final = ("placed", "excluded")
+"""Host states that fill the bar; a host that waits for an owner is part of its hollow rest."""
+
+
+@frozen
+class HostNumbers:
+    """How many hosts there are: known, with an owner, waiting for one, excluded."""
+
+    known: int
+    covered: int
+    waiting: int
+    excluded: int
+    by_state: dict[str, int]
+    parts: list[Part]
+
+
+@frozen
+class AgentGroup:
+    """The agents in one state."""
+
+    state: str
+    agents: list[AgentGlance]
+
+
+def overview(visit: Visit) -> Response:
+    """Show how things are."""
+    agents = agent_glances(visit.db, visit.now_ms, visit.policy)
+    hosts = _host_numbers(visit)
+    alerts = audit_page(visit.db, limit=50, alerts=True)
+    recent = [row for row in alerts if visit.now_ms - row.at_ms <= ALERT_MS]
+    managers = list_managers(visit.db)
+    wanting = tick_notices(managers, visit.now_ms) + manager_notices(managers)
+    wanting += few_notices(few_hosts(visit.db, agents, visit.door.alerts.limits.hosts_share))
+    wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
+    wanting += notices(
+        _troubled(visit, agents), recent, what_cannot_hold(visit.db), visit.now_ms, _given_up(visit)
+    )
+    loud = _not_silenced(visit, wanting)
+    progress = _progress(visit)
+    return visit.page(
+        "overview.html",
+        agents=agents,
+        groups=_groups(agents),
+        live_agents=sum(1 for view in agents if view.row.retired_ms is None),
+        hosts=hosts,
+        progress=progress,
+        plan=last_applied(visit.db),
+        notices=loud[:NOTICES_MOST],
+        notices_left=max(0, len(loud) - NOTICES_MOST),
+        silenced=len(wanting) - len(loud),
+        steps=_first_steps(agents, hosts, progress),
+        newest=max((view.row for view in agents), key=lambda row: row.joined_ms, default=None),
+        activity=activity_of(visit),
+    )
+
+
+def _not_silenced(visit: Visit, wanting: Sequence[Notice]) -> list[Notice]:
+    """Return the notices but those of troubles that somebody said to know of."""
+    silences = list_silences(visit.db, visit.now_ms)
+    known = {row.key for row in silences if row.key and row.holds(visit.now_ms)}
+    return [notice for notice in wanting if notice.trouble not in known]
+
+
+def _troubled(visit: Visit, agents: list[AgentGlance]) -> list[AgentView]:
+    """Return the agents of which there may be something to tell."""
+    numbers = agents_with_trouble(
+        visit.db, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
+    )
+    found = [one.row.id for one in agents if one.liveness.attention or one.row.id in numbers]
+    return agent_views(visit.db, found, visit.now_ms, visit.policy)
+
+
+def _given_up(visit: Visit) -> set[str]:
+    """Return the releases that nobody is offered any more."""
+    found = list_releases(visit.db).releases
+    return {row.version for row in found if row.halted_ms or row.revoked_ms}
+
+
+def _groups(agents: list[AgentGlance]) -> list[AgentGroup]:
+    counted = Counter(view.liveness.state.value for view in agents)
+    return [
+        AgentGroup(state, [view for view in agents if view.liveness.state.value == state])
+        for state in STATES
+        if counted[state] and state != "retired"
+    ]
+
+
+def _host_numbers(visit: Visit) -> HostNumbers:
+    by_state = count_hosts(visit.db)
+    waiting = by_state["new"] + by_state["idle"] + by_state["probing"]
+    return HostNumbers(
+        known=sum(by_state.values()),
+        covered=by_state["placed"],
+        waiting=waiting,
+        excluded=by_state["excluded"],
+        by_state=by_state,
+        parts=stacked(
+            [(state, by_state[state]) for state in COVERED], whole=float(sum(by_state.values()))
+        ),
+    )
+
+
+def _progress(visit: Visit) -> Progress | None:
+    newest = list_rounds(visit.db, 1)
+    if not newest:
+        return None
+    return progress_of(round_detail(visit.db, newest[0].number, with_plan=False), visit.now_ms)
+
+
+def _first_steps(
+    agents: list[AgentGlance], hosts: HostNumbers, progress: Progress | None
+) -> list[dict[str, Any]]:
+    """Return what to do before anything can be crawled; nothing once a round was started."""
+    if progress is not None:
+        return []
+    called = any(view.row.last_contact_ms is not None for view in agents)
+    return [
+        {"done": bool(agents), "what": "agent"},
+        {"done": called, "what": "contact"},
+        {"done": hosts.known > 0, "what": "hosts"},
+        {"done": False, "what": "round"},
+    ]
+
+
+PAGES: Final = (Page("GET", "/", "viewer", overview, query=("range",)),)

@@ -1,0 +1,380 @@
+"""One host: who owns it and owned it before, how far it is from every agent, what it holds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.language import _, lazy, ngettext
+from manager.console.messages.disabled_reasons import Unable, unable_of
+from manager.console.messages.phrases import spoken
+from manager.console.pages.hosts.host_tables import (
+    agent_name,
+    newest_orders,
+    newest_owners,
+    newest_sums,
+)
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit, link
+from manager.db.hosts.hosts import HostRow
+from manager.operations.archive.archive_figures import segments_with_host
+from manager.operations.fleet.agents import named_agents
+from manager.operations.hosts.bans import ban_host, lift_ban
+from manager.operations.hosts.host_views import DIRECTORIES_MOST, HostDetail, host_detail
+from manager.operations.hosts.hosts import exclude_host, include_host
+from manager.operations.hosts.name_lookups import look_up_again
+from manager.operations.hosts.preconditions import why_not_merged, why_not_split
+from manager.operations.ownership.pins import pin_unit, unpin_units
+from manager.operations.ownership.unit_moves import move_unit
+from manager.operations.rounds.rounds import current_round
+from shared.urls import split_host
+
+__all__ = ["PAGES"]
+
+ROWS_MOST: Final = 50
+DISTANCES_MOST: Final = 50  # the nearest; of a thousand agents the others matter to nobody here
+REASON_MOST: Final = 500
+
+
+def show(visit: Visit) -> Response:
+    """Show all that is known of a host."""
+    detail = host_detail(visit.db, visit.query.get("host", ""), visit.policy)
+    units_now = [unit for unit in detail.units if unit.merged_ms is None]
+    paths = {unit.id: unit.path for unit in detail.units}
+    owners = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
+    fleet = _fleet(visit)
+    # A piece of a split host is as far as its host, but from the agent that crawls it.
+    measured = [
+        row
+        for row in detail.distances
+        if paths[row.unit_id] == "/" or owners.get(row.unit_id) == row.agent_id
+    ]
+    distances = sorted(
+        measured,
+        key=lambda row: (
+            paths[row.unit_id],
+            row.state == "predicted",
+            row.ms_per_kb is None,
+            row.ms_per_kb or 0.0,
+        ),
+    )
+    near = distances[:DISTANCES_MOST] + [
+        row for row in distances[DISTANCES_MOST:] if owners.get(row.unit_id) == row.agent_id
+    ]
+    return visit.page(
+        "host.html",
+        detail=detail,
+        host=detail.host,
+        paths=paths,
+        top=next((unit for unit in detail.units if unit.path == "/"), None),
+        owners_now=owners,
+        history=newest_owners(detail)[:ROWS_MOST],
+        distances=near,
+        farther=len(distances) - len(near),
+        units_now=units_now,
+        why_nobody="" if detail.rights else _why_nobody(visit, detail),
+        is_split=len(units_now) > 1,
+        orders=newest_orders(detail)[:ROWS_MOST],
+        sums=newest_sums(detail)[:ROWS_MOST],
+        older={
+            name: len(rows) - ROWS_MOST
+            for name, rows in (
+                ("history", detail.owners),
+                ("orders", detail.orders),
+                ("sums", detail.sums),
+            )
+        },
+        directories_most=DIRECTORIES_MOST,
+        addresses=_by_address(detail),
+        fleet=fleet,
+        unable=_unable(detail.host, fleet),
+        unsplit=_unsplit(visit, detail.host, is_split=len(units_now) > 1),
+        takers=_nearest_first(fleet, detail, set(owners.values())),
+        others=[key for key in detail.group if key != detail.host.key],
+        name_of=lambda number: agent_name(detail, number),
+        in_logs=split_host(detail.host.key)[1],
+    )
+
+
+def _unable(host: HostRow, fleet: Sequence[str]) -> Unable | None:
+    """Return why nothing can be given to an agent or probed now."""
+    if host.excluded_ms:
+        return Unable(lazy("It is excluded: include it again first."))
+    return None if fleet else unable_of("no-agent")
+
+
+def _unsplit(visit: Visit, host: HostRow, *, is_split: bool) -> Unable | None:
+    """Return why the host cannot be split, or its pieces merged, now."""
+    if not visit.may("operator"):
+        return None
+    refused = (why_not_merged if is_split else why_not_split)(visit.db, host.key)
+    return None if refused is None else Unable(spoken(str(refused)))
+
+
+def _fleet(visit: Visit) -> list[str]:
+    """Return the agents that a person may choose from, where the person may choose."""
+    if not visit.may("operator"):
+        return []
+    return [one.name for one in named_agents(visit.db) if not one.is_retired]
+
+
+def _nearest_first(
+    fleet: Sequence[str], detail: HostDetail, owner_ids: Collection[int]
+) -> Sequence[str]:
+    """Return to whom a unit may go, the nearest first; its owner and who is banned at the end."""
+    measured = (row for row in detail.distances if row.state != "predicted")
+    lengths = {detail.agents.get(row.agent_id, ""): row.ms_per_kb for row in measured}
+    last = {detail.agents.get(number, "") for number in owner_ids}
+    last |= {ban.agent for ban in detail.bans}
+
+    def place(name: str) -> tuple[bool, bool, float]:
+        length = lengths.get(name)
+        return name in last, length is None, length or 0.0
+
+    return sorted(fleet, key=place)
+
+
+def _why_nobody(visit: Visit, detail: HostDetail) -> str:
+    """Say why no agent may fetch a host now."""
+    if detail.host.excluded_ms:
+        return _("nobody: the host is excluded")
+    current = current_round(visit.db)
+    if current is None:
+        return _("nobody: no round is open")
+    if current.state == "probing":
+        return _("nobody: round %(number)s is still probing", number=current.number)
+    names = sorted(agent_name(detail, number) for number in detail.permits)
+    if not names:
+        return _("nobody: no agent owns it")
+    if not any(until_ms > visit.now_ms for until_ms in detail.permits.values()):
+        return _("nobody: the permit of %(agent)s is over", agent=", ".join(names))
+    return _(
+        "nobody: it waits for the next contact of %(agent)s, or is done in round %(number)s",
+        agent=", ".join(names),
+        number=current.number,
+    )
+
+
+def _by_address(detail: HostDetail) -> Sequence[tuple[str, list[str]]]:
+    """Return each address with who sees it; source 0 is the manager."""
+    seen: dict[str, list[str]] = defaultdict(list)
+    for source, address in detail.addresses:
+        seen[address].append(agent_name(detail, source) if source else _("the manager"))
+    return sorted(seen.items())
+
+
+def exclude(visit: Visit) -> Response:
+    """Take a host out of the crawl; ask once."""
+    key, reason = visit.form.get("host", ""), visit.form.get("reason", "").strip()[:REASON_MOST]
+    if not visit.is_confirmed:
+        known = host_detail(visit.db, key).host
+        return _ask(
+            visit,
+            _("Exclude %(host)s?", host=known.key),
+            _("No agent owns it or is sent to it any more, from the next lists on."),
+            _(
+                "What was fetched of it is given to nobody from now on, and deleted at the next"
+                " compaction. It can be included again at any time, and then begins anew."
+            ),
+            *_with_others(visit, known.id),
+            do="exclude",
+            about={"host": known.key},
+            reason=reason,
+        )
+    exclude_host(visit.db, key, reason, visit.actor, visit.now_ms)
+    return visit.go(link("host", host=key), done=_("%(host)s is excluded.", host=key))
+
+
+def _with_others(visit: Visit, host_id: int) -> list[str]:
+    """Say what else is given to nobody for a while because it lies in the same segments."""
+    segments, size_bytes = segments_with_host(visit.db, host_id)
+    if not segments:
+        return []
+    return [
+        ngettext(
+            "%(num)s segment of %(size)s holds it. As a whole file it is given to nobody until it"
+            " is rewritten without it, within %(time)s; selections give its other hosts all along.",
+            "%(num)s segments of %(size)s hold it. As whole files they are given to nobody until"
+            " they are rewritten without it, within %(time)s; selections give their other hosts"
+            " all along.",
+            segments,
+            size=figures.amount(size_bytes),
+            time=figures.duration(visit.door.settings.archive.compact_s * 1000),
+        )
+    ]
+
+
+def include(visit: Visit) -> Response:
+    """Let a host into the crawl again; ask once, with why it was excluded."""
+    key = visit.form.get("host", "")
+    if not visit.is_confirmed:
+        known = host_detail(visit.db, key).host
+        return _ask(
+            visit,
+            _("Include %(host)s again?", host=known.key),
+            *_why_excluded(known, visit.now_ms),
+            _("It is probed and placed as new, and fetched with the lists that follow."),
+            do="include",
+            about={"host": known.key},
+        )
+    include_host(visit.db, key, visit.actor, visit.now_ms)
+    return visit.go(
+        link("host", host=key),
+        done=_("%(host)s takes part again; it is probed and placed as new.", host=key),
+    )
+
+
+def _why_excluded(host: HostRow, now_ms: int) -> list[str]:
+    """Say when and why a host was excluded, as its owner may have wished it."""
+    if not host.excluded_ms:
+        return []
+    since = figures.ago(host.excluded_ms, now_ms)
+    if not host.excluded_reason:
+        return [_("It was excluded %(ago)s, and nobody said why: ask first who did it.", ago=since)]
+    return [
+        _("It was excluded %(ago)s: %(reason)s.", ago=since, reason=host.excluded_reason),
+        _("If its owner wished that, ask the owner first."),
+    ]
+
+
+def resolve(visit: Visit) -> Response:
+    """Order another look-up of a host's name."""
+    key = visit.form.get("host", "")
+    look_up_again(visit.db, key, visit.actor, visit.now_ms)
+    said = _("%(host)s is looked up again with the manager's next tick.", host=key)
+    return visit.go(link("host", host=key), done=said)
+
+
+def move(visit: Visit) -> Response:
+    """Give a unit to an agent now, or for good where it is to stay there; ask once."""
+    unit, agent, reason = _choice(visit, "unit")
+    keep = visit.form.get("keep") == "yes"
+    if not visit.is_confirmed:
+        about = {"unit": unit, "agent": agent}
+        return _ask(
+            visit,
+            _("Pin %(unit)s to %(agent)s?", unit=unit, agent=agent)
+            if keep
+            else _("Move %(unit)s to %(agent)s?", unit=unit, agent=agent),
+            _("If another agent owns it, it changes hands now, and what shares its address."),
+            _("No plan moves it any more; it can be unpinned at any time.")
+            if keep
+            else _("The next plan may move it again."),
+            do="move",
+            about=about | {"keep": "yes"} if keep else about,
+            reason=reason,
+            danger=False,
+        )
+    here = link("host", host=unit)
+    if not keep:
+        moved = move_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
+        return visit.go(here, done=_moved(unit, agent, moved))
+    done = pin_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
+    said = _("%(unit)s is pinned to %(agent)s.", unit=unit, agent=agent)
+    if done.warning:
+        said += " " + _("It does not hold yet: %(why)s.", why=spoken(done.warning))
+    return visit.go(here, done=said)
+
+
+def _moved(unit: str, agent: str, moved: int) -> str:
+    if not moved:
+        return _("%(agent)s owns %(unit)s already.", agent=agent, unit=unit)
+    return ngettext(
+        "%(unit)s goes to %(agent)s: %(num)s unit changed hands.",
+        "%(unit)s goes to %(agent)s: %(num)s units changed hands.",
+        moved,
+        unit=unit,
+        agent=agent,
+    )
+
+
+def unpin(visit: Visit) -> Response:
+    """Let plans move a unit again."""
+    unit = visit.form.get("unit", "")
+    unpin_units(visit.db, [unit], visit.actor, visit.now_ms)
+    return visit.go(link("host", host=unit), done=_("%(unit)s is not pinned any more.", unit=unit))
+
+
+def ban(visit: Visit) -> Response:
+    """Let an agent never get a host; ask once."""
+    host, agent, reason = _choice(visit, "host")
+    here = link("host", host=host)
+    if not visit.is_confirmed:
+        return _ask(
+            visit,
+            _("Never give %(host)s to %(agent)s?", host=host, agent=agent),
+            _("Nor what shares its address. What it owns there goes to other agents at once."),
+            _("The ban can be lifted at any time."),
+            do="ban",
+            about={"host": host, "agent": agent},
+            reason=reason,
+        )
+    moved = ban_host(visit.db, host, agent, reason, visit.actor, visit.now_ms, visit.policy)
+    said = ngettext(
+        "%(agent)s never gets %(host)s: %(num)s unit changed hands.",
+        "%(agent)s never gets %(host)s: %(num)s units changed hands.",
+        moved,
+        agent=agent,
+        host=host,
+    )
+    return visit.go(here, done=said)
+
+
+def lift(visit: Visit) -> Response:
+    """Let an agent get a host again."""
+    host, agent, _reason = _choice(visit, "host")
+    lift_ban(visit.db, host, agent, visit.actor, visit.now_ms)
+    return visit.go(
+        link("host", host=host), done=_("%(agent)s may get %(host)s again.", agent=agent, host=host)
+    )
+
+
+def _ask(
+    visit: Visit,
+    title: str,
+    *consequences: str,
+    do: str,
+    about: dict[str, str],
+    reason: str | None = None,
+    danger: bool = True,
+) -> Response:
+    """Ask once before something is done to a host, or to a unit of it, for a reason."""
+    return visit.ask(
+        Question(
+            title,
+            consequences,
+            {
+                "exclude": _("Exclude"),
+                "include": _("Include again"),
+                "move": _("Pin") if "keep" in about else _("Move"),
+                "ban": _("Ban"),
+            }[do],
+            f"/console/host/{do}",
+            link("host", host=about.get("unit", about.get("host", ""))),
+            about,
+            {} if reason is None else {"reason": reason},
+            danger=danger,
+        )
+    )
+
+
+def _choice(visit: Visit, what: str) -> tuple[str, str, str]:
+    """Return the unit or host, the agent and the reason of a form."""
+    form = visit.form
+    return form.get(what, ""), form.get("agent", ""), form.get("reason", "").strip()[:REASON_MOST]
+
+
+PAGES: Final = (
+    Page("GET", "/host", "viewer", show, query=("host",)),
+    Page("POST", "/host/exclude", "operator", exclude),
+    Page("POST", "/host/include", "operator", include),
+    Page("POST", "/host/resolve", "operator", resolve),
+    Page("POST", "/host/move", "operator", move),
+    Page("POST", "/host/unpin", "operator", unpin),
+    Page("POST", "/host/ban", "operator", ban),
+    Page("POST", "/host/lift-ban", "operator", lift),
+)

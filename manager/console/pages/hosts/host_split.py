@@ -1,0 +1,154 @@
+"""Split a big host among agents, after a look at how it would be cut; and merge it again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.language import _, ngettext
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit, link
+from manager.operations.hosts.host_merge import merge_host
+from manager.operations.hosts.host_split import Piece, Split, split_host
+from manager.operations.hosts.host_views import HostDetail, host_detail
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+UNITS_SHOWN: Final = 5
+
+
+def split(visit: Visit) -> Response:
+    """Cut a host into pieces; ask once, with the pieces shown."""
+    key, confirmed = visit.form.get("host", ""), visit.is_confirmed
+    made = split_host(
+        visit.db,
+        key,
+        visit.actor,
+        visit.now_ms,
+        parts=_whole(visit, "pieces"),
+        interval_s=_number(visit, "interval_s"),
+        dry_run=not confirmed,
+        policy=visit.policy,
+    )
+    if confirmed:
+        done = ngettext(
+            "%(host)s is split among %(num)s agent.",
+            "%(host)s is split among %(num)s agents.",
+            len(made.pieces),
+            host=made.host,
+        )
+        return visit.go(link("host", host=made.host), done=done)
+    fields = {name: visit.form.get(name, "") for name in ("pieces", "interval_s")}
+    return visit.ask(
+        Question(
+            ngettext(
+                "Split %(host)s among %(num)s agent?",
+                "Split %(host)s among %(num)s agents?",
+                len(made.pieces),
+                host=made.host,
+            ),
+            (*map(_told, made.pieces), *_consequences(made)),
+            _("Split"),
+            "/console/host/split",
+            link("host", host=made.host),
+            {"host": made.host, **fields},
+            danger=False,
+        )
+    )
+
+
+def merge(visit: Visit) -> Response:
+    """Make a split host one unit again; ask once, with who has which piece now."""
+    key = visit.form.get("host", "")
+    if not visit.is_confirmed:
+        detail = host_detail(visit.db, key)
+        host = detail.host.key
+        return visit.ask(
+            Question(
+                _("Merge the pieces of %(host)s?", host=host),
+                (
+                    *_pieces(detail),
+                    _("The agent that has its top gets all of it, from the next round on."),
+                    _("Who had which directory stays in the history. It can be split again."),
+                ),
+                _("Merge"),
+                "/console/host/merge",
+                link("host", host=host),
+                {"host": host},
+                danger=False,
+            )
+        )
+    merge_host(visit.db, key, visit.actor, visit.now_ms)
+    return visit.go(link("host", host=key), done=_("%(host)s is one unit again.", host=key))
+
+
+def _pieces(detail: HostDetail) -> list[str]:
+    """Return who has which directories of a split host now, the most first."""
+    held: dict[str, list[str]] = defaultdict(list)
+    owner_of = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
+    for unit in detail.units:
+        if unit.merged_ms is None:
+            owner = detail.agents.get(owner_of.get(unit.id, 0), _("nobody"))
+            held[owner].append(unit.path)
+    said = []
+    for owner, paths in sorted(held.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+        shown = ", ".join(paths[:UNITS_SHOWN])
+        more = len(paths) - UNITS_SHOWN
+        left = f" {ngettext('and %(num)s more', 'and %(num)s more', more)}" if more > 0 else ""
+        said.append(_("%(agent)s has %(directories)s now.", agent=owner, directories=shown + left))
+    return said
+
+
+def _told(piece: Piece) -> str:
+    more = len(piece.units) - UNITS_SHOWN
+    units = ", ".join(piece.units[:UNITS_SHOWN])
+    left = f" {ngettext('and %(num)s more', 'and %(num)s more', more)}" if more > 0 else ""
+    return _(
+        "%(agent)s: %(share)s of the work, %(pages)s pages, in %(units)s",
+        agent=piece.agent,
+        share=f"{piece.share:.0%}",
+        pages=figures.count(piece.pages),
+        units=units + left,
+    )
+
+
+def _consequences(made: Split) -> tuple[str, ...]:
+    each_s = made.interval_s * len(made.pieces)
+    rate = _(
+        "Each of them waits %(each)s s between two requests, so that the host sees what one agent"
+        " with %(one)s s would send.",
+        each=f"{each_s:g}",
+        one=f"{made.interval_s:g}",
+    )
+    return (rate, _("It is finished in a round when nothing is left of any piece."))
+
+
+def _number(visit: Visit, name: str) -> float | None:
+    text = visit.form.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError as error:
+        raise FormatError(f"{name} = {text[:40]!r}: must be a number, or nothing").about(
+            name
+        ) from error
+
+
+def _whole(visit: Visit, name: str) -> int | None:
+    number = _number(visit, name)
+    if number is None:
+        return None
+    if not number.is_integer():
+        raise FormatError(f"{name} = {number:g}: must be a whole number, or nothing").about(name)
+    return int(number)
+
+
+PAGES: Final = (
+    Page("POST", "/host/split", "operator", split),
+    Page("POST", "/host/merge", "operator", merge),
+)

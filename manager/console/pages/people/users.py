@@ -1,0 +1,271 @@
+"""People who may log in, and what they may do. For administrators only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _, lazy
+from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.messages.disabled_reasons import Unable
+from manager.console.messages.words import word
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit, link
+from manager.errors import NotFoundError
+from manager.operations.hosts.preconditions import is_last_admin
+from manager.operations.people.sessions import end_sessions, list_sessions
+from manager.operations.people.users import (
+    ROLES,
+    User,
+    add_user,
+    change_password,
+    count_tokens,
+    list_users,
+    set_role,
+    set_user_disabled,
+)
+
+__all__ = ["PAGES"]
+
+FILTERS: Final = ("q", "role")
+ROLE_WORDS: Final = {
+    "viewer": lazy("sees everything but users and join tokens"),
+    "operator": lazy("does what a viewer does, and acts: rounds, plans, commands, hosts"),
+    "admin": lazy(
+        "does what an operator does, and retires agents, gives out join tokens, manages releases, "
+        "third parties, users"
+    ),
+}
+KEYS: Final[dict[str, Callable[[User], Any]]] = {
+    "name": lambda user: user.name,
+    "role": lambda user: (ROLES.index(user.role), user.name),
+    "created": lambda user: user.created_ms,
+    "state": lambda user: (user.disabled_ms is not None, user.name),
+}
+LAST_ADMIN: Final = Unable(
+    lazy("This is the last administrator: make another one first."),
+    "/console/new-user",
+    lazy("Add a user"),
+)
+HEADER: Final = ("name", "role", "created (UTC)", "disabled (UTC)")
+SESSIONS_HEADER: Final = ("number", "since (UTC)", "until (UTC)", "address", "browser")
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        "/console/users",
+        visit.query,
+        filters=FILTERS,
+        sorts=tuple(KEYS),
+        default_sort="name",
+    )
+
+
+def _rows(visit: Visit, listing: Listing) -> list[User]:
+    text, role = listing.filters["q"].lower(), listing.filters["role"]
+    rows = [
+        user
+        for user in list_users(visit.db)
+        if text in user.name.lower() and role in ("", user.role)
+    ]
+    return listing.sorted(rows, KEYS)
+
+
+def show(visit: Visit) -> Response:
+    """Show who may log in."""
+    listing = _listing(visit)
+    return visit.page(
+        "users.html", listing=listing, cut=listing.cut(_rows(visit, listing)), roles=ROLE_WORDS
+    )
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    return csv_response("users", HEADER, (_cells(user) for user in _rows(visit, _listing(visit))))
+
+
+def _cells(user: User) -> list[Cell]:
+    return [
+        user.name,
+        user.role,
+        figures.iso(user.created_ms),
+        None if user.disabled_ms is None else figures.iso(user.disabled_ms),
+    ]
+
+
+def show_new(visit: Visit) -> Response:
+    """Ask for a new user's name, role and password."""
+    return visit.page("new_user.html", name="", role="viewer", roles=ROLE_WORDS)
+
+
+def add(visit: Visit) -> Response:
+    """Add a user."""
+    name, role = visit.form.get("name", "").strip(), visit.form.get("role", "")
+    add_user(visit.db, name, visit.form.get("password", ""), role, visit.actor, visit.now_ms)
+    return visit.go(
+        link("users"), done=_("%(name)s may log in now, as %(role)s.", name=name, role=word(role))
+    )
+
+
+def _user(visit: Visit, name: str) -> User:
+    for user in list_users(visit.db):
+        if user.name == name:
+            return user
+    raise NotFoundError(f"user {name[:80]}: there is none", see="users")
+
+
+def show_user(visit: Visit) -> Response:
+    """Show one user, where the user is logged in, and what can be changed."""
+    return _user_page(visit, _user(visit, visit.query.get("name", "")))
+
+
+def _user_page(visit: Visit, user: User) -> Response:
+    return visit.page(
+        "user.html",
+        person=user,
+        roles=ROLE_WORDS,
+        unable=LAST_ADMIN if is_last_admin(visit.db, user.name) else "",
+        sessions=list_sessions(visit.db, user.name, visit.now_ms),
+    )
+
+
+def export_sessions(visit: Visit) -> Response:
+    """Send where a user is logged in as CSV."""
+    rows: list[list[Cell]] = [
+        [
+            one.id,
+            figures.iso(one.created_ms),
+            figures.iso(one.expires_ms),
+            one.address,
+            one.browser,
+        ]
+        for one in list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)
+    ]
+    return csv_response("user-sessions", SESSIONS_HEADER, rows)
+
+
+def change_role(visit: Visit) -> Response:
+    """Set what a user may do; ask once where the user becomes an administrator."""
+    user, role = _user(visit, visit.form.get("name", "")), visit.form.get("role", "")
+    here, shown = link("user", name=user.name), visit.form.get("shown")
+    if role == "admin" and user.role != "admin" and not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Make %(name)s an administrator?", name=user.name),
+                (
+                    _(
+                        "An administrator may do everything here: retire agents, roll out releases,"
+                        " give out data, add users and take their roles away, yours too."
+                    ),
+                    _("The role can be taken back at any time."),
+                ),
+                _("Make an administrator"),
+                "/console/user/role",
+                here,
+                {"name": user.name, "role": role, "shown": user.role if shown is None else shown},
+            )
+        )
+    set_role(visit.db, user.name, role, visit.actor, visit.now_ms, shown=shown)
+    return visit.go(here, done=_("%(name)s is %(role)s now.", name=user.name, role=word(role)))
+
+
+def disable(visit: Visit) -> Response:
+    """Keep a user out; ask once."""
+    user = _user(visit, visit.form.get("name", ""))
+    here = link("user", name=user.name)
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Disable %(name)s?", name=user.name),
+                (
+                    _("All sessions of this user end at once, and no login is let in."),
+                    _("The user can be enabled again at any time."),
+                ),
+                _("Disable"),
+                "/console/user/disable",
+                here,
+                {"name": user.name},
+            )
+        )
+    set_user_disabled(visit.db, user.name, visit.actor, visit.now_ms, disabled=True)
+    return visit.go(here, done=_("%(name)s is disabled.", name=user.name))
+
+
+def enable(visit: Visit) -> Response:
+    """Let a user log in again."""
+    user = _user(visit, visit.form.get("name", ""))
+    set_user_disabled(visit.db, user.name, visit.actor, visit.now_ms, disabled=False)
+    return visit.go(
+        link("user", name=user.name), done=_("%(name)s may log in again.", name=user.name)
+    )
+
+
+def show_password(visit: Visit) -> Response:
+    """Ask for a user's new password, and say what it does."""
+    user = _user(visit, visit.query.get("name", ""))
+    tokens = count_tokens(visit.db, user.name, visit.now_ms)
+    return visit.page("user_password.html", person=user, tokens=tokens)
+
+
+def set_password(visit: Visit) -> Response:
+    """Set a user's password; all sessions of the user end, and the tokens where that is chosen."""
+    user = _user(visit, visit.form.get("name", ""))
+    revoking = visit.form.get("tokens") == "yes"
+    done = change_password(
+        visit.db,
+        user.name,
+        visit.form.get("password", ""),
+        visit.actor,
+        visit.now_ms,
+        tokens=revoking,
+    )
+    said = [_("%(name)s has a new password, and was logged out everywhere.", name=user.name)]
+    if done.revoked:
+        said.append(_("Tokens revoked: %(count)s.", count=figures.count(done.revoked)))
+    if done.left:
+        said.append(_("Tokens that go on: %(count)s.", count=figures.count(done.left)))
+    return visit.go(link("user", name=user.name), done=" ".join(said))
+
+
+def log_out(visit: Visit) -> Response:
+    """End a session of a user, or all, after a question."""
+    user, session = _user(visit, visit.form.get("name", "")), visit.form.get("session", "")
+    here = link("user", name=user.name)
+    if not session and not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Log %(user)s out everywhere?", user=user.name),
+                (
+                    _("All sessions of this user end at once; what is half typed may be lost."),
+                    _("The password stays, and so do the tokens of scripts."),
+                ),
+                _("Log out everywhere"),
+                "/console/user/log-out",
+                here,
+                {"name": user.name, "session": ""},
+            )
+        )
+    end_sessions(visit.db, user.name, visit.actor, visit.now_ms, session)
+    if session:
+        return visit.go(here, done=_("%(user)s is logged out there.", user=user.name))
+    return visit.go(here, done=_("%(user)s is logged out everywhere.", user=user.name))
+
+
+PAGES: Final = (
+    Page("GET", "/users", "admin", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/users.csv", "admin", export, query=(*FILTERS, *LISTED)),
+    Page("GET", "/new-user", "admin", show_new),
+    Page("POST", "/new-user", "admin", add),
+    Page("GET", "/user", "admin", show_user, query=("name",)),
+    Page("GET", "/user/sessions.csv", "admin", export_sessions, query=("name",)),
+    Page("POST", "/user/role", "admin", change_role),
+    Page("POST", "/user/disable", "admin", disable),
+    Page("POST", "/user/enable", "admin", enable),
+    Page("GET", "/user/password", "admin", show_password, query=("name",)),
+    Page("POST", "/user/password", "admin", set_password),
+    Page("POST", "/user/log-out", "admin", log_out),
+)

@@ -1,0 +1,279 @@
+"""Plans: a preview of who would own what and what it costs; applied when somebody says so."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.csv_export import Cell, csv_response
+from manager.console.drawings.agent_bars import Pair, draw_bars
+from manager.console.language import _, ngettext
+from manager.console.listing import LISTED, Cut, Listing, read_listing
+from manager.console.messages.phrases import actor
+from manager.console.pages.drawing_files import drawing_file
+from manager.console.pages.planning import plan_undo
+from manager.console.pages.planning.change_words import change_words
+from manager.console.pages.planning.cost_bars import cost_bars
+from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_undo import stale_page
+from manager.console.pages.planning.spanning_tree import shown_tree
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit, share, whole_number
+from manager.db.planning.plans import PlanHead, PlanRow
+from manager.errors import StalePlanError
+from manager.operations.people.audit_log import audit_page
+from manager.operations.planning.plan_application import apply_plan, undoable
+from manager.operations.planning.plan_changes import Change, changes_since
+from manager.operations.planning.plan_list import SORTS, PlanFilter, every_plan, plan_page
+from manager.operations.planning.plan_moves import Move, every_move
+from manager.operations.planning.plan_undo import UndoPreview, undo_preview
+from manager.operations.planning.plans import make_plan, plan_detail
+
+__all__ = ["PAGES"]
+
+FILTERS: Final = ("method", "applied")
+MOVE_FILTERS: Final = ("agent",)
+HERE: Final = "/console/plans"
+MOVES_COMPARED: Final = 20_000
+
+HEADER: Final = (
+    "plan",
+    "method",
+    "round",
+    "made by",
+    "made (UTC)",
+    "applied (UTC)",
+    "units",
+    "moves",
+    "makespan before (ms)",
+    "makespan after (ms)",
+    "lower bound (ms)",
+)
+MOVES_HEADER: Final = ("unit", "from", "to", "saves (ms)", "costs (ms)")
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        HERE,
+        visit.query,
+        filters=FILTERS,
+        sorts=SORTS,
+        default_sort="-number",
+    )
+
+
+def _where(listing: Listing) -> PlanFilter:
+    applied = listing.filters["applied"]
+    return PlanFilter(listing.filters["method"], applied == "yes" if applied else None)
+
+
+def _cut(visit: Visit, listing: Listing) -> Cut:
+    def page(limit: int, offset: int) -> tuple[int, list[PlanHead]]:
+        found = plan_page(visit.db, _where(listing), sort=listing.sort, limit=limit, offset=offset)
+        return found.total, found.plans
+
+    return listing.load(page)
+
+
+def show(visit: Visit) -> Response:
+    """Show all plans."""
+    listing = _listing(visit)
+    cut = _cut(visit, listing)
+    return visit.page("plans.html", listing=listing, cut=cut, methods=METHOD_WORDS)
+
+
+def export(visit: Visit) -> Response:
+    """Send all plans that match as CSV, however many."""
+    listing = _listing(visit)
+    found = every_plan(visit.db, _where(listing), sort=listing.sort)
+    return csv_response("plans", HEADER, map(_cells, found))
+
+
+def _cells(row: PlanHead) -> list[Cell]:
+    return [
+        row.id,
+        row.method,
+        row.round or None,
+        row.made_by,
+        figures.iso(row.made_ms),
+        None if row.applied_ms is None else figures.iso(row.applied_ms),
+        row.units,
+        row.moves,
+        row.before_ms,
+        row.makespan_ms,
+        row.bound_ms,
+    ]
+
+
+def make(visit: Visit) -> Response:
+    """Make a plan and show it; nothing moves."""
+    number = make_plan(
+        visit.db,
+        visit.form.get("method", ""),
+        visit.actor,
+        visit.now_ms,
+        moves=share(visit, "moves"),
+        policy=visit.policy,
+        planner=visit.door.planner,
+        compare=True,
+    )
+    return visit.go(f"{HERE}/{number}", done=_("This is a preview: nothing was moved."))
+
+
+def _moves_listing(visit: Visit, number: int) -> Listing:
+    return read_listing(
+        f"{HERE}/{number}", visit.query, filters=MOVE_FILTERS, sorts=("gain",), default_sort="gain"
+    )
+
+
+def show_plan(visit: Visit) -> Response:
+    """Show a plan: the makespan before and after, the bars, the moves, all or those of an agent."""
+    number = visit.number
+    listing = _moves_listing(visit, number)
+    start = (listing.page - 1) * listing.size
+    agent = listing.filters["agent"].lower()
+    detail = plan_detail(visit.db, number, agent=agent, limit=listing.size, offset=start)
+    return visit.page(
+        "plan.html",
+        detail=detail,
+        plan=detail.plan,
+        bars=cost_bars(detail.agents, detail.plan.bound_ms),
+        listing=listing,
+        first=start + 1 if detail.moves else 0,
+        last=start + len(detail.moves),
+        agents=sorted({one["name"] for one in detail.agents} | ({agent} if agent else set())),
+        methods=METHOD_WORDS,
+        undoing=_undo_preview(visit, number),
+        changes=_changes(visit, detail.plan),
+        change_words=change_words,
+        tree=shown_tree(visit, number),
+        costs_file=f"{HERE}/{number}/costs.svg",
+    )
+
+
+def _undo_preview(visit: Visit, number: int) -> UndoPreview | None:
+    """Return what taking this plan back would do, where it is the one that was applied last."""
+    preview = undo_preview(visit.db) if undoable(visit.db) == number else None
+    return preview if visit.may("operator") else None
+
+
+def _changes(visit: Visit, plan: PlanRow) -> list[Change]:
+    """Return what changed since a preview was made, where that is soon found out.
+
+    Of a plan that places everything it is only asked when it is to be applied.
+    """
+    return changes_since(visit.db, plan.id) if plan.moves <= MOVES_COMPARED else []
+
+
+def costs_file(visit: Visit) -> Response:
+    """Send the cost of each agent before and after, drawn."""
+    detail = plan_detail(visit.db, visit.number, limit=1)
+    drawing = draw_bars(
+        "costs",
+        _("Plan %(number)s: cost of each agent before and after", number=detail.plan.id),
+        (_("before"), _("after")),
+        [
+            Pair(one["name"], one["before_ms"], one["after_ms"])
+            for one in sorted(detail.agents, key=lambda one: -float(one["after_ms"]))
+        ],
+        detail.plan.bound_ms,
+    )
+    return drawing_file(drawing, f"plan-{detail.plan.id}-costs")
+
+
+def export_moves(visit: Visit) -> Response:
+    """Send the moves of a plan as CSV: all, or those of an agent."""
+    number = visit.number
+    agent = _moves_listing(visit, number).filters["agent"].lower()
+    found = every_move(visit.db, number, agent=agent)
+    return csv_response(f"plan-{number}", MOVES_HEADER, map(_move_cells, found))
+
+
+def _move_cells(move: Move) -> list[Cell]:
+    return [move.unit, move.giver, move.taker, move.giver_ms, move.taker_ms]
+
+
+def apply(visit: Visit) -> Response:
+    """Carry a plan out; ask once, and say what changed since it was made."""
+    number = visit.number
+    here = f"{HERE}/{number}"
+    plan = plan_detail(visit.db, number, limit=1).plan
+    if plan.applied_ms is not None:
+        return visit.go(here, done=_applied_already(visit, plan))
+    if not visit.is_confirmed:
+        changes = changes_since(visit.db, number)
+        if any(change.stops for change in changes):
+            return stale_page(visit, plan, changes)
+        stands = undoable(visit.db) or 0
+        return visit.ask(
+            Question(
+                _("Apply plan %(number)s?", number=number),
+                (
+                    ngettext(
+                        "%(num)s of %(units)s units gets another owner.",
+                        "%(num)s of %(units)s units get another owner.",
+                        plan.moves,
+                        units=figures.count(plan.units),
+                    ),
+                    _(
+                        "The makespan is expected to become %(time)s.",
+                        time=figures.duration(plan.makespan_ms),
+                    ),
+                    _("Who fetches a unit now goes on until it has taken a list without it."),
+                    *(_since(change) for change in changes),
+                ),
+                _("Apply"),
+                f"{here}/apply",
+                here,
+                {"standing": str(stands)},
+                danger=False,
+            )
+        )
+    try:
+        moved = apply_plan(
+            visit.db, number, visit.actor, visit.now_ms, standing=whole_number(visit, "standing")
+        )
+    except StalePlanError:
+        return stale_page(visit, plan, changes_since(visit.db, number))
+    if not moved and plan.moves:
+        return visit.go(here, done=_applied_already(visit, plan))
+    said = ngettext(
+        "Plan %(plan)s is applied: %(num)s unit changed hands.",
+        "Plan %(plan)s is applied: %(num)s units changed hands.",
+        moved,
+        plan=number,
+    )
+    return visit.go(here, done=said)
+
+
+def _since(change: Change) -> str:
+    return _("Since it was made: %(what)s", what=change_words(change))
+
+
+def _applied_already(visit: Visit, plan: PlanRow) -> str:
+    """Return who was first, where two people apply one plan."""
+    rows = audit_page(visit.db, limit=1, action="plan.apply", subject=str(plan.id))
+    if not rows:
+        return _("Plan %(plan)s was applied before: nothing was done now.", plan=plan.id)
+    return _(
+        "%(who)s had applied plan %(plan)s %(when)s: nothing was done now.",
+        who=actor(rows[0].actor_name),
+        plan=plan.id,
+        when=figures.ago(rows[0].at_ms, visit.now_ms),
+    )
+
+
+PAGES: Final = (
+    Page("GET", "/plans", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/plans.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    Page("POST", "/plans", "operator", make),
+    *plan_undo.PAGES,
+    Page(
+        "GET", "/plans/{number:int}", "viewer", show_plan, query=(*MOVE_FILTERS, *LISTED, "edges")
+    ),
+    Page("GET", "/plans/{number:int}.csv", "viewer", export_moves, query=(*MOVE_FILTERS, *LISTED)),
+    Page("GET", "/plans/{number:int}/costs.svg", "viewer", costs_file),
+    Page("POST", "/plans/{number:int}/apply", "operator", apply),
+)

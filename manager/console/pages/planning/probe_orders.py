@@ -1,0 +1,107 @@
+"""Ordering probes: of a host, by an agent, or of what was measured long ago."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console.language import _, ngettext, number
+from manager.console.pages.planning.probe_pairs import days_of
+from manager.console.pages.planning.probes import COVERAGE
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit, link
+from manager.operations.planning.requested_probes import ORDERS_MOST, Ordered, order_probes
+
+__all__ = ["PAGES"]
+
+HERE: Final = "/console/probes"
+
+
+def order(visit: Visit) -> Response:
+    """Order probes; ask once where it is more than one host's."""
+    host, agent, older = (visit.form.get(name, "").strip() for name in ("host", "agent", "older"))
+    days = days_of(older)
+    back = link("host", host=host) if visit.form.get("back") == "host" else HERE
+    if not host and not visit.is_confirmed and (agent or days is not None):
+        return visit.ask(
+            Question(
+                _("Order probes?"),
+                (
+                    _wanted(agent, days, visit),
+                    _(
+                        "Nothing is ordered twice in a round, and no agent more than it may probe"
+                        " in a day."
+                    ),
+                ),
+                _("Order"),
+                f"{HERE}/order",
+                back,
+                {"agent": agent, "older": older},
+                danger=False,
+            )
+        )
+    done = order_probes(
+        visit.db,
+        visit.actor,
+        visit.now_ms,
+        host=host,
+        agent=agent,
+        older_days=days,
+        policy=visit.policy,
+    )
+    visit.db.kept.forget(COVERAGE)
+    return visit.go(back, done=_told(done))
+
+
+def _wanted(agent: str, days: float | None, visit: Visit) -> str:
+    shown = visit.policy.probe_fresh_s / 86_400 if days is None else days
+    if agent:
+        return _(
+            "%(agent)s probes all hosts that it never measured, or more than %(days)s days ago.",
+            agent=agent,
+            days=f"{shown:g}",
+        )
+    return _(
+        "All distances that were measured more than %(days)s days ago are measured again.",
+        days=f"{shown:g}",
+    )
+
+
+def _told(done: Ordered) -> str:
+    when = (
+        _("They are the first thing of round %(round)s, when it begins.", round=done.round)
+        if done.waits
+        else _("They are made in round %(round)s, now.", round=done.round)
+    )
+    said = [ngettext("%(num)s probe is ordered.", "%(num)s probes are ordered.", done.orders)]
+    if done.orders:
+        said.append(when)
+    if done.known:
+        said.append(
+            ngettext(
+                "%(num)s was ordered in that round already.",
+                "%(num)s were ordered in that round already.",
+                done.known,
+            )
+        )
+    if done.left_out:
+        said.append(
+            ngettext(
+                "%(num)s is left out: its agent or its host has no room today.",
+                "%(num)s are left out: their agents or hosts have no room today.",
+                done.left_out,
+            )
+        )
+    if done.is_cut:
+        said.append(
+            _(
+                "There are more: only the %(number)s that were measured longest ago were looked at."
+                " Order again when these are done.",
+                number=number(ORDERS_MOST),
+            )
+        )
+    return " ".join(said)
+
+
+PAGES: Final = (Page("POST", "/probes/order", "operator", order),)

@@ -1,0 +1,86 @@
+"""Forms that take signed files of releases: begin, take one away, sign for another year.
+
+The files are signed where the keys of people are (docs/adr/0120). The web process has no such key:
+it checks what it is given, has the signing process cover it, and serves it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console.language import _, ngettext
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit, link
+from manager.operations.releases.releases import begin_releases, revoke, take_next
+from manager.operations.releases.rollouts import offers
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+FILE_MOST: Final = 500_000
+"""Characters of a signed file, as `/api/v1/releases` takes."""
+
+
+def begin(visit: Visit) -> Response:
+    """Begin to serve releases with the first signed root and targets."""
+    root, targets = _file(visit, "root"), _file(visit, "targets")
+    begin_releases(visit.db, visit.door.signing, root, targets, visit.actor, visit.now_ms)
+    return visit.go(link("releases"), done=_("Releases are served. Publish the first one."))
+
+
+def take_away(visit: Visit) -> Response:
+    """Take a release away for good, by signed targets without it."""
+    version, targets = visit.form.get("version", ""), _file(visit, "targets")
+    if not visit.is_confirmed:
+        running = sum(one.running == version for one in offers(visit.db))
+        return visit.ask(
+            Question(
+                _("Take %(version)s away from everybody?", version=version),
+                (
+                    _("No site installs it any more, and it can never be published again."),
+                    ngettext(
+                        "%(num)s agent runs it now, and gets the next release that is offered.",
+                        "%(num)s agents run it now, and get the next release that is offered.",
+                        running,
+                    ),
+                ),
+                _("Take it away"),
+                "/console/releases/revoke",
+                link("releases"),
+                {"version": version, "targets": targets.decode()},
+            )
+        )
+    revoke(visit.db, visit.door.signing, version, targets, visit.actor, visit.now_ms)
+    return visit.go(link("releases"), done=_("%(version)s is taken away.", version=version))
+
+
+def renew(visit: Visit) -> Response:
+    """Take the next root, or targets that were signed anew, or both."""
+    root, targets = (_file(visit, name, optional=True) or None for name in ("root", "targets"))
+    if root is None and targets is None:
+        raise FormatError("targets: empty; give signed targets, a signed root or both").about(
+            "targets"
+        )
+    take_next(visit.db, visit.door.signing, root, targets, visit.actor, visit.now_ms)
+    return visit.go(link("releases"), done=_("The new signatures are served."))
+
+
+def _file(visit: Visit, name: str, *, optional: bool = False) -> bytes:
+    """Return a signed file as it was pasted or read from the disk of the browser."""
+    text = visit.form.get(name, "").strip()
+    if not text and not optional:
+        raise FormatError(f"{name}: empty; give the signed file").about(name)
+    if len(text) > FILE_MOST:
+        raise FormatError(
+            f"signed file of {len(text):,} characters: at most {FILE_MOST:,} are taken"
+        ).about(name)
+    return text.encode()
+
+
+PAGES: Final = (
+    Page("POST", "/releases/init", "admin", begin),
+    Page("POST", "/releases/revoke", "admin", take_away),
+    Page("POST", "/releases/rotate", "admin", renew),
+)

@@ -1,0 +1,379 @@
+"""Releases: which versions run, who is offered what, how long signatures last; halt and widen.
+
+What needs a key of a person is shown as the command to run where the key is: the web process has
+none of them, and never signs. What takes the signed files is in `release_files`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.csv_export import Cell, csv_response
+from manager.console.drawings.svg import Part, stacked
+from manager.console.language import _, lazy, ngettext, number
+from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.messages.phrases import actor
+from manager.console.pages.releases.release_keys import key_line
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit, link
+from manager.db.releases.releases import ReleaseRow
+from manager.operations.people.audit_log import audit_page
+from manager.operations.releases.offer_snapshots import check_shown, offer_of, read_offer
+from manager.operations.releases.release_views import list_releases
+from manager.operations.releases.rollouts import (
+    RINGS,
+    AgentOffer,
+    halt,
+    offers,
+    roll_out,
+    set_minimum_version,
+    too_old,
+)
+from shared.errors import about_field
+from shared.frozen import frozen
+from shared.versions import is_version, version_key
+
+__all__ = ["PAGES"]
+
+FILTERS: Final = ("q", "state")
+COLOURS: Final = 7
+FAILURES_SHOWN: Final = 10
+RING_WORDS: Final = {
+    "none": lazy("nobody"),
+    "canary": lazy("the canaries"),
+    "tenth": lazy("a tenth and the canaries"),
+    "all": lazy("all"),
+}
+
+
+@frozen
+class VersionShare:
+    """Agents that say they run a version. name: its part of the bar."""
+
+    name: str
+    version: str
+    agents: int
+    is_release: bool
+    is_too_old: bool
+
+
+@frozen
+class ReleaseLine:
+    """A release. offered, running: agents; next_ring: where it would be widened to; empty: no."""
+
+    row: ReleaseRow
+    state: str
+    offered: int
+    running: int
+    failed: int
+    next_ring: str
+
+    @property
+    def shown(self) -> str:
+        """Return how it is offered, as its forms carry it."""
+        return str(offer_of(self.row))
+
+
+KEYS: Final[dict[str, Callable[[ReleaseLine], Any]]] = {
+    "version": lambda line: version_key(line.row.version),
+    "state": lambda line: line.state,
+    "ring": lambda line: ("none", *RINGS).index(line.row.ring),
+    "offered": lambda line: line.offered,
+    "running": lambda line: line.running,
+    "failed": lambda line: line.failed,
+    "published": lambda line: line.row.published_ms,
+    "size": lambda line: line.row.size_bytes,
+}
+STATES: Final = ("waiting", "offered", "halted", "revoked")
+HEADER: Final = (
+    "version",
+    "state",
+    "ring",
+    "agents offered it",
+    "agents that run it",
+    "updates that failed",
+    "published (UTC)",
+    "published by",
+    "file",
+    "size (bytes)",
+    "sha256",
+)
+
+
+def _listing(visit: Visit) -> Listing:
+    return read_listing(
+        "/console/releases",
+        visit.query,
+        filters=FILTERS,
+        sorts=tuple(KEYS),
+        default_sort="-version",
+    )
+
+
+def _lines(
+    rows: Sequence[ReleaseRow], fleet: Sequence[AgentOffer], listing: Listing
+) -> list[ReleaseLine]:
+    text, state = listing.filters["q"], listing.filters["state"]
+    lines = [_line(row, fleet) for row in rows if text in row.version]
+    return listing.sorted((line for line in lines if state in ("", line.state)), KEYS)
+
+
+def _line(row: ReleaseRow, fleet: Sequence[AgentOffer]) -> ReleaseLine:
+    if row.revoked_ms is not None:
+        state = "revoked"
+    elif row.halted_ms is not None:
+        state = "halted"
+    else:
+        state = "waiting" if row.ring == "none" else "offered"
+    at = ("none", *RINGS).index(row.ring)
+    return ReleaseLine(
+        row,
+        state,
+        sum(one.offered == row.version for one in fleet),
+        sum(one.running == row.version for one in fleet),
+        sum(one.has_failed and one.told.version == row.version for one in fleet),
+        RINGS[at] if state in ("waiting", "offered") and at < len(RINGS) else "",
+    )
+
+
+def show(visit: Visit) -> Response:
+    """Show releases, the fleet's versions, what is signed until when, and what failed."""
+    listing = _listing(visit)
+    found, fleet = list_releases(visit.db), offers(visit.db)
+    shares = _shares(fleet, [row.version for row in found.releases], found.minimum)
+    failed = [one for one in fleet if one.has_failed]
+    failed.sort(key=lambda one: -(one.told.reported_ms or 0))
+    return visit.page(
+        "releases.html",
+        listing=listing,
+        cut=listing.cut(_lines(found.releases, fleet, listing)),
+        states=STATES,
+        rings=RING_WORDS,
+        begun=bool(found.metadata),
+        everybody=len(fleet),
+        due=sum(one.is_due for one in fleet),
+        canaries=sum(one.told.canary for one in fleet),
+        pinned=sum(bool(one.told.pin) for one in fleet),
+        shares=shares,
+        bar=_bar(shares),
+        keys=[key_line(one, visit.now_ms) for one in found.metadata],
+        failed=failed[:FAILURES_SHOWN],
+        failed_left=max(0, len(failed) - FAILURES_SHOWN),
+        minimum=found.minimum,
+        unrolled=_unrolled(found.releases),
+        bundle_bytes=visit.door.settings.releases.bundle_bytes,
+        versions=[row.version for row in found.releases if row.revoked_ms is None],
+        newest=found.releases[0].version if found.releases else "",
+    )
+
+
+def _unrolled(releases: Sequence[ReleaseRow]) -> str:
+    """Return why no lowest version can be set: no site below it could get to a later one."""
+    for_all = [
+        row for row in releases if row.ring == "all" and not (row.revoked_ms or row.halted_ms)
+    ]
+    if for_all or not releases:
+        return ""
+    return _(
+        "No release is rolled out to all, so sites below could not get there: offer one first."
+    )
+
+
+def _shares(
+    fleet: Sequence[AgentOffer], releases: Sequence[str], minimum: str
+) -> list[VersionShare]:
+    """Return the fleet's versions, the newest first; what says none, or nonsense, comes last."""
+    counts: dict[str, int] = {}
+    for one in fleet:
+        counts[one.running] = counts.get(one.running, 0) + 1
+    known = sorted((name for name in counts if is_version(name)), key=version_key, reverse=True)
+    others = sorted(name for name in counts if not is_version(name))
+    return [
+        VersionShare(
+            f"v{min(place, COLOURS - 1)}" if is_version(version) else "unknown",
+            version,
+            counts[version],
+            version in releases,
+            too_old(minimum, version),
+        )
+        for place, version in enumerate([*known, *others])
+    ]
+
+
+def _bar(shares: Sequence[VersionShare]) -> list[Part]:
+    return stacked([(one.name, float(one.agents)) for one in shares])
+
+
+def export(visit: Visit) -> Response:
+    """Send the same rows as CSV."""
+    found, fleet = list_releases(visit.db), offers(visit.db)
+    lines = _lines(found.releases, fleet, _listing(visit))
+    return csv_response("releases", HEADER, (_cells(line) for line in lines))
+
+
+def _cells(line: ReleaseLine) -> list[Cell]:
+    row = line.row
+    return [
+        row.version,
+        line.state,
+        row.ring,
+        line.offered,
+        line.running,
+        line.failed,
+        figures.iso(row.published_ms),
+        row.published_by,
+        row.target,
+        row.size_bytes,
+        row.sha256,
+    ]
+
+
+def _ring(name: str) -> str:
+    return str(RING_WORDS.get(name, name))
+
+
+def stop(visit: Visit) -> Response:
+    """Offer a release to nobody more; needs no key."""
+    version = visit.form.get("version", "")
+    if not visit.is_confirmed:
+        line = _of(visit, version)
+        waiting = sum(one.is_due and one.offered == version for one in offers(visit.db))
+        return visit.ask(
+            Question(
+                _("Halt %(version)s?", version=version),
+                (
+                    ngettext(
+                        "%(num)s agent that was offered it and does not run it yet keeps what it "
+                        "has.",
+                        "%(num)s agents that were offered it and do not run it yet keep what "
+                        "they have.",
+                        waiting,
+                    ),
+                    ngettext(
+                        "%(num)s agent that runs it goes on with it. To take it away from it too, "
+                        "revoke it: that needs the key of releases.",
+                        "%(num)s agents that run it go on with it. To take it away from them "
+                        "too, revoke it: that needs the key of releases.",
+                        line.running,
+                    ),
+                    _("It can go on at any time."),
+                ),
+                _("Halt"),
+                "/console/releases/halt",
+                link("releases"),
+                {"version": version},
+            )
+        )
+    halt(visit.db, version, visit.actor, visit.now_ms)
+    return visit.go(
+        link("releases"), done=_("%(version)s is offered to nobody more.", version=version)
+    )
+
+
+def widen(visit: Visit) -> Response:
+    """Offer a release to a ring; a halted one goes on."""
+    version, ring = visit.form.get("version", ""), visit.form.get("ring", "")
+    shown = read_offer(visit.form.get("shown", ""))
+    if not visit.is_confirmed:
+        line = _of(visit, version)
+        check_shown(line.row, shown)
+        return visit.ask(
+            Question(
+                _("Offer %(version)s to %(ring)s?", version=version, ring=_ring(ring)),
+                (
+                    *_offered_now(visit, line.row),
+                    _(
+                        "Agents look for their release daily, install it by themselves, and go "
+                        "back where it does not complete a sync."
+                    ),
+                    ngettext(
+                        "%(num)s agent runs it now; %(failed)s tried it and failed.",
+                        "%(num)s agents run it now; %(failed)s tried it and failed.",
+                        line.running,
+                        failed=number(line.failed),
+                    ),
+                ),
+                _("Offer"),
+                "/console/releases/rollout",
+                link("releases"),
+                {"version": version, "ring": ring, "shown": line.shown},
+                danger=False,
+            )
+        )
+    roll_out(visit.db, version, ring, visit.actor, visit.now_ms, shown=shown)
+    return visit.go(
+        link("releases"),
+        done=_("%(version)s is offered to %(ring)s.", version=version, ring=_ring(ring)),
+    )
+
+
+def _offered_now(visit: Visit, row: ReleaseRow) -> Iterator[str]:
+    """Say whom a release is offered to, and who halted it."""
+    if row.halted_ms is None:
+        yield _("It is offered to %(ring)s now.", ring=_ring(row.ring))
+        return
+    halts = audit_page(visit.db, action="release.halt", subject=row.version, limit=1)
+    known = halts and halts[0].at_ms == row.halted_ms
+    yield _(
+        "%(who)s halted it %(ago)s (%(time)s), when it was offered to %(ring)s. This ends the "
+        "halt.",
+        who=actor(halts[0].actor_name) if known else _("Somebody"),
+        ago=figures.ago(row.halted_ms, visit.now_ms),
+        time=figures.moment(row.halted_ms),
+        ring=_ring(row.ring),
+    )
+
+
+def _of(visit: Visit, version: str) -> ReleaseLine:
+    """Return a release; one that does not exist is all zeroes, and refused by the operation."""
+    fleet = offers(visit.db)
+    for row in list_releases(visit.db).releases:
+        if row.version == version:
+            return _line(row, fleet)
+    nothing = ReleaseRow(0, version, "", "", 0, "", 0, "none", None, None, None)
+    return _line(nothing, fleet)
+
+
+def minimum(visit: Visit) -> Response:
+    """Give agents below a version no work."""
+    version, shown = visit.form.get("version", "").strip(), visit.form.get("shown")
+    if version and not visit.is_confirmed:
+        with about_field("version"):
+            version_key(version)
+        below = sum(too_old(version, one.running) for one in offers(visit.db))
+        return visit.ask(
+            Question(
+                _("Give agents below %(version)s no work?", version=version),
+                (
+                    ngettext(
+                        "%(num)s agent runs an older version now: its syncs are refused, and its "
+                        "units go to others.",
+                        "%(num)s agents run an older version now: their syncs are refused, and "
+                        "their units go to others.",
+                        below,
+                    ),
+                    _("What they have fetched is still taken."),
+                    _("This is for true breaks only; it can be lifted at any time."),
+                ),
+                _("Set the lowest version"),
+                "/console/releases/minimum",
+                link("releases"),
+                {"version": version} | ({} if shown is None else {"shown": shown}),
+            )
+        )
+    set_minimum_version(visit.db, version, visit.actor, visit.now_ms, shown=shown)
+    said = _("Agents below %(version)s get no work.", version=version)
+    return visit.go(link("releases"), done=said if version else _("Each version gets work."))
+
+
+PAGES: Final = (
+    Page("GET", "/releases", "viewer", show, query=(*FILTERS, *LISTED)),
+    Page("GET", "/releases.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    Page("POST", "/releases/halt", "admin", stop),
+    Page("POST", "/releases/rollout", "admin", widen),
+    Page("POST", "/releases/minimum", "admin", minimum),
+)

@@ -1,0 +1,5 @@
+"""Console pages of rounds and schedules.
+
+Their routes are in `manager.console.routes`; what they show and do is left to
+`manager.operations`.
+"""

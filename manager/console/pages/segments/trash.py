@@ -1,0 +1,150 @@
+"""Trash: files that no row named, by day; taken out again, or adopted with the rest."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from starlette.responses import Response
+
+from manager.console import figures
+from manager.console.csv_export import Cell, csv_response
+from manager.console.language import _, ngettext
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Question, Visit
+from manager.operations.segments.adoption import Adopted, IdOf
+from shared.errors import FormatError
+
+__all__ = ["PAGES"]
+
+HERE: Final = "/console/trash"
+FILES_SHOWN: Final = 200
+ROWS_MOST: Final = 1_000_000
+HEADER: Final = ("day", "file", "kind", "size (bytes)", "changed (UTC)")
+IDS_OF: Final[dict[str, IdOf]] = {"": "", "database": "database", "files": "files"}
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def show(visit: Visit) -> Response:
+    """Show the trash by day, and the files of one day."""
+    return _page(visit, visit.query.get("day", ""))
+
+
+def _page(visit: Visit, day: str = "", done: Adopted | None = None) -> Response:
+    days = visit.door.archive.trash()
+    day = day or (days[0].day if days else "")
+    _require_day(day)
+    files = visit.door.archive.trash_files(day, FILES_SHOWN + 1) if days else []
+    return visit.page(
+        "trash.html",
+        days=days,
+        day=day,
+        files=files[:FILES_SHOWN],
+        is_cut=len(files) > FILES_SHOWN,
+        done=done,
+        kinds=_kind_words(),
+    )
+
+
+def _kind_words() -> dict[str, str]:
+    return {
+        "segments": _("Segments"),
+        "indexes": _("Indexes"),
+        "logs": _("Logs"),
+        "results": _("Results"),
+        "uploads": _("Uploads"),
+        "releases": _("Releases"),
+    }
+
+
+def _require_day(text: str) -> None:
+    if text and not _DAY.fullmatch(text):
+        raise FormatError(f"day {text[:20]!a}: write it as 2026-11-22").about("day")
+
+
+def export(visit: Visit) -> Response:
+    """Send the files of a day as CSV; without a day those of all."""
+    day = visit.query.get("day", "")
+    _require_day(day)
+    wanted = [day] if day else [one.day for one in visit.door.archive.trash()]
+    return csv_response(
+        "trash",
+        HEADER,
+        (
+            [one.day, one.name, one.kind, one.size_bytes, _changed(one.changed_ms)]
+            for each in wanted
+            for one in visit.door.archive.trash_files(each, ROWS_MOST)
+        ),
+    )
+
+
+def _changed(at_ms: int) -> Cell:
+    return figures.iso(at_ms) if at_ms else None
+
+
+def put_back(visit: Visit) -> Response:
+    """Take out of the trash what a row names and nobody else has; ask once."""
+    if not visit.is_confirmed:
+        return visit.ask(
+            Question(
+                _("Put files back that rows name?"),
+                (
+                    _("Files that a row of the database names and that are not in their place go"
+                      " back to it."),
+                    _("All others stay in the trash. Segments that no row names are entered by"
+                      " adopting them."),
+                ),
+                _("Put back"),
+                f"{HERE}/put-back",
+                HERE,
+                danger=False,
+            )
+        )  # fmt: skip
+    moved = sum(visit.door.archive.put_back(visit.actor).moved.values())
+    said = ngettext(
+        "%(num)s file was put back to its place.", "%(num)s files were put back to their places.",
+        moved,
+    )  # fmt: skip
+    return visit.go(HERE, done=said)
+
+
+def adopt(visit: Visit) -> Response:
+    """Enter segments that no row names, from their places and from the trash; look first."""
+    id_of = visit.form.get("id_of", "")
+    if id_of not in IDS_OF:
+        raise FormatError(f"id_of {id_of[:20]!a}: must be database, files or empty").about("id_of")
+    trusted = visit.form.get("trusted") == "yes"
+    if visit.form.get("look") == "yes":
+        seen = visit.door.archive.adopt(
+            visit.actor, dry_run=True, trusted=trusted, id_of=IDS_OF[id_of]
+        )
+        return _page(visit, done=seen)
+    if not visit.is_confirmed:
+        fields = {"id_of": id_of, **({"trusted": "yes"} if trusted else {})}
+        return visit.ask(
+            Question(
+                _("Adopt the files of this manager?"),
+                (
+                    _("All kept files get the installation id of the database, or it gets theirs."),
+                    _("Segments that no row names are read and entered; nothing is deleted."),
+                    _("It reads each of them, which takes hours where there are many. It goes on"
+                      " where this page is closed, and the audit says how it ended."),
+                ),
+                _("Adopt"),
+                f"{HERE}/adopt",
+                HERE,
+                fields,
+            )
+        )  # fmt: skip
+    done = visit.door.archive.adopt(
+        visit.actor, dry_run=False, trusted=trusted, id_of=IDS_OF[id_of]
+    )
+    return _page(visit, done=done)
+
+
+PAGES: Final = (
+    Page("GET", "/trash", "viewer", show, query=("day",)),
+    Page("GET", "/trash/files.csv", "viewer", export, query=("day",)),
+    Page("POST", "/trash/put-back", "admin", put_back),
+    Page("POST", "/trash/adopt", "admin", adopt),
+)

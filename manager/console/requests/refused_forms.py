@@ -1,0 +1,105 @@
+"""A form that was refused, on its page again: what was typed kept, the wrong field marked.
+
+Only where its page can be shown: else the refusal is a page of its own (`failures`), which keeps
+what was typed, too.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from manager.console.messages.phrases import spoken
+from manager.console.rendering import coded
+from manager.console.requests.cookies import Flash
+from manager.console.requests.form_pages import PREFIX, Address, Shown, addresses
+from manager.console.requests.form_refill import Refusal, refill, shows_form
+from manager.console.requests.visit import Visit
+from manager.errors import BusyError, SlowDownError
+from shared.errors import ConflictError, PrsmError
+
+__all__ = ["AnsweredPage", "form_again"]
+
+_log: Final = logging.getLogger(__name__)
+
+
+class AnsweredPage(Shown, Protocol):
+    """A route of the console with its answer."""
+
+    @property
+    def answer(self) -> Callable[[Visit], Response]:
+        """Return the answer to a visit."""
+
+
+def form_again(
+    visit: Visit, path: str, error: PrsmError, routes: Sequence[AnsweredPage]
+) -> Response | None:
+    """Return the page of a refused form, filled as it was sent; None: it has none that shows it.
+
+    path: of the POST's route.
+    """
+    status = visit.door.status_of(error)
+    if status is None:
+        return None
+    sentence = spoken(str(error))
+    refusal = Refusal(
+        action=visit.here,
+        typed=visit.form,
+        message=coded(sentence),
+        field=error.field,
+        conflict=isinstance(error, ConflictError),
+    )
+    referer = visit.request.headers.get("referer", "")
+    numbers = visit.request.path_params
+    found = addresses(routes, path, visit.form, numbers, referer)
+    pages = [_page(visit, one, routes[one.route], sentence) for one in found]
+    shown = [page for page in pages if page is not None]
+    text = next((page for page in shown if shows_form(page, refusal)), shown[-1] if shown else None)
+    if text is None or (_has_words(visit.form) and not shows_form(text, refusal)):
+        return None
+    headers = {}
+    if isinstance(error, BusyError | SlowDownError):
+        headers["Retry-After"] = str(max(1, error.retry_after_s))
+    return HTMLResponse(refill(text, refusal), status, headers)
+
+
+def _has_words(form: Mapping[str, str]) -> bool:
+    """Return whether something may have been typed that would be lost without its form."""
+    return any(" " in value.strip() or "\n" in value.strip() for value in form.values())
+
+
+def _page(visit: Visit, address: Address, route: AnsweredPage, sentence: str) -> str | None:
+    """Return a page as it is now, with the refusal above it; None where it cannot be shown."""
+    seen = replace(
+        visit,
+        request=_request(visit.request, address),
+        query=address.fields,
+        form={},
+        refusal=Flash("refused", sentence),
+    )
+    try:
+        made = route.answer(seen)
+    except PrsmError:
+        return None
+    except Exception as error:  # noqa: BLE001  # the refusal is said all the same
+        _log.warning("%s: cannot be shown after a refusal: %s", address.path, error)
+        return None
+    return bytes(made.body).decode() if made.status_code == 200 else None
+
+
+def _request(request: Request, address: Address) -> Request:
+    """Return the request as if it asked for a page, but that it still is a POST."""
+    path = f"{PREFIX}{address.path}"
+    scope: dict[str, Any] = {
+        **request.scope,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": address.query.encode(),
+        "path_params": dict(address.numbers),
+    }
+    return Request(scope)
