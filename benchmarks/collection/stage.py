@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from manager.app.compose import layout_of
+from manager.app.composition import layout_of
 from manager.db.engine import Database
 from manager.db.hosts.hosts import units_of_hosts
 from manager.db.migrate import migrate

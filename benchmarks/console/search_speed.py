@@ -20,7 +20,7 @@ from typing import Final
 
 from benchmarks.console.filling import HOST, Filled, fill
 from benchmarks.console.serving import KINDS, SERVER
-from manager.app.alerts import alert_desk
+from manager.app.alerts.alerts import alert_desk
 from manager.db import Database
 from manager.operations.health.system_figures import how_it_stands
 from manager.operations.hosts.host_views import HostFilter, list_hosts

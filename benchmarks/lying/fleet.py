@@ -25,7 +25,7 @@ from benchmarks.lying.lies import HONEST, Lie, Seen
 from manager.db.engine import Database
 from manager.db.hosts import hosts
 from manager.db.planning import plan_inputs, plans
-from manager.intake.logs import LogIntake
+from manager.intake.logs.log_intake import LogIntake
 from manager.operations.fleet.agents import agent_detail, list_agents
 from manager.operations.fleet.contact import unsubscribe
 from manager.operations.people.audit_log import audit_page

@@ -21,8 +21,8 @@ from typing import Final
 import httpx
 from starlette.types import ASGIApp
 
-from manager.app.web import build_app, wrapped
-from manager.intake.body_workers import BodyWorkers, Pool
+from manager.app.web.web import build_app, wrapped
+from manager.intake.workers.body_workers import BodyWorkers, Pool
 from tests.manager.running import running
 
 PATH: Final = "/api/v1/hosts/pin-many"

@@ -23,11 +23,11 @@ from manager.errors import (
     PrsmError,
     UnknownKeyError,
 )
-from manager.intake.discovered import DiscoveredIntake
-from manager.intake.logs import LogIntake
-from manager.intake.messages import MessageDesk
-from manager.intake.receiving import Receiving
-from manager.intake.uploads import UploadDesk
+from manager.intake.body_receiver import Receiving
+from manager.intake.logs.log_intake import LogIntake
+from manager.intake.messages.discovery_intake import DiscoveredIntake
+from manager.intake.messages.messages import MessageDesk
+from manager.intake.uploads.uploads import UploadDesk
 from manager.operations.identity.enrolment import AgentIdentity, knows_agents
 from manager.operations.people.login_failures import source_of
 from manager.operations.people.login_gate import RefusalHold

@@ -15,8 +15,8 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.agent_api.sending import OpenFile
 from manager.errors import LimitError, SlowDownError
-from manager.intake.connected import while_connected
-from manager.intake.receiving import receive
+from manager.intake.body_receiver import receive
+from manager.intake.client_disconnect import while_connected
 from manager.operations.fleet import contact
 from manager.operations.fleet.server_lists import current_list
 from manager.operations.hosts.discoveries import Recorded

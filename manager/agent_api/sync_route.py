@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from manager.agent_api.door import KEY, AgentDoor, door_of, refusal, shown_key_hash
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
-from manager.intake.json_checking import shown_mistakes
-from manager.intake.message_reading import MessageJob, check_sync
+from manager.intake.messages.json_check import shown_mistakes
+from manager.intake.messages.message_check import MessageJob, check_sync
 from manager.operations.identity.enrolment import AgentIdentity
 from shared.wire.sync import SyncAnswer, SyncRequest
 

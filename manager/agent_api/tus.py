@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.errors import PrsmError
-from manager.intake.upload_errors import ChecksumError, OffsetError, TakenOverError
+from manager.intake.uploads.upload_errors import ChecksumError, OffsetError, TakenOverError
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments.uploads import NewUpload, TransferRow, offset, status_of
 from manager.store import PartBusyError, StoreFullError

@@ -1,6 +1,6 @@
 """`/api/v1` for administrators: the same operations that the console and `prsm` use.
 
-`door` says who may do what; each other module holds the routes of one subject.
+`access` decides who may do what; each other module holds the routes of one subject.
 """
 
 from manager.api import (

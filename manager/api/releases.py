@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from manager.api.access import Admin, Door, Viewer
 from manager.db.releases.update_reports import UpdateReportRow
-from manager.intake.large_messages import FirstMetadata, NextSigned, NextTargets
-from manager.intake.receiving import Receiving, receive
+from manager.intake.body_receiver import Receiving, receive
+from manager.intake.messages.large_messages import FirstMetadata, NextSigned, NextTargets
 from manager.operations.releases import release_views, releases, rollouts, update_reports
 from manager.operations.releases.offer_snapshots import ShownOffer
 from manager.operations.releases.release_views import Releases

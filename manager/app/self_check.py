@@ -18,7 +18,7 @@ from manager.operations.trouble import Trouble
 from manager.settings import SETTINGS_FILE, Settings, exposed_secrets
 from manager.store import Layout, StoreError
 from manager.store.file_system import FileSystem
-from manager.store.marks import apart_folders
+from manager.store.owner_marks import apart_folders
 
 __all__ = ["SelfCheck", "check_folders"]
 

@@ -38,8 +38,8 @@ def backup(
     if keep is not None and target.suffix != ".tar":
         raise click.UsageError(f"--keep {keep}: is for tars; name one, as {target}.tar")
 
-    from manager.app.backup import make_backup  # noqa: PLC0415 - only this needs the database
-    from manager.app.backup_keeping import remove_older  # noqa: PLC0415
+    from manager.app.maintenance.backup import make_backup  # noqa: PLC0415 - only this needs the database
+    from manager.app.maintenance.backup_retention import remove_older  # noqa: PLC0415
     from manager.clock import wall_clock_ms  # noqa: PLC0415
     from manager.operations.actor import Actor  # noqa: PLC0415
 
@@ -92,7 +92,7 @@ def restore(
     The manager that the backup is of must have ended. Nothing is given to agents until the
     permits that it may have given are over; --down-since makes that sooner.
     """
-    from manager.app.restoring import restore as run  # noqa: PLC0415 - as above
+    from manager.app.maintenance.restore import restore as run  # noqa: PLC0415 - as above
     from manager.clock import wall_clock_ms  # noqa: PLC0415
     from manager.operations.actor import Actor  # noqa: PLC0415
     from manager.store.backup_files import open_backup  # noqa: PLC0415

@@ -21,7 +21,7 @@ def migrate() -> None:
 @pass_place
 def status(place: Place) -> None:
     """Show which schema the database has, and which this version."""
-    from manager.app.migrating import schema_of  # noqa: PLC0415 - only this needs the database
+    from manager.app.maintenance.migration import schema_of  # noqa: PLC0415 - only this needs the database
 
     try:
         schema = schema_of(settings_of(place.data, place.config))
@@ -49,7 +49,7 @@ def down(place: Place, schema: str) -> None:
 
 
 def _change(place: Place, target: str) -> None:
-    from manager.app.migrating import change_schema  # noqa: PLC0415 - as above
+    from manager.app.maintenance.migration import change_schema  # noqa: PLC0415 - as above
     from manager.clock import wall_clock_ms  # noqa: PLC0415
 
     try:

@@ -26,7 +26,7 @@ def serve(place: Place, listen: str | None, overrides: tuple[str, ...], as_json:
     # 300,000 objects come into being, and all stay: looking for garbage among them, again
     # and again, was a tenth of the start; frozen, they are passed over afterwards, too.
     gc.disable()
-    from manager.app.running import serve as run  # noqa: PLC0415 - see above
+    from manager.app.manager_run import serve as run  # noqa: PLC0415 - see above
 
     gc.freeze()
     gc.enable()

@@ -42,7 +42,7 @@ ROUTES: Final = [*(guarded(page, PAGES) for page in PAGES), static_route()]
 
 def console(door: ConsoleDoor) -> ASGIApp:
     """Return the application. It reads `line` and `request_id` from the request's state,
-    which `manager.app.connection` sets."""
+    which `manager.app.web.connection` sets."""
 
     async def refused(request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException) and error.detail == "Not Found":

@@ -20,7 +20,7 @@ from manager.distribution.downloads import Download, Downloads
 from manager.distribution.selections import Selections
 from manager.distribution.usage import Usage
 from manager.errors import ForbiddenError, UnknownKeyError
-from manager.intake.messages import sender_number
+from manager.intake.messages.messages import sender_number
 from manager.operations.actor import Actor
 from manager.operations.people.clients import Client, Scope, authenticate_client, still_valid
 from manager.operations.people.login_failures import source_of
@@ -29,7 +29,7 @@ from manager.operations.request_senders import work_for
 from manager.operations.transport import require_private
 from manager.settings import Settings
 from manager.store import Layout
-from manager.store.segment_store import SegmentStore
+from manager.store.segments.segment_store import SegmentStore
 from shared.frozen import frozen
 
 __all__ = ["Caller", "DistributionDoor", "Door", "caller_with", "known_client"]

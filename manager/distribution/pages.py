@@ -26,7 +26,7 @@ from manager.operations.archive.selections import (
     held_page,
     total_of,
 )
-from manager.store.selecting import Conditions
+from manager.store.captures.capture_selection import Conditions
 
 __all__ = ["making_of", "router", "selection_of"]
 

@@ -1,19 +1,19 @@
-"""The only door to the manager's files, to Parquet and to DuckDB.
+"""Files of the manager, Parquet and DuckDB: no other package opens them.
 
-`layout` says where things lie; `spool` takes bodies in; `log_files`, `list_files` and `rejected`
-keep what became of them; `upload_parts` takes in what comes over hours; `bundles` keeps files of
-releases; `durable` is how a file comes to be there whole or not at all.
+`layout` names the places, `spool` takes bodies in, `durable_files` writes a file whole or not at
+all. `segments`, `captures` and `logs` hold one subject each; `upload_parts` keeps uploads of
+hours, `release_bundles` the files of releases. Rows that name files are left to `manager.db`.
 """
 
-from manager.store.bundles import Bundles
 from manager.store.errors import StoreError, StoreFullError
 from manager.store.layout import Layout
 from manager.store.list_files import ListFiles
-from manager.store.log_compare import Comparison, Contradiction, compare_logs
-from manager.store.log_directories import LogDirectory, read_directories
-from manager.store.log_files import LineBounds, LogFile, LogRow, LogSum, read_sums
-from manager.store.log_merge import merge_logs
-from manager.store.rejected import Rejected
+from manager.store.logs.log_comparison import Comparison, Contradiction, compare_logs
+from manager.store.logs.log_directories import LogDirectory, read_directories
+from manager.store.logs.log_files import LineBounds, LogFile, LogRow, LogSum, read_sums
+from manager.store.logs.log_merge import merge_logs
+from manager.store.rejected_bodies import Rejected
+from manager.store.release_bundles import Bundles
 from manager.store.spool import SPILL, Spool, Spooled, SpoolWriter
 from manager.store.upload_parts import PartBusyError, UploadPart, UploadParts
 

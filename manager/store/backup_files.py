@@ -24,7 +24,7 @@ from typing import IO, Annotated, Any, Final, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from manager.store.durable import full_disk_said, open_new, sync_folder
+from manager.store.durable_files import full_disk_said, open_new, sync_folder
 from shared.errors import FormatError
 
 __all__ = [

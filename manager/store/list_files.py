@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from manager.store.durable import OpenFile, open_new, write_whole
+from manager.store.durable_files import OpenFile, open_new, write_whole
 from shared.wire.server_list import ListLine, encode
 
 __all__ = ["ListFiles"]

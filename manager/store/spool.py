@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from manager.store.durable import PART, OpenFile, full_disk_said, move, open_new
+from manager.store.durable_files import PART, OpenFile, full_disk_said, move, open_new
 from manager.store.errors import StoreFullError
 from shared.errors import LimitError
 from shared.frozen import frozen

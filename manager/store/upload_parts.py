@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from manager.errors import ConflictError
-from manager.store.durable import PART, full_disk_said, move, sync_folder
+from manager.store.durable_files import PART, full_disk_said, move, sync_folder
 from manager.store.errors import StoreFullError
 from shared.wire.uploads import FileDigests, digest_file
 

@@ -24,7 +24,7 @@ from shared.wire.names import hash_of_key, new_key
 from tests.browser.acts import ACTS, NOT_PRESSED, PASSWORD, Act
 from tests.browser.checked import html_errors
 from tests.browser.screens import unsound
-from tests.manager.app.test_alert_sending import smtp
+from tests.manager.app.alerts.test_alert_delivery import smtp
 from tests.manager.operations.big_host import know_directories
 from tools.browser.driven import DESK, PHONE, Browser
 from tools.screenshots.stage import Stage

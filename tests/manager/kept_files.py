@@ -8,7 +8,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from manager.app.compose import open_manager
+from manager.app.composition import open_manager
 from manager.operations.planning.planners import HerePlanner
 from manager.settings import read_settings
 from tests.manager.archived import collected, hold, page

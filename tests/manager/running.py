@@ -12,12 +12,12 @@ from typing import TypeVar
 import httpx
 from starlette.types import ASGIApp
 
-from manager.app.compose import Manager, layout_of, open_manager
-from manager.app.web import build_app, wrapped
+from manager.app.composition import Manager, layout_of, open_manager
+from manager.app.web.web import build_app, wrapped
 from manager.console import ConsoleDoor
-from manager.intake.body_workers import BodyJob
-from manager.intake.readers import Reader
-from manager.intake.uploads import UploadDesk
+from manager.intake.uploads.uploads import UploadDesk
+from manager.intake.workers.body_workers import BodyJob
+from manager.intake.workers.reader_types import Reader
 from manager.operations.actor import Actor
 from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.hosts.hosts import import_hosts

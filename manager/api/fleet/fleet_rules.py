@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from manager.api.access import Door, Operator, Viewer
-from manager.intake.large_messages import NewLines
+from manager.intake.messages.large_messages import NewLines
 from manager.operations.fleet import fleet_rules
 from manager.operations.fleet.fleet_rules import FleetRules, LimitsRow, Tried
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from manager.api.access import Door, Operator, Viewer
-from manager.intake.large_messages import AgentName, NewPins, Reason, Unpin, Url
+from manager.intake.messages.large_messages import AgentName, NewPins, Reason, Unpin, Url
 from manager.operations.hosts import bans
 from manager.operations.hosts.bans import Ban
 from manager.operations.ownership import pins, unit_moves

@@ -16,10 +16,10 @@ from fastapi import Request
 
 from manager.api.access import AdminDoor
 from manager.intake.body_decoding import DecodingLimits
-from manager.intake.connected import gone_client, while_connected
-from manager.intake.list_checking import ListJob, check_list, plain_chunks
-from manager.intake.log_job import RefusedBody
-from manager.intake.receiving import Receiving, receive
+from manager.intake.body_receiver import Receiving, receive
+from manager.intake.client_disconnect import gone_client, while_connected
+from manager.intake.logs.log_job import RefusedBody
+from manager.intake.messages.list_check import ListJob, check_list, plain_chunks
 from shared.wire.gzip_stream import split_lines
 from shared.wire.server_list import LIST_LINE_LIMIT_BYTES
 

@@ -62,7 +62,7 @@ def adopt(
 
 
 def _adopted_here(place: Place, asked: dict[str, Any]) -> dict[str, Any]:
-    from manager.app.adopting import adopt_files  # noqa: PLC0415 - only this needs the database
+    from manager.app.maintenance.adoption import adopt_files  # noqa: PLC0415 - only this needs the database
     from manager.clock import wall_clock_ms  # noqa: PLC0415
     from manager.operations.actor import Actor  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""`prsm hosts`: import, list, show, exclude, include; `pins` and `splitting` have the others."""
+"""`prsm hosts`: import, list, show, exclude, include; `pins` and `host_split` have the others."""
 
 from __future__ import annotations
 

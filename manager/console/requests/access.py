@@ -29,8 +29,8 @@ from manager.console.requests.refused_forms import form_again
 from manager.console.requests.visit import CONFIRMED, CSRF, Question, Visit, rank
 from manager.db.kept_figures import StillCountingError, looked_at
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
-from manager.intake.form_reading import FormJob, form_fields, read_form
-from manager.intake.messages import DIRECT_BYTES, sender_number
+from manager.intake.messages.form_reader import FormJob, form_fields, read_form
+from manager.intake.messages.messages import DIRECT_BYTES, sender_number
 from manager.operations.people.login_failures import LoginWait, login_wait
 from manager.operations.people.users import Role, SessionUser, session_of
 from manager.operations.transport import require_private

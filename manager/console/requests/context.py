@@ -10,7 +10,7 @@ from manager.console.cached_value import Kept
 from manager.console.event_stream import Streams
 from manager.console.requests.session_senders import SessionSenders
 from manager.db import Database
-from manager.intake.messages import MessageDesk
+from manager.intake.messages.messages import MessageDesk
 from manager.operations.actor import Actor
 from manager.operations.archive.archive_figures import ArchiveFigures
 from manager.operations.health.alert_views import AlertDesk

@@ -1,7 +1,7 @@
 """Parameters in the address of a page: those that it declares, and no others.
 
 Invariant: a page reads no name that it does not declare (`Page.query`), so the known names in a
-refusal are all there are. The APIs do the same from their declarations (`manager.app.contract`).
+refusal are all there are. APIs do the same from their declarations (`manager.app.web.contract`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A form that was refused, on its page again: what was typed kept, the wrong field marked.
 
-Only where its page can be shown: else the refusal is a page of its own (`failures`), which keeps
+Only where its page can be shown: else the refusal is a page of its own (`error_pages`), which keeps
 what was typed, too.
 """
 

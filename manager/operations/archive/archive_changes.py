@@ -19,7 +19,7 @@ from manager.db.engine import Database
 from manager.db.segments import segments
 from manager.db.segments.segments import SegmentRow
 from manager.errors import GoneError
-from manager.store.durable import open_new
+from manager.store.durable_files import open_new
 from shared.errors import FormatError
 from shared.frozen import frozen
 

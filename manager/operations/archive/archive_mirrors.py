@@ -6,7 +6,7 @@ from manager.db.engine import Database
 from manager.db.segments import segments
 from manager.db.segments.segments import FileFilter
 from manager.operations.archive.selection_files import Making
-from manager.store.mirrors import Mirror, find_mirrors
+from manager.store.captures.mirrors import Mirror, find_mirrors
 from shared.errors import FormatError
 
 __all__ = ["Mirror", "mirrors"]

@@ -10,7 +10,7 @@ from typing import Final
 from manager.db.archive import archive_hosts
 from manager.db.engine import Database
 from manager.store import Layout
-from manager.store.capture_list import CaptureLine, list_captures
+from manager.store.captures.capture_list import CaptureLine, list_captures
 from shared.frozen import frozen
 from shared.urls import canonical, host_of
 

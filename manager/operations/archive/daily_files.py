@@ -18,7 +18,7 @@ from typing import Final
 from manager.db.engine import Database
 from manager.errors import NotFoundError
 from manager.operations.archive.archive_files import FileFilter, SegmentRow, list_files
-from manager.store.durable import write_whole
+from manager.store.durable_files import write_whole
 
 __all__ = ["daily_file", "daily_files", "keep_daily_files"]
 

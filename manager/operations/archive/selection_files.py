@@ -20,11 +20,11 @@ from manager.errors import GoneError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.archive.selections import HostFiles, Selection, hosts_of
 from manager.store import Layout
-from manager.store.page_reader import PageReader
-from manager.store.page_zip import gathered, host_zip, warc_records
-from manager.store.segment_store import SegmentStore
-from manager.store.selecting import Picked, Selecting
-from manager.store.zip_stream import ZipStream
+from manager.store.captures.capture_selection import Picked, Selecting
+from manager.store.captures.page_reader import PageReader
+from manager.store.captures.page_zip import gathered, host_zip, warc_records
+from manager.store.captures.zip_stream import ZipStream
+from manager.store.segments.segment_store import SegmentStore
 from shared.archive.encode import SegmentInfo, encode_warcinfo
 from shared.archive.sums import host_folder
 from shared.frozen import frozen

@@ -22,7 +22,7 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.archive.selection_files import FORMS, Making, WithdrawnError, make
 from manager.operations.archive.selection_jobs import FUNCTIONS, kept_at
 from manager.operations.archive.selections import HostFiles, Selection, total_of
-from manager.store.durable import full_disk_said, move, open_new
+from manager.store.durable_files import full_disk_said, move, open_new
 
 __all__ = ["begin_again", "remove_old_results", "run_next_job"]
 

@@ -16,7 +16,7 @@ from manager.db.archive import archive_hosts
 from manager.db.archive.archive_hosts import HeldHost
 from manager.db.engine import Database
 from manager.store import Layout
-from manager.store.selecting import Conditions
+from manager.store.captures.capture_selection import Conditions
 from shared.archive.sums import check_host_port
 from shared.errors import FormatError, UrlError
 from shared.frozen import frozen

@@ -23,7 +23,7 @@ from manager.operations.segments.file_checks import (
     stray_files,
 )
 from manager.operations.segments.file_problems import ask_again, record_findings
-from manager.store.verification import FileProblem, Throttle
+from manager.store.segments.verification import FileProblem, Throttle
 from shared.frozen import frozen
 
 __all__ = [

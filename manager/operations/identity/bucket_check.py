@@ -9,8 +9,8 @@ import threading
 from typing import Final
 
 from manager.errors import PrsmError
-from manager.store.marks import MARK, BucketPlace, Mark
-from manager.store.object_store import ObjectStore
+from manager.store.owner_marks import MARK, BucketPlace, Mark
+from manager.store.segments.object_store import ObjectStore
 from shared.frozen import frozen
 
 __all__ = ["ANSWER_S", "BucketAnswer", "BucketQuestion"]

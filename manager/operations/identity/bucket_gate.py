@@ -28,8 +28,8 @@ from manager.operations.identity.installation import (
 )
 from manager.operations.machine_conditions import Condition
 from manager.store import StoreError
-from manager.store.marks import BucketPlace
-from manager.store.object_store import ObjectStore
+from manager.store.owner_marks import BucketPlace
+from manager.store.segments.object_store import ObjectStore
 
 __all__ = ["BucketGate", "BucketState"]
 

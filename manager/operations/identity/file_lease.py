@@ -29,8 +29,8 @@ from manager.operations.identity.installation import (
     installation_id,
 )
 from manager.store import StoreFullError
-from manager.store.marks import LEASE, Lease, Place
-from manager.store.object_store import ObjectStore
+from manager.store.owner_marks import LEASE, Lease, Place
+from manager.store.segments.object_store import ObjectStore
 
 __all__ = ["BEAT_S", "FileLease"]
 

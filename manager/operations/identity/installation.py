@@ -1,8 +1,8 @@
 """The installation id, by which a database, its files and its agents know each other.
 
-Each place of files bears a mark with the id (`store.marks`). Invariants: a manager serves only
-where the ids of its database and of all its places are the same; a place without a mark gets one
-only where it is empty, or where rows name what lies there and each of these files is there; a
+Each place of files bears a mark with the id (`store.owner_marks`). Invariants: a manager serves
+only where the ids of its database and of all its places are the same; a place without a mark gets
+one only where it is empty, or where rows name what lies there and each of these files is there; a
 folder that is empty while rows name files in it is one that is not mounted. So nothing is deleted,
 moved or overwritten for a database that the files are not of. `adoption` is how a person decides
 otherwise.
@@ -25,7 +25,7 @@ from manager.errors import BusyError, ConflictError
 from manager.operations.identity.bucket_check import BucketQuestion
 from manager.store import Layout
 from manager.store.layout import FOLDERS
-from manager.store.marks import (
+from manager.store.owner_marks import (
     MARK,
     BucketPlace,
     FolderPlace,
@@ -33,9 +33,9 @@ from manager.store.marks import (
     Place,
     places_of,
 )
-from manager.store.object_store import ObjectStore
-from manager.store.segment_store import SegmentStore
-from manager.store.trash import Trash
+from manager.store.segments.object_store import ObjectStore
+from manager.store.segments.segment_store import SegmentStore
+from manager.store.segments.trash import Trash
 from shared.frozen import frozen
 
 __all__ = [

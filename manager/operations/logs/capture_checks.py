@@ -3,7 +3,7 @@
 Rounds let other agents probe the hosts that an agent crawls, so a part of its captures has been
 fetched again already; nothing is fetched for a check. Invariant: a check changes nothing but the
 audit; that an agent is a suspect is for a person to judge: a host may answer it otherwise.
-What is compared, and when a page is contradicted, is in `manager.store.log_compare`.
+What is compared, and when a page is contradicted, is in `manager.store.logs.log_comparison`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, get_args
 
-from manager.store.log_search import LineFilter
+from manager.store.logs.log_search import LineFilter
 from shared.errors import FormatError
 from shared.frozen import frozen
 

@@ -25,7 +25,7 @@ from manager.operations.logs.log_filters import Wanted, line_filter
 from manager.operations.logs.log_times import line_time
 from manager.operations.request_senders import sender
 from manager.store import Layout
-from manager.store.log_search import LineFilter, LineSearch, LogLine, StoredLog, line_search
+from manager.store.logs.log_search import LineFilter, LineSearch, LogLine, StoredLog, line_search
 from shared.errors import FormatError
 from shared.frozen import frozen
 

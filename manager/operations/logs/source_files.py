@@ -27,7 +27,7 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.server_names import server_name
 from manager.store import merge_logs
-from manager.store.durable import full_disk_said, open_new
+from manager.store.durable_files import full_disk_said, open_new
 from shared.frozen import frozen
 
 __all__ = ["KINDS", "TOTALS", "ExportFile", "Place", "export"]

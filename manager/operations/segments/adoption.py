@@ -32,7 +32,7 @@ from manager.operations.identity.installation import (
 from manager.operations.segments.segment_adoption import NotEntered, Rebuild, SegmentAdoption
 from manager.operations.segments.segment_intake import Reading
 from manager.operations.segments.strays import sweep_trash
-from manager.store.trash import TrashEntry
+from manager.store.segments.trash import TrashEntry
 from shared.frozen import frozen
 
 __all__ = ["Adopted", "Adoption", "IdOf", "NotEntered", "Progress", "adopt"]

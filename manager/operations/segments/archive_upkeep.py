@@ -28,10 +28,10 @@ from manager.operations.segments.file_problems import ask_again, record_findings
 from manager.operations.segments.segment_intake import Reading, enter_part, keep_files
 from manager.operations.segments.strays import sweep, sweep_trash
 from manager.store import StoreError
-from manager.store.durable import full_disk_said
-from manager.store.segment_parts import Part
-from manager.store.segment_rewriting import RewriteJob
-from manager.store.segment_store import segment_key
+from manager.store.durable_files import full_disk_said
+from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_rewrite import RewriteJob
+from manager.store.segments.segment_store import segment_key
 from shared.errors import FormatError
 
 __all__ = [

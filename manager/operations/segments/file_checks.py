@@ -22,8 +22,8 @@ from manager.db.logs import reports
 from manager.db.segments import kept_files
 from manager.db.segments.kept_files import FileRow
 from manager.store import Layout
-from manager.store.segment_store import SegmentStore
-from manager.store.verification import (
+from manager.store.segments.segment_store import SegmentStore
+from manager.store.segments.verification import (
     FileProblem,
     Throttle,
     Verdict,

@@ -26,7 +26,7 @@ from manager.operations.segments.file_checks import (
     is_needed,
 )
 from manager.operations.trouble import Trouble
-from manager.store.verification import FileProblem
+from manager.store.segments.verification import FileProblem
 
 __all__ = [
     "ANSWERS",

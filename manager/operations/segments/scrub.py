@@ -29,7 +29,7 @@ from manager.operations.segments.file_checks import (
 )
 from manager.operations.segments.file_problems import ask_again, record_findings, record_sound
 from manager.operations.trouble import Trouble
-from manager.store.verification import Verdict
+from manager.store.segments.verification import Verdict
 from shared.errors import PrsmError
 from shared.frozen import frozen
 from shared.plurals import agreeing

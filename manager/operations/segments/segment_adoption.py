@@ -25,12 +25,12 @@ from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.reports import held_during
 from manager.operations.segments.segment_intake import Reading, enter_part, holding_kind
-from manager.store.durable import full_disk_said, move, sync_file
-from manager.store.segment_parts import Part
-from manager.store.segment_reading import Examined, RefusedSegment, SegmentJob
-from manager.store.segment_rebuilding import RebuildJob
-from manager.store.segment_store import segment_key
-from manager.store.trash import TrashEntry, index_name
+from manager.store.durable_files import full_disk_said, move, sync_file
+from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
+from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_rebuild import RebuildJob
+from manager.store.segments.segment_store import segment_key
+from manager.store.segments.trash import TrashEntry, index_name
 from shared.frozen import frozen
 from shared.urls import reversed_host_key
 

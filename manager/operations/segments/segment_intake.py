@@ -26,11 +26,11 @@ from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.reports import held_during
 from manager.store import Layout
-from manager.store.durable import full_disk_said
-from manager.store.segment_parts import Part
-from manager.store.segment_reading import Examined, RefusedSegment, SegmentJob
-from manager.store.segment_store import SegmentStore, replace_file, segment_key
-from manager.store.trash import Trash
+from manager.store.durable_files import full_disk_said
+from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
+from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_store import SegmentStore, replace_file, segment_key
+from manager.store.segments.trash import Trash
 from shared.frozen import frozen
 from shared.plurals import agreeing
 

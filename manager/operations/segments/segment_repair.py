@@ -30,11 +30,11 @@ from manager.operations.segments.segment_intake import (
     keep_files,
     segment_job,
 )
-from manager.store.durable import full_disk_said
-from manager.store.segment_parts import Part
-from manager.store.segment_reading import Examined, RefusedSegment
-from manager.store.segment_rewriting import RewriteJob, rewrite_segment
-from manager.store.segment_store import replace_file, segment_key
+from manager.store.durable_files import full_disk_said
+from manager.store.segments.segment_examination import Examined, RefusedSegment
+from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_rewrite import RewriteJob, rewrite_segment
+from manager.store.segments.segment_store import replace_file, segment_key
 from shared.plurals import agreeing
 
 __all__ = ["accept_again", "damaged_segments", "rebuild_index"]

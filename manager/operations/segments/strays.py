@@ -23,8 +23,8 @@ from manager.db.segments import named_files
 from manager.db.segments.named_files import FileState
 from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.segments.segment_intake import Reading
-from manager.store.segment_store import KEY
-from manager.store.trash import INDEXES, RESULTS, SEGMENTS, TrashEntry
+from manager.store.segments.segment_store import KEY
+from manager.store.segments.trash import INDEXES, RESULTS, SEGMENTS, TrashEntry
 from shared.frozen import frozen
 
 __all__ = [

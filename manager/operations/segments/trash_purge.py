@@ -15,14 +15,14 @@ from manager.db.engine import Database
 from manager.db.segments import segments
 from manager.operations.actor import Actor, note
 from manager.operations.segments.segment_intake import Reading, keep_files
-from manager.store.durable import full_disk_said
+from manager.store.durable_files import full_disk_said
 from manager.store.errors import StoreError
-from manager.store.index_summary import IndexSummary, summary_of
-from manager.store.segment_parts import Part
-from manager.store.segment_rewriting import RewriteJob
-from manager.store.segment_store import segment_key
-from manager.store.trash import INDEXES, RESULTS, SEGMENTS, UPLOADS, TrashEntry, index_name
-from manager.store.trash_contents import holds_any
+from manager.store.segments.index_summary import IndexSummary, summary_of
+from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_rewrite import RewriteJob
+from manager.store.segments.segment_store import segment_key
+from manager.store.segments.trash import INDEXES, RESULTS, SEGMENTS, UPLOADS, TrashEntry, index_name
+from manager.store.segments.trash_search import holds_any
 from shared.errors import FormatError
 
 __all__ = ["purge_trash"]

@@ -13,8 +13,8 @@ import pytest
 from moto.server import ThreadedMotoServer
 from obstore.exceptions import PermissionDeniedError
 
-from manager.app.compose import layout_of
-from manager.app.keeping import store_of
+from manager.app.archive_keeper import store_of
+from manager.app.composition import layout_of
 from manager.errors import BusyError
 from manager.operations.identity.bucket_gate import BucketGate, BucketState
 from manager.operations.identity.installation import (
@@ -24,8 +24,8 @@ from manager.operations.identity.installation import (
     refuse_new_database,
 )
 from manager.settings import read_settings
-from manager.store.marks import LEASE, MARK, BucketPlace, Mark
-from manager.store.object_store import ObjectStore
+from manager.store.owner_marks import LEASE, MARK, BucketPlace, Mark
+from manager.store.segments.object_store import ObjectStore
 from tests.manager.kept_files import fill_archive, sqlite_of
 from tests.manager.running import START_MS, Running, running
 

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from manager.app.compose import layout_of
-from manager.app.keeping import store_of
-from manager.app.migrating import change_schema
+from manager.app.archive_keeper import store_of
+from manager.app.composition import layout_of
+from manager.app.maintenance.migration import change_schema
 from manager.cli import main
 from manager.cli.options import Place
 from manager.db.engine import Database
 from manager.db.migrate import schema_version
 from manager.operations.identity.installation import InstallationError, Mismatch, installation_id
 from manager.settings import read_settings
-from manager.store import StoreError, marks
-from manager.store.marks import LEASE, MARK, Mark, places_of
+from manager.store import StoreError, owner_marks
+from manager.store.owner_marks import LEASE, MARK, Mark, places_of
 from shared.wire.crawl_log import LogLine
 from tests.manager.kept_files import age, contents, fill_archive, sqlite_of, start, unmark
 from tests.manager.running import START_MS, log_body, running
@@ -217,7 +217,7 @@ def test_a_folder_that_is_bound_from_elsewhere_has_its_own_mark(
     spaced = str(folder).replace("a", "\\141", 1)
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"1 2 0:1 / / rw - ext4 x rw\n3 1 0:1 /x {spaced} rw - ext4 x rw\nodd\n")
-    monkeypatch.setattr(marks, "MOUNTS", mounts)
+    monkeypatch.setattr(owner_marks, "MOUNTS", mounts)
     start(data)
     assert (folder / MARK).exists()
     (folder / MARK).write_bytes(Mark("another").encoded())

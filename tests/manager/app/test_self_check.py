@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.app.compose import layout_of
+from manager.app.composition import layout_of
 from manager.app.self_check import SelfCheck, check_folders
 from manager.db.tables import audit
 from manager.errors import DamagedDatabaseError

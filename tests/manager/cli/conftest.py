@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from starlette.types import ASGIApp
 
-from manager.app.web import build_app, wrapped
+from manager.app.web.web import build_app, wrapped
 from manager.cli import main
 from manager.cli.options import Place
 from tests.manager.running import Running, running

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from manager.app.web import build_app, wrapped
+from manager.app.web.web import build_app, wrapped
 from manager.cli import main
 from manager.cli.options import Place
 from manager.console.attention import signature_notices

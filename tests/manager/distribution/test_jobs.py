@@ -14,7 +14,8 @@ import pytest
 from manager.db.archive import selection_jobs as rows
 from manager.operations.archive import selection_files, selection_jobs, selection_results
 from manager.operations.hosts.hosts import exclude_host
-from manager.store import StoreFullError, page_zip
+from manager.store import StoreFullError
+from manager.store.captures import page_zip
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
 from tests.manager.distribution.test_segments import caller, token_of

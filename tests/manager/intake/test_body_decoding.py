@@ -11,9 +11,9 @@ import pytest
 
 from manager.intake.body_decoding import FREE_BYTES, DecodingLimits, decode_body
 from manager.intake.body_errors import BodyLimitError
-from manager.intake.discovered_reading import DiscoveredJob, FoundBody, read_discovered
-from manager.intake.list_checking import ListJob, check_list
-from manager.intake.log_job import RefusedBody
+from manager.intake.logs.log_job import RefusedBody
+from manager.intake.messages.discovery_reader import DiscoveredJob, FoundBody, read_discovered
+from manager.intake.messages.list_check import ListJob, check_list
 from shared.errors import Fault
 
 LIMITS = DecodingLimits(10**9, 200, 1000, "limits.discovered_lines")

@@ -13,7 +13,7 @@ import pytest
 
 from manager.errors import BusyError
 from manager.intake.body_errors import BodyLimitError
-from manager.intake.body_workers import REST_LOOKS, BodyWorkers, Pool
+from manager.intake.workers.body_workers import REST_LOOKS, BodyWorkers, Pool
 from shared.errors import Fault, LineError
 from shared.frozen import frozen
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 import pytest
 
 from manager.agent_api.joining import EnrolRequest
-from manager.intake.sections import Section
+from manager.intake.logs.log_sections import Section
 from shared.wire import crawl_log, server_list
 from shared.wire.crawl_log import Comment, LogLine
 from shared.wire.server_list import UrlLine

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from manager.intake.request_threads import RequestThreads
+from manager.intake.workers.request_threads import RequestThreads
 from manager.operations.request_senders import own_work, sender, work_for
 
 PATIENCE_S = 30.0

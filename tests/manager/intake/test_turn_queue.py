@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from manager.intake.turn_queue import TurnQueue
+from manager.intake.workers.turn_queue import TurnQueue
 
 
 def test_a_first_item_does_not_wait_behind_many_of_another() -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import pytest
 
 from manager.errors import BusyError
-from manager.intake.workers import Workers
+from manager.intake.workers.workers import Workers
 
 
 def where(_: object) -> tuple[int, bool]:
@@ -106,7 +106,7 @@ def test_a_dead_child_is_replaced() -> None:
 
 def test_a_child_that_did_much_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """After its share of jobs a fresh child takes over, while others wait and while none does."""
-    monkeypatch.setattr("manager.intake.workers.JOBS_OF_A_CHILD", 3)
+    monkeypatch.setattr("manager.intake.workers.workers.JOBS_OF_A_CHILD", 3)
     workers = Workers(1)
 
     async def check() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.app.alerts import alert_desk
+from manager.app.alerts.alerts import alert_desk
 from manager.db.engine import Database
 from manager.operations.health.system_figures import how_it_stands
 from manager.operations.hosts.hosts import import_hosts

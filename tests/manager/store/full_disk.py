@@ -6,7 +6,7 @@ import errno
 import io
 from pathlib import Path
 
-from manager.store.durable import OpenFile
+from manager.store.durable_files import OpenFile
 
 
 class _FullAfter(io.FileIO):

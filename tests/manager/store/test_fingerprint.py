@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from manager.store.fingerprint import LEAST_WORDS, page_text, simhash
+from manager.store.segments.fingerprint import LEAST_WORDS, page_text, simhash
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
 WORDS = [f"word{number}" for number in range(5000)]

@@ -7,8 +7,8 @@ from unittest import mock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.store import page_zip
-from manager.store.page_zip import gathered
+from manager.store.captures import page_zip
+from manager.store.captures.page_zip import gathered
 
 
 @given(st.lists(st.binary(max_size=40), max_size=20), st.integers(1, 16))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from manager.store import Layout, StoreError
-from manager.store.segment_store import DirectoryStore, link_into
+from manager.store.segments.segment_store import DirectoryStore, link_into
 
 KEY = f"7/{'0a' * 32}.warc.gz"
 

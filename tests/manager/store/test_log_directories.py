@@ -8,14 +8,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.store.log_directories import (
+from manager.store.logs.log_directories import (
     BIG_HOST_LINES,
     DEPTH,
     LEAST_LINES,
     LogDirectory,
     read_directories,
 )
-from manager.store.log_files import LogFile
+from manager.store.logs.log_files import LogFile
 
 BIG, SMALL = "http://big:80/", "http://s:80/"
 

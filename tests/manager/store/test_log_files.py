@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB, Spread, merged
 from manager.store import LineBounds, LogFile, read_sums
 from manager.store.connections import kept_connection
-from manager.store.log_files import SCHEMA, LogRow
+from manager.store.logs.log_files import SCHEMA, LogRow
 
 MEMORY_BYTES = 256 * 1000**2
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from manager.store import LogFile, merge_logs
-from manager.store.log_files import LogRow
+from manager.store.logs.log_files import LogRow
 
 MEMORY_BYTES = 64 * 1000**2
 

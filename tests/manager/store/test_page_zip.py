@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 
-from manager.store.page_reader import PageReader
-from manager.store.page_zip import warc_records
-from manager.store.selecting import Picked, Row
+from manager.store.captures.capture_selection import Picked, Row
+from manager.store.captures.page_reader import PageReader
+from manager.store.captures.page_zip import warc_records
 from shared.archive.capture import Capture
 from shared.archive.reader import read_capture
 from tests.shared.archive.captures import revisit_of, sample

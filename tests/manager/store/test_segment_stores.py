@@ -15,8 +15,8 @@ from manager.operations.segments.file_problems import list_problems
 from manager.operations.segments.scrub import scrub_now
 from manager.store.errors import StoreError
 from manager.store.group_access import GroupAccess
-from manager.store.object_store import ObjectStore
-from manager.store.segment_store import DirectoryStore, SegmentStore, segment_key
+from manager.store.segments.object_store import ObjectStore
+from manager.store.segments.segment_store import DirectoryStore, SegmentStore, segment_key
 from shared.errors import SettingError
 from tests.manager.archived import arrived, collected, hold, page, segment_bytes
 from tests.manager.asgi import Caller

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.store import zip_stream
-from manager.store.zip_stream import ZipStream
+from manager.store.captures import zip_stream
+from manager.store.captures.zip_stream import ZipStream
 from tests.programs import program
 
 Entries = list[tuple[str, list[bytes], bool]]

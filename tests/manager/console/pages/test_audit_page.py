@@ -24,7 +24,7 @@ ELSEWHERE = {
     "operations/archive/archive_files.py": {"segment.take", "index.take"},
     "operations/timetables.py": {*round_schedules.WORDS, *collection_schedules.WORDS},
     "operations/releases/update_reports.py": {f"agent.update-{outcome}" for outcome in OUTCOMES},
-    "app/backup.py": {"manager.backup", "manager.backup-incomplete"},
+    "app/maintenance/backup.py": {"manager.backup", "manager.backup-incomplete"},
 }
 """Where the action is said elsewhere than in the call, and which it is."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from manager.app.alerts import alert_desk
+from manager.app.alerts.alerts import alert_desk
 from manager.db.engine import Database
 from manager.operations.actor import CLOCK, note
 from manager.operations.health.alert_views import Going, current_alerts

@@ -18,8 +18,8 @@ from manager.operations.logs.log_filters import Wanted, read_moment
 from manager.operations.logs.log_lines import FoundLines, LogLines, Mark
 from manager.operations.request_senders import sender, work_for
 from manager.store import Layout
-from manager.store.log_search import LineSearch, line_search
-from manager.store.log_search import LogLine as StoredLine
+from manager.store.logs.log_search import LineSearch, line_search
+from manager.store.logs.log_search import LogLine as StoredLine
 from shared.errors import FormatError
 from tests.manager.operations.fleet.test_contact import crawling
 from tests.manager.operations.logged import add_log

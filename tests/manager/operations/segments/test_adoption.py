@@ -14,7 +14,7 @@ from manager.cli.archive import adoption
 from manager.cli.options import Place
 from manager.operations.identity.enrolment import identity_by_id
 from manager.operations.people.clients import issue_token, register_client
-from manager.store.marks import MARK, Mark
+from manager.store.owner_marks import MARK, Mark
 from tests.manager.archived import arrived, collected, hold, page, segment_bytes
 from tests.manager.asgi import Caller
 from tests.manager.kept_files import contents, fill_archive, sqlite_of, start, unmark

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.app import keeping
+from manager.app import archive_keeper
 from manager.db.segments import collection_orders, integrity, segments, transfers
 from manager.db.segments.segments import SegmentRow
 from manager.errors import ConflictError
@@ -154,7 +154,7 @@ def test_a_pass_goes_on_where_an_index_cannot_be_made_again(
     def broken(*_: object) -> bool:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(keeping, "rebuild_index", broken)
+    monkeypatch.setattr(archive_keeper, "rebuild_index", broken)
     with running(tmp_path) as prsm:
         filled(prsm)
         files_of(prsm)["index"].write_bytes(b"")

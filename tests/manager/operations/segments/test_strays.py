@@ -16,7 +16,7 @@ from manager.operations.hosts.hosts import exclude_host
 from manager.operations.segments import archive_upkeep
 from manager.operations.segments.file_problems import list_problems
 from manager.operations.segments.strays import empty_trash, trash_days
-from manager.store.trash import TrashEntry
+from manager.store.segments.trash import TrashEntry
 from shared.wire.crawl_log import LogLine
 from tests.manager.archived import arrived, page, segment_bytes
 from tests.manager.distribution.test_withdrawing import plain_of

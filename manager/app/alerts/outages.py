@@ -1,0 +1,127 @@
+"""Tell people that the database does not answer, without asking it.
+
+Each manager tells by itself, for while the database is away nobody leads, and nobody knows of the
+others. What was told is kept in memory. Invariant: `look` asks no database, so whatever hangs at
+one does not hold it up; `remember`, which does, is another job.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from manager.app.alerts.alerts import Alerts
+from manager.assignment.words import spoken_duration
+from manager.db import Database
+from manager.operations.health.alerts import Message, note_message
+from manager.operations.health.silences import SilenceRow, open_silences
+from shared.frozen import frozen
+
+__all__ = ["Outages", "Signs"]
+
+UNWRITTEN: Final = 100
+
+
+@frozen
+class Signs:
+    """What a manager knows of its database without asking it.
+
+    host, place: the manager's machine, and its name for people. gone_s: for how long the database
+    has not answered, in s; 0: it does. leads: whether this manager leads. why: in a sentence, where
+    the manager knows it: its file is damaged, its disk takes nothing; empty: it does not.
+    """
+
+    host: str
+    place: str
+    gone_s: Callable[[], float]
+    leads: Callable[[], bool]
+    why: Callable[[], str] = str
+
+
+class Outages:
+    """Says begun, still and over of one manager's database; called by the clock."""
+
+    def __init__(
+        self,
+        db: Database,
+        alerts: Alerts,
+        signs: Signs,
+        grace_s: float,
+        resend_s: float,
+        now_ms: Callable[[], int],
+    ) -> None:
+        """grace_s: how long an outage may last before it is told; 0: it never is.
+
+        resend_s: after how long it is told again; 0: never.
+        """
+        self._db = db
+        self._alerts = alerts
+        self._signs = signs
+        self._grace_s = grace_s
+        self._resend_s = resend_s
+        self._now_ms = now_ms
+        self._key: Final = f"database:{signs.host}"
+        self._begun: Message | None = None
+        self._over: Message | None = None  # that waits for the end of a window
+        self._told_ms = 0
+        self._silences: list[SilenceRow] = []
+        self._unwritten: deque[tuple[Message, int]] = deque(maxlen=UNWRITTEN)
+
+    def look(self) -> int:
+        """Tell what is due; return how much. What waits for a way is tried while nobody leads."""
+        now_ms, gone_s = self._now_ms(), self._signs.gone_s()
+        made = self._due(gone_s, now_ms)
+        if made or gone_s or not self._signs.leads():
+            self._unwritten.extend((one, now_ms) for one in made)
+            self._alerts.tell(made, now_ms)
+        return len(made)
+
+    def remember(self) -> None:
+        """Learn when nobody is to be told, for when the database is away; write down what was told.
+
+        Does nothing while it is. Raises BusyError.
+        """
+        if self._signs.gone_s():
+            return
+        self._silences = open_silences(self._db, self._now_ms())
+        while self._unwritten:
+            message, told_ms = self._unwritten[0]
+            note_message(self._db, message, told_ms)
+            self._unwritten.popleft()
+
+    def _due(self, gone_s: float, now_ms: int) -> list[Message]:
+        holding = {row.key for row in self._silences if row.holds(now_ms)}
+        begun = self._begun
+        if begun is not None and not gone_s:
+            self._over, self._begun = self._message("over", begun.since_ms, now_ms), None
+        if "" in holding:
+            return []
+        if self._over is not None:
+            over, self._over = self._over, None
+            return [over]
+        if not gone_s or not self._grace_s or self._key in holding:
+            return []
+        # A known reason does not pass without a person.
+        if gone_s < self._grace_s and not self._signs.why():
+            return []
+        if begun is None:
+            self._begun = self._message("begun", now_ms - round(gone_s * 1000), now_ms)
+            made = self._begun
+        elif self._resend_s and now_ms - self._told_ms >= self._resend_s * 1000:
+            made = self._message("still", begun.since_ms, now_ms)
+        else:
+            return []
+        self._told_ms = now_ms
+        return [made]
+
+    def _message(self, state: str, since_ms: int, now_ms: int) -> Message:
+        lasted = spoken_duration(now_ms - since_ms)
+        why = self._signs.why() or "see that it runs, and is reached from there"
+        text = (
+            f"the database answers manager {self._signs.place} again, after {lasted}"
+            if state == "over"
+            else f"the database has not answered manager {self._signs.place} for {lasted}; {why}; "
+            "agents go on with their permits meanwhile"
+        )
+        return Message(self._key, state, text, since_ms)

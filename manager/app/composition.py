@@ -1,0 +1,365 @@
+"""Put the manager together: settings, database, files, intake.
+
+Everything that lives as long as the process is made here once and handed to who needs it; nobody
+asks for it by another way. The clock and the listeners are `manager.app.manager_run`'s, the web is
+`manager.app.web.web`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable
+from dataclasses import field
+from pathlib import Path
+from typing import Final
+
+from manager.app.alerts.alert_delivery import ways
+from manager.app.alerts.alerts import alert_desk, late_troubles
+from manager.app.archive_keeper import Archive, Readers, open_archive, store_of
+from manager.app.database_lock import DatabaseLock
+from manager.app.leadership import Identity, Leadership
+from manager.app.self_check import SelfCheck
+from manager.app.web.certificate import Certificate, certificate_of
+from manager.app.web.metrics import Metrics
+from manager.clock import Clock
+from manager.db import Database
+from manager.db.connections import sqlite_file
+from manager.db.migrate import check_unversioned, migrate, schema_version
+from manager.distance import learn
+from manager.errors import BusyError
+from manager.intake.logs.log_intake import LogIntake
+from manager.intake.messages.discovery_intake import DiscoveredIntake
+from manager.intake.uploads.file_acceptance import Acceptance
+from manager.intake.uploads.pull import Pulling
+from manager.intake.uploads.whole_segments import SegmentIntake
+from manager.intake.workers.reader_types import Reader
+from manager.naming import Names
+from manager.operations.health.alert_views import AlertDesk
+from manager.operations.health.system_figures import Standing, how_it_stands
+from manager.operations.identity.bucket_gate import BucketGate
+from manager.operations.identity.file_lease import FileLease
+from manager.operations.identity.installation import (
+    MarkedFiles,
+    mark_files,
+    refuse_new_database,
+    take_id_again,
+)
+from manager.operations.measurement.distance_model import Learner, Learning
+from manager.operations.planning.planners import Planner
+from manager.operations.policy import Policy
+from manager.operations.segments.file_problems import problem_troubles
+from manager.operations.segments.scrub import scrub_troubles
+from manager.settings import Settings
+from manager.signing import SigningClient
+from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, StoreError, UploadParts
+from manager.store.segments.segment_store import SegmentStore
+from shared.frozen import frozen
+from shared.naming import AddressRules
+from shared.week_log import WeekLog
+
+__all__ = ["Manager", "layout_of", "open_database", "open_manager", "policy_of", "url_of"]
+
+FIRST_WITH_ID: Final = "0036"
+"""The schema from which on a database has an installation id."""
+EXAMINE_S: Final = 2.0
+"""How long a start examines the database; the clock does the rest, and all of it once a day."""
+
+
+@frozen
+class Manager:
+    """The parts of one manager.
+
+    led: the database, for what only the leader does. clocks: those that were started for it.
+    """
+
+    settings: Settings
+    policy: Policy
+    layout: Layout
+    db: Database
+    led: Database
+    leadership: Leadership
+    metrics: Metrics
+    spool: Spool
+    rejected: Rejected
+    lists: ListFiles
+    parts: UploadParts
+    read: Reader
+    logs: LogIntake
+    discovered: DiscoveredIntake
+    archive: Archive
+    acceptance: Acceptance
+    pulling: Pulling
+    names: Names
+    planner: Planner
+    learning: Learning
+    bundles: Bundles
+    signing: SigningClient
+    alerts: AlertDesk
+    certificate: Certificate | None
+    self_check: SelfCheck
+    now_ms: Callable[[], int]
+    lease: FileLease
+    lock: DatabaseLock | None
+    gate: BucketGate
+    clocks: list[Clock] = field(default_factory=list)
+
+    @property
+    def segments(self) -> SegmentIntake:
+        """Return who takes segments that came whole."""
+        return self.archive.intake
+
+    @property
+    def store(self) -> SegmentStore:
+        """Return where segments lie."""
+        return self.archive.store
+
+    def close(self) -> None:
+        """Give back what is open."""
+        with contextlib.suppress(BusyError):  # a few seconds of counting, then
+            self.archive.write_down()
+        self.leadership.stop()
+        with contextlib.suppress(BusyError, OSError):  # else others watch it for a while
+            self.lease.release()
+        self.db.close()
+        if self.lock is not None:
+            self.lock.close()
+
+
+def open_manager(
+    settings: Settings,
+    read: Reader,
+    planner: Planner,
+    now_ms: Callable[[], int],
+    readers: Readers | None = None,
+    identity: Identity | None = None,
+    learner: Learner = learn,
+    *,
+    config: Path | None = None,
+) -> Manager:
+    """Open everything a manager needs, its tables brought up to date.
+
+    read: who reads bodies, as `BodyWorkers(...).run`. planner: who makes plans. learner: who learns
+    distances. readers: who reads segments; without, the thread that asks. identity: None: a new
+    name. config: the file of the settings; None: the one in the data directory.
+    Raises SettingError, StoreError, InstallationError (other files than the database's), BusyError.
+    """
+    layout = layout_of(settings)
+    layout.create()
+    self_check = SelfCheck(settings, layout, config=config)
+    self_check.start()
+    files = MarkedFiles(layout, store_of(settings.archive, layout))
+    with contextlib.ExitStack() as stack:
+        db, lock = open_database(settings, files)
+        if lock is not None:
+            stack.callback(lock.close)
+        stack.callback(db.close)
+        self_check.watch(db)
+        version = schema_version(db)
+        had_id = not version or version >= FIRST_WITH_ID
+        migrate(db)
+        if not had_id:
+            take_id_again(db, files)
+        gate = BucketGate(db, files, now_ms)
+        gate.shut_if_unreachable()
+        self_check.add(gate.conditions)
+        mark_files(db, files, now_ms())
+        made = _put_together(
+            settings, files, db, lock, read, planner, now_ms, readers or Readers(),
+            identity or Identity(), learner, self_check, gate,
+        )  # fmt: skip
+        stack.pop_all()
+    return made
+
+
+def open_database(
+    settings: Settings, files: MarkedFiles, *, may_be_new: bool = False
+) -> tuple[Database, DatabaseLock | None]:
+    """Open the database of a manager, and lock it where it is a file.
+
+    One that is missing or empty is made only where no files are, or where it may be new. Raises
+    SettingError, StoreError, InstallationError, BusyError.
+    """
+    url = url_of(settings)
+    path = sqlite_file(url)
+    if path is None:
+        db = Database(url)
+        try:
+            if not check_unversioned(db) and not may_be_new:
+                refuse_new_database(files, db.engine.url.render_as_string(hide_password=True))
+        except BaseException:
+            db.close()
+            raise
+        return db, None
+    if not may_be_new:
+        _refuse_new_file(path, files)
+    with contextlib.ExitStack() as stack:
+        lock = DatabaseLock(path)
+        stack.callback(lock.close)
+        db = Database(url)
+        stack.callback(db.close)
+        db.examine(EXAMINE_S)
+        if not check_unversioned(db) and not may_be_new:
+            refuse_new_database(files, str(path))
+        stack.pop_all()
+    return db, lock
+
+
+def _refuse_new_file(path: Path, files: MarkedFiles) -> None:
+    """Refuse to make a database where files are, or where its journal has what it lost."""
+    if path.exists() and path.stat().st_size:
+        return
+    refuse_new_database(files, str(path))
+    journal = path.with_name(path.name + "-wal")
+    if journal.exists() and journal.stat().st_size:
+        raise StoreError(
+            f"{path} is missing or empty, and {journal.name} beside it holds changes of it, which "
+            "a new database would delete: put the database back, or move the journal away"
+        )
+
+
+def url_of(settings: Settings) -> str:
+    """Return the URL of the database."""
+    return settings.database.url or f"sqlite:///{layout_of(settings).database}"
+
+
+def _put_together(
+    settings: Settings,
+    files: MarkedFiles,
+    db: Database,
+    lock: DatabaseLock | None,
+    read: Reader,
+    planner: Planner,
+    now_ms: Callable[[], int],
+    readers: Readers,
+    identity: Identity,
+    learner: Learner,
+    self_check: SelfCheck,
+    gate: BucketGate,
+) -> Manager:
+    layout = files.layout
+    certificate = certificate_of(settings.server)
+    leadership = Leadership(db, settings.database.leader_s, now_ms, identity=identity)
+    lease = FileLease(db, files, leadership.name, leadership.place, now_ms)
+    gate.guard(lease)
+    lease.claim()
+    leadership.step()
+    db.damage.refuse()
+    led = db.fenced(leadership.fence)
+    policy = policy_of(settings)
+    spool = Spool(layout.spool, reserve_bytes=settings.limits.reserve_bytes)
+    rejected = Rejected(
+        layout.rejected, settings.intake.keep_rejected_s, settings.intake.keep_rejected_bytes
+    )
+    logs = LogIntake(
+        db,
+        layout,
+        spool,
+        rejected,
+        read,
+        policy=policy,
+        limits=settings.limits,
+        settings=settings.intake,
+        now_ms=now_ms,
+    )
+    discovered = DiscoveredIntake(
+        db,
+        spool,
+        read,
+        policy=policy,
+        limits=settings.limits,
+        settings=settings.intake,
+        now_ms=now_ms,
+    )
+    archive = open_archive(
+        settings.archive, db, layout, files.store, spool, readers, now_ms, lease.check
+    )
+    parts = UploadParts(
+        layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
+    )
+
+    def standing() -> Standing:
+        return how_it_stands(db, layout.kept, policy, now_ms())
+
+    clocks: list[Clock] = []
+    transfer_log = WeekLog(layout.transfer_logs, settings.collection.keep_logs_s)
+    return Manager(
+        settings,
+        policy,
+        layout,
+        db,
+        led,
+        leadership,
+        Metrics(
+            standing,
+            lambda: leadership.epoch,
+            lambda: leadership.gone_s,
+        ),
+        spool,
+        rejected,
+        ListFiles(layout.lists),
+        parts,
+        read,
+        logs,
+        discovered,
+        archive,
+        Acceptance(
+            led,
+            parts,
+            archive.of(led).intake,
+            transfer_log,
+            now_ms,
+            settings.archive.workers,
+        ),
+        Pulling(
+            led,
+            parts,
+            AddressRules(settings.naming.allowed_networks),
+            now_ms,
+            settings.limits.upload_idle_s,
+        ),
+        Names(settings.naming),
+        planner,
+        Learning(learner),
+        Bundles(layout.releases),
+        SigningClient(Path(settings.releases.signer)),
+        alert_desk(
+            settings,
+            standing,
+            lambda: [certificate.expiry()] if certificate else [],
+            lambda: [
+                *self_check.troubles(),
+                *problem_troubles(db),
+                *scrub_troubles(db, archive.pace),
+                *late_troubles(clocks),
+            ],
+            ways(settings.alerts, settings.server.public_url, now_ms),
+        ),
+        certificate,
+        self_check,
+        now_ms,
+        lease,
+        lock,
+        gate,
+        clocks,
+    )
+
+
+def layout_of(settings: Settings) -> Layout:
+    """Return where things lie."""
+    files = settings.database.files
+    return Layout(
+        settings.data,
+        Path(files).absolute() if files else None,
+        fronted=bool(settings.archive.front),
+    )
+
+
+def policy_of(settings: Settings) -> Policy:
+    """Return what the operations go by."""
+    asked = dataclasses.asdict(settings.policy)
+    known = {field.name for field in dataclasses.fields(Policy)}
+    return Policy(
+        **{name: value for name, value in asked.items() if name in known},
+        discoveries_per_day=settings.limits.discoveries_per_day,
+    )

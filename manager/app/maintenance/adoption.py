@@ -1,0 +1,121 @@
+"""Adopt files while no manager serves: for a database that was lost, or restored from a backup.
+
+Invariant: nobody serves the directory, the database or the files meanwhile. In a dry run nothing is
+changed; a database that is missing is then looked at as an empty one.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from manager.app.archive_keeper import Readers, open_archive, store_of
+from manager.app.composition import layout_of, open_database, url_of
+from manager.app.leadership import Identity
+from manager.app.lock import held_by_us
+from manager.db import Database
+from manager.db.connections import sqlite_file
+from manager.db.migrate import check_current, migrate, schema_version
+from manager.intake.workers.workers import Workers
+from manager.operations.actor import Actor
+from manager.operations.identity.file_lease import FileLease
+from manager.operations.identity.installation import MarkedFiles
+from manager.operations.segments.adoption import Adopted, IdOf, Progress, adopt
+from manager.settings import Settings
+from manager.store import Spool
+from manager.store.segments.segment_examination import examine_segment
+from manager.store.segments.segment_rebuild import rebuild_segment
+from manager.store.segments.segment_rewrite import rewrite_segment
+
+__all__ = ["adopt_files"]
+
+
+def adopt_files(
+    settings: Settings,
+    actor: Actor,
+    now_ms: Callable[[], int],
+    *,
+    dry_run: bool = False,
+    trusted: bool = False,
+    id_of: IdOf = "",
+    progress: Progress = lambda _done, _of: None,
+) -> Adopted:
+    """Adopt the files of a data directory that nobody serves.
+
+    progress: called with how many segments are done, and of how many.
+    Raises SettingError, StoreError (a manager serves it, or uses the files), BusyError.
+    """
+    layout = layout_of(settings)
+    layout.create()
+    files = MarkedFiles(layout, store_of(settings.archive, layout))
+    identity = Identity()
+    with ExitStack() as stack:
+        stack.enter_context(held_by_us(layout.lock))
+        db = stack.enter_context(_opened(settings, files, dry_run=dry_run))
+        lease = FileLease(db, files, identity.name, f"prsm archive adopt, {identity.name}", now_ms)
+        if not dry_run:
+            lease.claim()
+            stack.callback(lease.release)
+        workers = Workers(settings.archive.workers)
+        stack.callback(workers.close)
+        spool = Spool(layout.spool)
+        archive = open_archive(
+            settings.archive,
+            db,
+            layout,
+            files.store,
+            spool,
+            Readers(
+                partial(workers.run_here, examine_segment),
+                partial(workers.run_here, rewrite_segment),
+                partial(workers.run_here, rebuild_segment),
+            ),
+            now_ms,
+            lease.check,
+        )
+        asked = replace(
+            archive.adoption(),
+            dry_run=dry_run,
+            trusted=trusted,
+            id_of=id_of,
+            at_once=settings.archive.workers,
+            progress=progress,
+        )
+        return adopt(asked, actor, now_ms())
+
+
+@contextmanager
+def _opened(settings: Settings, files: MarkedFiles, *, dry_run: bool) -> Iterator[Database]:
+    """Open the database, and lock it; in a dry run one without tables stays as it is."""
+    with ExitStack() as stack:
+        path = sqlite_file(url_of(settings))
+        is_missing = path is not None and not (path.exists() and path.stat().st_size)
+        if dry_run and is_missing:
+            yield stack.enter_context(_empty())
+            return
+        db, lock = open_database(settings, files, may_be_new=True)
+        if lock is not None:
+            stack.callback(lock.close)
+        stack.callback(db.close)
+        if not dry_run:
+            migrate(db)
+        elif not schema_version(db):
+            db = stack.enter_context(_empty())
+        else:
+            check_current(db)
+        yield db
+
+
+@contextmanager
+def _empty() -> Iterator[Database]:
+    with tempfile.TemporaryDirectory(prefix="prsm-adopt-") as folder:
+        db = Database(f"sqlite:///{Path(folder) / 'prsm.sqlite'}")
+        try:
+            migrate(db)
+            yield db
+        finally:
+            db.close()

@@ -1,0 +1,163 @@
+"""Make a backup of a manager, which may run.
+
+A backup is the tables in one state, the settings, the keys of TLS, and the files that cannot be
+made again. Invariant: files are copied after the tables were read, so what a row names is there, or
+was removed since; then the tables are read again. Lists, the files of days, results and parts of
+uploads are left out: they are made, or sent, again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Collection, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from manager.app.composition import layout_of, policy_of
+from manager.db import Database
+from manager.db.migrate import check_current, schema_version
+from manager.db.row_dumps import dump, table_names
+from manager.operations.actor import Actor, note_alone
+from manager.operations.health.restore_safety import files_in_use, longest_permit_ms
+from manager.operations.identity.installation import installation_id
+from manager.operations.policy import Policy
+from manager.settings import SETTINGS_FILE, Settings
+from manager.store.backup_files import (
+    FORMAT,
+    BackupFile,
+    BackupWriter,
+    Manifest,
+    new_backup,
+    write_lines,
+)
+from shared.frozen import frozen
+
+__all__ = ["make_backup"]
+
+TRIES: Final = 3
+RECORDS: Final = ("logs", "transfers", "releases")
+ARCHIVE: Final = ("archive/segments", "archive/index", "incoming")
+
+
+@frozen
+class _Tables:
+    """What was read in one transaction. needed: files that rows name, as names of the backup."""
+
+    rows: dict[str, int]
+    longest_permit_ms: int
+    needed: set[str]
+
+
+def make_backup(
+    settings: Settings,
+    config: Path,
+    target: Path,
+    actor: Actor,
+    now_ms: Callable[[], int],
+    *,
+    archive: bool = True,
+) -> Manifest:
+    """Write a backup to a folder, or to a tar where the name ends so; return its manifest.
+
+    config: the file of the settings, which may be missing. archive: with the captures, unless they
+    are in an object store. Raises FormatError, SettingError, StoreError, BusyError.
+    """
+    layout, policy = layout_of(settings), policy_of(settings)
+    db = Database(settings.database.url or f"sqlite:///{layout.database}")
+    work = None
+    writer = None
+    try:
+        db.examine(0)  # a backup of a damaged file would lack rows without notice
+        check_current(db)
+        made_ms = now_ms()
+        writer = new_backup(target)
+        work = Path(tempfile.mkdtemp(prefix=".prsm-backup-", dir=target.parent))
+        folders = RECORDS + (ARCHIVE if archive and not settings.archive.store else ())
+        copied: dict[str, BackupFile] = {}
+        for attempt in range(TRIES):
+            folder = work / str(attempt)
+            tables = _read_tables(db, folder, policy)
+            copied |= _copy_files(layout.kept, folders, writer, copied)
+            missing = [name for name in tables.needed - copied.keys() if _is_in(name, folders)]
+            if not missing:
+                break
+        entries = [
+            writer.add(f"tables/{name}.jsonl.gz", folder / f"{name}.jsonl.gz")
+            for name in tables.rows
+        ]
+        entries += [writer.add(name, path) for name, path in _own_files(settings, config)]
+        manifest = Manifest(
+            format=FORMAT,
+            made_ms=made_ms,
+            version=version("prsm"),
+            schema_version=schema_version(db),
+            database="sqlite" if db.is_sqlite else "postgresql",
+            tables=tables.rows,
+            longest_permit_ms=tables.longest_permit_ms,
+            files=[*entries, *copied.values()],
+            left_out=[name for name in RECORDS + ARCHIVE if name not in folders],
+            missing=sorted(missing),
+            installation=installation_id(db),
+        )
+        writer.finish(manifest)
+        action = "manager.backup-incomplete" if missing else "manager.backup"
+        note_alone(db, now_ms(), actor, action, target.name, files=len(manifest.files))
+    except BaseException:
+        if writer is not None:
+            writer.give_up()
+        raise
+    finally:
+        db.close()
+        if work is not None:
+            shutil.rmtree(work, ignore_errors=True)
+    return manifest
+
+
+def _read_tables(db: Database, folder: Path, policy: Policy) -> _Tables:
+    folder.mkdir()
+    rows: dict[str, int] = {}
+    with db.read() as tx:
+        for name in table_names():
+            rows[name] = write_lines(folder / f"{name}.jsonl.gz", dump(tx, name)) - 1
+        needed = {f"files/{path}" for path in files_in_use(tx)}
+        return _Tables(rows, longest_permit_ms(tx, policy), needed)
+
+
+def _copy_files(
+    kept: Path, folders: Collection[str], writer: BackupWriter, before: Collection[str]
+) -> dict[str, BackupFile]:
+    """Add what lies in some folders and was not added before."""
+    copied: dict[str, BackupFile] = {}
+    for path in _whole_files(kept, folders):
+        name = f"files/{path.relative_to(kept).as_posix()}"
+        if name in before:
+            continue
+        try:
+            copied[name] = writer.add(name, path)
+        except FileNotFoundError:
+            continue  # removed meanwhile; where a row needs it, the tables are read again
+    return copied
+
+
+def _whole_files(kept: Path, folders: Collection[str]) -> Iterator[Path]:
+    """Yield what was written to its end; no manager begins a name with a dot, NFS and people do."""
+    for folder in folders:
+        for path in sorted((kept / folder).rglob("*")):
+            ours = not any(part.startswith(".") for part in path.relative_to(kept).parts)
+            if ours and path.is_file() and not path.is_symlink() and path.suffix != ".part":
+                yield path
+
+
+def _is_in(name: str, folders: Collection[str]) -> bool:
+    return any(name.startswith(f"files/{folder}/") for folder in folders)
+
+
+def _own_files(settings: Settings, config: Path) -> Iterator[tuple[str, Path]]:
+    if config.is_file():
+        yield f"settings/{SETTINGS_FILE}", config
+    for name in ("tls_certificate", "tls_key"):
+        path = str(getattr(settings.server, name))
+        if path:
+            yield f"keys/{name}.pem", Path(path)

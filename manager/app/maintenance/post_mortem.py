@@ -1,0 +1,34 @@
+"""The reason why a manager that does not serve cannot: its database, examined from outside."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from manager.app.composition import layout_of
+from manager.db import Database
+from manager.settings import Settings
+from shared.errors import PrsmError
+
+__all__ = ["database_problem"]
+
+EXAMINE_S: Final = 2.0
+
+
+def database_problem(settings: Settings) -> str:
+    """Return in a sentence what is wrong with the SQLite file of a manager; empty: nothing known.
+
+    For commands that find no manager: they end anyway, so this never raises, and creates nothing.
+    """
+    path = layout_of(settings).database
+    if settings.database.url or not path.is_file() or not path.stat().st_size:
+        return ""
+    db = None
+    try:
+        db = Database(f"sqlite:///{path}")
+        db.examine(EXAMINE_S)
+    except (PrsmError, OSError) as error:
+        return str(error)
+    finally:
+        if db is not None:
+            db.close()
+    return ""

@@ -1,0 +1,188 @@
+"""Restore a backup into an empty place, by this version or any older one's.
+
+Invariant: nothing that is there is changed: the data directory, the shared folder and the database
+must be empty. What was restored has the schema of this version, is whole (digests, then `check`),
+has the installation id of the backup (an object store bears it already), and is safe to go on with
+(`manager.operations.health.restore_safety`).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from manager.app.composition import layout_of
+from manager.app.lock import held_by_us
+from manager.db import Database, Transaction
+from manager.db.migrate import check_known, migrate_to
+from manager.db.row_dumps import is_empty, load
+from manager.operations.actor import Actor
+from manager.operations.health.consistency_checks import check
+from manager.operations.health.restore_safety import make_safe
+from manager.operations.identity.installation import (
+    MarkedFiles,
+    installation_id,
+    mark_emptied,
+    set_marks,
+)
+from manager.settings import SETTINGS_FILE, Settings, read_settings
+from manager.store import Layout
+from manager.store.backup_files import BackupReader, Manifest
+from manager.store.segments.segment_store import DirectoryStore
+from shared.errors import FormatError
+from shared.frozen import frozen
+
+__all__ = ["Restored", "restore"]
+
+OF_THE_DISK: Final = "lost+found"
+"""A new file system has it, and no file of ours is in it."""
+
+
+@frozen
+class Restored:
+    """What a restore did. held_until_ms: nothing is given out before. findings: of `prsm check`."""
+
+    manifest: Manifest
+    held_until_ms: int
+    findings: list[str]
+
+
+def restore(
+    backup: BackupReader,
+    data: Path,
+    config: Path | None,
+    actor: Actor,
+    now_ms: Callable[[], int],
+    down_since_ms: int | None = None,
+) -> Restored:
+    """Restore a backup into a data directory that is empty or missing.
+
+    config: settings to go by instead of the backup's. down_since_ms: when the manager of the backup
+    ended, now at the latest: permits from before are over the sooner. Raises FormatError,
+    SettingError, StoreError, BusyError.
+    """
+    manifest = backup.manifest
+    check_known(manifest.schema_version)
+    if manifest.missing:
+        some = ", ".join(manifest.missing[:3])
+        raise FormatError(
+            f"backup: {len(manifest.missing)} files were missing when it was made ({some}); "
+            "take another one"
+        )
+    _check_empty(data)
+    backup.verify()
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with held_by_us(data / "prsm.lock"):
+            return _restored(backup, data, config, actor, now_ms, down_since_ms)
+    except BaseException:
+        _empty(data)  # it was empty: so the next try finds it
+        raise
+
+
+def _restored(
+    backup: BackupReader,
+    data: Path,
+    config: Path | None,
+    actor: Actor,
+    now_ms: Callable[[], int],
+    down_since_ms: int | None,
+) -> Restored:
+    _restore_own(backup, data, config)
+    settings = read_settings(data)
+    layout = layout_of(settings)
+    if layout.kept == data.absolute():
+        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
+    _check_empty(layout.kept)
+    try:
+        return _filled(backup, settings, layout, actor, now_ms, down_since_ms)
+    except BaseException:
+        _empty(layout.kept)
+        raise
+
+
+def _filled(
+    backup: BackupReader,
+    settings: Settings,
+    layout: Layout,
+    actor: Actor,
+    now_ms: Callable[[], int],
+    down_since_ms: int | None,
+) -> Restored:
+    """Load the tables and write the files of a backup, where nothing is."""
+    manifest = backup.manifest
+    db = Database(settings.database.url or f"sqlite:///{layout.database}")
+    try:
+        _check_no_tables(db)
+        layout.create()
+        for entry in manifest.files:
+            kind, _, path = entry.name.partition("/")
+            if kind == "files":
+                backup.copy(entry, layout.kept / path)
+        ended_ms = min(now_ms(), down_since_ms or now_ms())
+        held_until_ms = ended_ms + manifest.longest_permit_ms
+        with db.write() as tx:
+            _load(tx, backup)
+            make_safe(tx, actor, manifest.made_ms, held_until_ms, now_ms())
+        files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
+        set_marks(files.places(), installation_id(db), now_ms())
+        mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
+        findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
+    finally:
+        db.close()
+    return Restored(manifest, held_until_ms, findings)
+
+
+def _empty(folder: Path) -> None:
+    """Remove what a restore began to write; a folder that was empty is so again."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.name == OF_THE_DISK:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _check_empty(folder: Path) -> None:
+    if folder.exists() and (
+        not folder.is_dir() or any(path.name != OF_THE_DISK for path in folder.iterdir())
+    ):
+        raise FormatError(
+            f"{folder}: is not empty, and a restore changes nothing that is there; name another "
+            "directory with --data, or move this one away"
+        )
+
+
+def _check_no_tables(db: Database) -> None:
+    with db.read() as tx:
+        if not is_empty(tx):
+            raise FormatError(
+                "database.url: this database has tables, and a restore changes nothing that is "
+                "there; make an empty one, and give settings that name it with --config"
+            )
+
+
+def _restore_own(backup: BackupReader, data: Path, config: Path | None) -> None:
+    """Put settings and keys into the data directory."""
+    for entry in backup.manifest.files:
+        kind, _, name = entry.name.partition("/")
+        if kind == "keys":
+            backup.copy(entry, data / "keys" / name)
+        if kind == "settings":
+            kept = name if config is None else f"{name}.of-backup"
+            backup.copy(entry, data / kept)
+    if config is not None:
+        (data / SETTINGS_FILE).write_bytes(config.read_bytes())
+
+
+def _load(tx: Transaction, backup: BackupReader) -> None:
+    """Make the schema of the backup, load its rows, and bring both to this version."""
+    migrate_to(tx, backup.manifest.schema_version)
+    for name, rows in backup.manifest.tables.items():
+        loaded = load(tx, name, backup.lines(f"tables/{name}.jsonl.gz"))
+        if loaded != rows:
+            raise FormatError(f"backup: table {name} has {loaded} rows, not {rows}")
+    migrate_to(tx, "head")

@@ -1,0 +1,320 @@
+"""Take a crawl log (M3): spool it, have a child process read it, enter it in one transaction.
+
+Invariant: a log is entered wholly or not at all, and once: a repeat of its bytes is answered as
+done, its name with other bytes is refused. The Parquet file is in place before the transaction
+that names it; a file without a transaction is nobody's, and the repeat writes over it. No
+transaction is open while a body comes in or a child works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from manager.assignment.holdings import SLACK_MS, Held
+from manager.db import Database
+from manager.errors import BusyError, ConflictError, ForbiddenError
+from manager.intake.body_receiver import Receiving, receive
+from manager.intake.logs.log_job import RefusedBody
+from manager.intake.logs.log_parser import (
+    LogJob,
+    ParsedLog,
+    first_since_ms,
+    parse_log,
+    read_name,
+)
+from manager.intake.logs.log_sections import LogKind, Section
+from manager.intake.logs.section_check import check_closed
+from manager.intake.shared_readings import KeptReadings
+from manager.intake.workers.reader_types import Reader
+from manager.operations.fleet.contact import note_message
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.logs.log_entry import Accepted, accept_log, known_report
+from manager.operations.logs.log_summary import (
+    DirectorySum,
+    DrawnUrl,
+    FinishedUnit,
+    LogSummary,
+    UnitSum,
+)
+from manager.operations.logs.reports import held_during
+from manager.operations.policy import Policy
+from manager.settings import IntakeSettings, LimitSettings
+from manager.store import (
+    Layout,
+    LineBounds,
+    LogDirectory,
+    LogSum,
+    Rejected,
+    Spool,
+    Spooled,
+    durable_files,
+)
+from shared.errors import FormatError, LimitError
+from shared.frozen import frozen
+
+__all__ = ["LogIntake", "Receipt"]
+
+WHAT: Final = "crawl log"
+HISTORY_MS: Final = 32 * 86_400_000
+"""A log that does not say when it began is judged by what was held in the last month."""
+
+
+@frozen
+class Receipt:
+    """What became of a log. repeated: it was taken before; the numbers are those of then."""
+
+    name: str
+    lines: int
+    quarantined: int
+    repeated: bool
+
+
+class LogIntake:
+    """Takes logs; one of an agent at a time, any number of agents."""
+
+    def __init__(
+        self,
+        db: Database,
+        layout: Layout,
+        spool: Spool,
+        rejected: Rejected,
+        read: Reader,
+        *,
+        policy: Policy,
+        limits: LimitSettings,
+        settings: IntakeSettings,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._db = db
+        self._layout = layout
+        self._spool = spool
+        self._rejected = rejected
+        self._read = read
+        self._policy = policy
+        self._limits = limits
+        self._settings = settings
+        self._now_ms = now_ms
+        self._turns: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._readings: KeptReadings[Receipt] = KeptReadings(settings.answer_s)
+
+    async def take(
+        self, agent: AgentIdentity, chunks: AsyncIterator[bytes], declared_bytes: int | None
+    ) -> Receipt:
+        """Take a log from a connection: `receive` and `enter` it."""
+        return await self.enter(agent, await self.receive(chunks, declared_bytes))
+
+    async def receive(self, chunks: AsyncIterator[bytes], declared_bytes: int | None) -> Spooled:
+        """Spool a log. Raises LimitError, BusyError, SlowSenderError."""
+        limits = self._limits
+        return await receive(
+            chunks,
+            self._spool,
+            WHAT,
+            limit_bytes=limits.log_bytes,
+            declared_bytes=declared_bytes,
+            patience=Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+        )
+
+    async def enter(self, agent: AgentIdentity, body: Spooled) -> Receipt:
+        """Read a spooled log and enter it; where the caller is cancelled, the reading ends.
+
+        Raises FormatError (malformed, with the line's number), ForbiddenError (another agent's),
+        ConflictError (the name came with another body), LimitError, BusyError.
+        """
+        if not self._readings.is_under_way(agent.id, body.sha256):
+            return await self._readings.wait(
+                agent.id, body.sha256, lambda: self._enter_whole(agent, body)
+            )
+        try:
+            receipt = await self._readings.wait(agent.id, body.sha256)
+            return replace(receipt, repeated=True)
+        finally:
+            await asyncio.shield(asyncio.to_thread(body.discard))
+
+    async def _enter_whole(self, agent: AgentIdentity, body: Spooled) -> Receipt:
+        try:
+            return await self._take_body(agent, body)
+        except (FormatError, LimitError) as error:
+            await asyncio.to_thread(
+                self._rejected.keep,
+                body,
+                agent.id,
+                WHAT,
+                str(error),
+                self._now_ms(),
+                error=error,
+            )
+            raise
+        finally:
+            await asyncio.shield(asyncio.to_thread(body.discard))
+
+    async def _take_body(self, agent: AgentIdentity, body: Spooled) -> Receipt:
+        named = await asyncio.to_thread(read_name, body.path)
+        if named.agent != agent.name:
+            raise ForbiddenError(
+                f"this log is of {named.agent}, and the key shown is that of {agent.name}"
+            )
+        check_closed(named, self._now_ms())
+        name = f"{named.agent}.{named.minute}"
+        await asyncio.to_thread(
+            note_message, self._db, agent, "submitlog", self._now_ms(), self._policy
+        )
+        async with self._turns[agent.id]:
+            known = await asyncio.to_thread(known_report, self._db, agent, body.sha256, name)
+            if known is not None:
+                return Receipt(name, known.lines, known.quarantined, repeated=True)
+            job = await asyncio.to_thread(self._job, agent, body, name)
+            try:
+                outcome = await self._read(parse_log, job)
+                if isinstance(outcome, RefusedBody):
+                    raise outcome.error
+                # Whoever goes away meanwhile is not waited for, but what is begun is done.
+                entering = asyncio.create_task(
+                    asyncio.to_thread(self._enter, agent, body, name, job.target, outcome)
+                )
+                try:
+                    accepted = await asyncio.shield(entering)
+                finally:
+                    await asyncio.wait({entering})
+            finally:
+                await asyncio.shield(asyncio.to_thread(_remove_rows, job.target))
+        return Receipt(name, accepted.lines, accepted.quarantined, accepted.repeated)
+
+    def _job(self, agent: AgentIdentity, body: Spooled, name: str) -> LogJob:
+        """Return what the child needs to know: all that the agent held in the log's time."""
+        now_ms = self._now_ms()
+        said_ms = first_since_ms(body.path)
+        since_ms = now_ms - HISTORY_MS if said_ms is None else said_ms
+        during = held_during(self._db, agent, since_ms - SLACK_MS, now_ms, name)
+        return LogJob(
+            body=body.path,
+            target=self._spool.temporary(".parquet"),
+            defaults=Section(during.since_ms if said_ms is None else said_ms, now_ms),
+            held=tuple(
+                Held(one.unit, one.since_ms, one.until_ms, one.round, _kind(one.kind))
+                for one in during.held
+            ),
+            round=during.round,
+            closed_ms=during.closed_ms,
+            last_round=during.last_round,
+            kind=_kind(during.kind),
+            decoded_limit_bytes=self._limits.log_decoded_bytes,
+            memory_bytes=self._settings.memory_bytes,
+            cpu_s=self._settings.log_cpu_s,
+            big=during.big,
+            draw=self._policy.refetch_pages_most if self._policy.refetch_share else 0,
+            sender=agent.id,
+            size_bytes=body.size_bytes,
+            ratio=self._limits.decoded_ratio,
+            lines=self._limits.log_lines,
+            bounds=LineBounds(self._settings.line_bytes, round(self._settings.line_s * 1000)),
+        )
+
+    def _enter(
+        self, agent: AgentIdentity, body: Spooled, name: str, rows: Path, parsed: ParsedLog
+    ) -> Accepted:
+        """Put the rows where they stay and enter the sums; where that fails, take them away."""
+        target = self._layout.log_file(agent.id, body.sha256)
+        with rows.open("rb") as file:
+            file_sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        durable_files.move(rows, target)
+        try:
+            return accept_log(
+                self._db,
+                agent,
+                LogSummary(
+                    name=name,
+                    sha256=body.sha256,
+                    size_bytes=body.size_bytes,
+                    lines=parsed.lines,
+                    quarantined=parsed.quarantined,
+                    since_ms=parsed.since_ms,
+                    until_ms=parsed.until_ms,
+                    path=str(target.relative_to(self._layout.kept)),
+                    units=tuple(_unit_sum(each) for each in parsed.sums),
+                    directories=tuple(_directory_sum(each) for each in parsed.directories),
+                    drawn=tuple(
+                        DrawnUrl(
+                            one.unit, one.round, one.url, one.rank, one.status, one.response_bytes
+                        )
+                        for one in parsed.drawn
+                    ),
+                    refetched=tuple(
+                        (one.url, one.status, one.response_bytes) for one in parsed.refetched
+                    ),
+                    finished=tuple(
+                        FinishedUnit(one.unit, one.round, one.kind) for one in parsed.finished
+                    ),
+                    says_finished=parsed.says_finished,
+                    file_sha256=file_sha256,
+                ),
+                self._now_ms(),
+                self._policy,
+            )
+        except BaseException:
+            if self._is_of_no_report(agent, body, name):
+                target.unlink(missing_ok=True)
+            raise
+
+    def _is_of_no_report(self, agent: AgentIdentity, body: Spooled, name: str) -> bool:
+        """Tell whether what failed was not committed all the same: its answer may have been lost,
+        or another manager was faster. Whoever does not know takes no rows away."""
+        try:
+            return known_report(self._db, agent, body.sha256, name) is None
+        except ConflictError:
+            return True
+        except BusyError:
+            return False
+
+
+def _remove_rows(target: Path) -> None:
+    """Remove what a reading left, also one that was ended in the middle."""
+    for path in (target, target.with_suffix(".part")):
+        path.unlink(missing_ok=True)
+
+
+def _kind(word: str) -> LogKind:
+    return "probe" if word == "probe" else "refetch" if word == "refetch" else "crawl"
+
+
+def _unit_sum(one: LogSum) -> UnitSum:
+    return UnitSum(
+        one.unit,
+        one.round,
+        one.kind,
+        one.requests,
+        one.pages,
+        one.errors,
+        one.request_bytes,
+        one.response_bytes,
+        one.ms,
+        one.failed,
+        one.slowest_ms,
+        one.slowest_bytes,
+        one.spread,
+        one.odd_lines,
+        one.odd_bytes,
+        one.odd_ms,
+        one.robots_lines,
+    )
+
+
+def _directory_sum(one: LogDirectory) -> DirectorySum:
+    return DirectorySum(
+        one.host,
+        one.directory,
+        one.round,
+        one.kind,
+        one.requests,
+        one.pages,
+        one.errors,
+        one.request_bytes,
+        one.response_bytes,
+        one.ms,
+    )

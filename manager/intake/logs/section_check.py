@@ -1,0 +1,109 @@
+"""Check of what a log says of its lines: times that can be, and a round that there was.
+
+A comment that is refused has a number that nothing can be counted by: a moment of another century,
+an end before its beginning, a round that no manager began, or what is no number at all: lines would
+be counted for another round or time than their sender means. Comments of other names mean nothing
+(`log_sections`). Invariant: the line that is named holds the wrong comment.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from manager.intake.logs.log_sections import NAMES, number_of
+from shared.errors import Fault, LineError
+from shared.wire.crawl_log import LogName
+
+__all__ = ["AHEAD_MOST_MS", "EARLIEST_MS", "SectionCheck", "check_closed"]
+
+EARLIEST_MS: Final = 946_684_800_000  # 2000-01-01: before the first crawl of any agent
+AHEAD_MOST_MS: Final = 24 * 3_600_000
+"""How far a line may be ahead of the manager's clock: as for captures, which a day is allowed."""
+NAME_AHEAD_MOST_MS: Final = 366 * AHEAD_MOST_MS
+"""The same of a log's name, which nothing is counted by: an agent whose clock is set back goes on
+from the name before, so that no two logs share one."""
+
+SINCE: Final = "Since"
+UNTIL: Final = "Until"
+ROUND: Final = "Round"
+SHOWN: Final = 40
+
+
+def check_closed(name: LogName, now_ms: int) -> None:
+    """Raise LineError where a log cannot have been closed in the minute that names it."""
+    _check_moment(1, "log time ", name.minute, name.closed_ms, now_ms, NAME_AHEAD_MOST_MS)
+
+
+class SectionCheck:
+    """The numbers of one log's comments."""
+
+    def __init__(self, now_ms: int, last_round: int | None) -> None:
+        """last_round: the newest round, None: not known."""
+        self._now_ms = now_ms
+        self._last_round = last_round
+        self._said: dict[str, tuple[int, int]] = {}  # Since, Until: line and value
+        self._fresh: set[str] = set()  # Since, Until: said since the last line
+
+    def take(self, line: int, comment: str) -> None:
+        """Check a comment (its text without the `#`). Raises LineError."""
+        name, equals, value = comment.partition("=")
+        if not equals or name not in NAMES:
+            return
+        number = number_of(value)
+        if number is None:
+            raise LineError(
+                line,
+                f"#{name}={value[:SHOWN]!a}: must be a whole number of at most 15 digits, "
+                f"as in #{name}=1",
+                Fault.MALFORMED_LINE,
+            )
+        if name in (SINCE, UNTIL):
+            _check_moment(line, f"#{name}=", value, number, self._now_ms, AHEAD_MOST_MS)
+            self._said[name] = line, number
+            self._fresh.add(name)
+        elif name == ROUND and self._last_round is not None and number > self._last_round:
+            raise LineError(
+                line,
+                f"#{ROUND}={number}: there is no such round, the newest is {self._last_round}; "
+                "write the one that the list says",
+                Fault.UNKNOWN_ROUND,
+            )
+
+    def check_end(self) -> None:
+        """Check `#Since` and `#Until` at the end, if both stand behind the last line."""
+        if self._fresh >= {SINCE, UNTIL}:
+            self.check_order()
+
+    def check_order(self) -> None:
+        """Raise LineError where the lines that come are of a time that ends before it begins."""
+        if not self._fresh:
+            return
+        self._fresh.clear()
+        if len(self._said) < len((SINCE, UNTIL)):
+            return
+        (since_line, since_ms), (until_line, until_ms) = self._said[SINCE], self._said[UNTIL]
+        if until_ms < since_ms:
+            problem = (
+                f"#{UNTIL}={until_ms} is before #{SINCE}={since_ms} of line {since_line}"
+                if since_line < until_line
+                else f"#{SINCE}={since_ms} is after #{UNTIL}={until_ms} of line {until_line}"
+            )
+            raise LineError(max(since_line, until_line), problem, Fault.TIMES_REVERSED)
+
+
+def _check_moment(
+    line: int, what: str, written: str, at_ms: int, now_ms: int, ahead_most_ms: int
+) -> None:
+    if at_ms < EARLIEST_MS:
+        raise LineError(
+            line, f"{what}{written}: is before 2000; set the clock of the machine", Fault.TIME
+        )
+    if at_ms > now_ms + ahead_most_ms:
+        now = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
+        raise LineError(
+            line,
+            f"{what}{written}: is more than {ahead_most_ms // AHEAD_MOST_MS} d ahead of the "
+            f"manager's clock, which says {now}; set the clock of the machine",
+            Fault.TIME_AHEAD,
+        )

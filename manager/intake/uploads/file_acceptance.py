@@ -1,0 +1,142 @@
+"""Whole files, one after the other, to the archive; and into the week's log of transfers.
+
+Invariant: a file leaves `incoming` when the archive has it or will never take it, and only then
+does its sender hear so. What cannot be judged now (a full disk, a busy database) is judged later.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Final
+
+from manager.db import Database
+from manager.errors import BusyError
+from manager.intake.uploads.whole_segments import SegmentIntake
+from manager.operations.identity.enrolment import identity_by_id
+from manager.operations.segments.segment_intake import Accepted, Arrived, Quarantined
+from manager.operations.segments.upload_ends import put_off, received_uploads, settle
+from manager.operations.segments.uploads import TransferRow
+from manager.store import UploadParts
+from shared.errors import PrsmError
+from shared.week_log import TransferLine, WeekLog
+from shared.wire.uploads import UploadState
+
+__all__ = ["Acceptance"]
+
+LATER_MS: Final = 60_000
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Acceptance:
+    """Judges what waits; called by the clock, never twice at once."""
+
+    def __init__(
+        self,
+        db: Database,
+        parts: UploadParts,
+        segments: SegmentIntake,
+        log: WeekLog,
+        now_ms: Callable[[], int],
+        at_once: int = 1,
+    ) -> None:
+        """at_once: files that are read at the same time."""
+        self._db = db
+        self._parts = parts
+        self._segments = segments
+        self._log = log
+        self._now_ms = now_ms
+        self._at_once = at_once
+        self._turns: dict[int, int] = {}  # when each agent had its last one
+        self._last_turn = 0
+
+    def accept_waiting(self) -> int:
+        """Judge every file that waits, in turns by agent; return how many there were."""
+        judged: set[int] = set()
+        while batch := self._next_batch(judged):
+            judged.update(row.id for row in batch)
+            if len(batch) == 1:
+                self._accept(batch[0])
+            else:
+                with ThreadPoolExecutor(self._at_once, thread_name_prefix="accept") as threads:
+                    list(threads.map(self._accept, batch))
+        return len(judged)
+
+    def _next_batch(self, judged: set[int]) -> list[TransferRow]:
+        """Return the oldest file of those agents that had their last turn longest ago.
+
+        The table is asked each time: who comes in the meantime does not wait for all the others.
+        """
+        waiting = received_uploads(self._db, self._now_ms())
+        firsts: dict[int, TransferRow] = {}
+        for row in waiting:
+            if row.id not in judged:
+                firsts.setdefault(row.agent_id, row)
+        turn = sorted(firsts.values(), key=lambda row: self._turns.get(row.agent_id, 0))
+        batch = turn[: self._at_once]
+        for row in batch:
+            self._turns.pop(row.agent_id, None)
+            self._turns[row.agent_id] = self._last_turn = self._last_turn + 1
+        return batch
+
+    def _accept(self, row: TransferRow) -> None:
+        try:
+            state, said = self._judged(row)
+        except BusyError as error:
+            self._put_off(row, str(error))
+        except PrsmError as error:
+            self._settle(row, "refused", str(error))
+            self._parts.remove(row.key)
+        except Exception as error:  # noqa: BLE001 - one file's defect must not keep the others
+            # A defect at one file must not keep the others, nor this one, waiting for ever.
+            _log.exception("accepting %s of agent %d failed", row.filename, row.agent_id)
+            self._put_off(
+                row, f"the centre failed at it ({type(error).__name__}); its log has more"
+            )
+        else:
+            self._settle(row, state, said)
+            if state == "refused":
+                self._parts.remove(row.key)
+
+    def _judged(self, row: TransferRow) -> tuple[UploadState, str]:
+        agent = identity_by_id(self._db, row.agent_id)
+        path = self._parts.arrived(row.key)
+        if not path.exists() and self._segments.known(agent, row.sha256) is None:
+            self._parts.begin(row.key)
+            return "receiving", "its file was lost at the centre; it is to be sent again"
+        arrived = Arrived(path, row.filename, row.sha256, row.size_bytes)
+        outcome = self._segments.accept(agent, arrived)
+        match outcome:
+            case Accepted():
+                return "accepted", outcome.said
+            case Quarantined():
+                return "quarantined", outcome.said
+        if not outcome.for_good:
+            raise BusyError(outcome.said)
+        return "refused", outcome.said
+
+    def _put_off(self, row: TransferRow, why: str) -> None:
+        delay_ms = LATER_MS * min(60, 2 ** min(row.tries, 6))
+        put_off(self._db, row, why, self._now_ms() + delay_ms)
+
+    def _settle(self, row: TransferRow, state: UploadState, said: str) -> None:
+        now_ms = self._now_ms()
+        settle(self._db, row, state, said, now_ms)
+        if state == "receiving":
+            return
+        with suppress(OSError):  # the table has it, too
+            self._log.add(
+                TransferLine(
+                    row.begun_ms,
+                    row.received_ms or now_ms,
+                    identity_by_id(self._db, row.agent_id).name,
+                    row.filename,
+                    row.size_bytes,
+                    row.received_bytes,
+                    row.way,
+                    f"{state}: {said}",
+                )
+            )

@@ -1,0 +1,163 @@
+"""Fetches segments from agents that serve them (`prs serve`): from the byte on, pinned, by token.
+
+The certificate is the one whose SHA-256 the agent told by sync; no other is spoken to, and the
+token goes out only behind it. Bytes go where those of pushes go, and count the same way, so a file
+may come by both. Invariant: an address is connected to only where a robot might be sent too: what
+an agent says of itself must not lead into the centre's own network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import logging
+import socket
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+from urllib.parse import urlsplit
+
+from manager.db import Database
+from manager.intake.uploads.upload_verdict import judge_part
+from manager.operations.segments import uploads
+from manager.operations.segments.pulls import due_pulls, pull_failed
+from manager.operations.segments.upload_bytes import note_bytes
+from manager.operations.segments.uploads import TransferRow
+from manager.store import UploadPart, UploadParts
+from shared.errors import PrsmError
+from shared.naming import AddressRules
+
+__all__ = ["Pulling"]
+
+CONNECT_S: Final = 20.0
+READ_BYTES: Final = 1024**2
+NOTED_BYTES: Final = 8 * 1024**2
+PORT: Final = 443
+
+_log: Final = logging.getLogger(__name__)
+
+
+class PullError(PrsmError):
+    """A fetch that did not come to its end; what came is kept."""
+
+
+class Pulling:
+    """Fetches what is due; called by the clock, never twice at once."""
+
+    def __init__(
+        self,
+        db: Database,
+        parts: UploadParts,
+        rules: AddressRules,
+        now_ms: Callable[[], int],
+        idle_s: float = 60.0,
+    ) -> None:
+        """rules: which addresses may be connected to. idle_s: how long nothing may come."""
+        self._db = db
+        self._parts = parts
+        self._rules = rules
+        self._now_ms = now_ms
+        self._idle_s = idle_s
+
+    def fetch_due(self) -> int:
+        """Fetch every file that is due, one after the other; return how many were tried."""
+        rows = due_pulls(self._db, self._now_ms())
+        for row in rows:
+            try:
+                self._fetch(row)
+            except (PrsmError, OSError, http.client.HTTPException) as error:
+                said = str(error) or type(error).__name__
+                _log.info("fetching %s of agent %d: %s", row.filename, row.agent_id, said)
+                pull_failed(self._db, row, said[:500], self._now_ms())
+        return len(rows)
+
+    def _fetch(self, row: TransferRow) -> None:
+        source = json.loads(row.source)
+        start = uploads.offset(row)
+        self._parts.check_room(row.size_bytes - start)
+        with self._parts.open(row.key) as part:
+            connection = self._connected(str(source["url"]), str(source["fingerprint"]))
+            try:
+                headers = {"Authorization": f"Bearer {source['token']}", "Range": f"bytes={start}-"}
+                connection.request("GET", f"/segments/{row.filename}", headers=headers)
+                answer = connection.getresponse()
+                if answer.status != 206:
+                    with suppress(OSError):
+                        said = answer.read(300).decode("utf-8", "replace").strip()
+                        raise PullError(f"the agent answered {answer.status}: {said}")
+                _check_range(answer, start, row.size_bytes)
+                row = self._taken(row, part, answer, start)
+            finally:
+                connection.close()
+            if uploads.offset(row) == row.size_bytes:
+                judge_part(self._db, self._parts, row, part, self._now_ms)
+
+    def _taken(
+        self, row: TransferRow, part: UploadPart, answer: http.client.HTTPResponse, start: int
+    ) -> TransferRow:
+        at = noted = start
+        try:
+            while at < row.size_bytes:
+                # What is there: a line that breaks must not take a megabyte with it.
+                data = answer.read1(min(READ_BYTES, row.size_bytes - at))
+                if not data:
+                    raise PullError(f"the agent's answer ended at {at} of {row.size_bytes}")
+                part.write(at, data)
+                at += len(data)
+                if at - noted >= NOTED_BYTES:
+                    part.sync()
+                    row, noted = note_bytes(self._db, row, noted, at, self._now_ms()), at
+        finally:
+            if at > noted:
+                part.sync()
+                row = note_bytes(
+                    self._db, row, noted, at, self._now_ms(), broke=at < row.size_bytes
+                )
+        return row
+
+    def _connected(self, url: str, fingerprint: str) -> http.client.HTTPSConnection:
+        """Return a connection to whose certificate is the one that was told."""
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or PORT
+        address = self._address(host, port)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE  # pinned below, before anything is said
+        raw = socket.create_connection((address, port), timeout=CONNECT_S)
+        try:
+            raw.settimeout(self._idle_s)
+            secured = context.wrap_socket(raw, server_hostname=host)
+        except BaseException:
+            raw.close()
+            raise
+        shown = hashlib.sha256(secured.getpeercert(binary_form=True) or b"").hexdigest()
+        if shown != fingerprint:
+            secured.close()
+            raise PullError(
+                f"{host}:{port} shows a certificate with the SHA-256 {shown}, and the agent said "
+                f"{fingerprint}: somebody else answers, or `prs serve` made a new one"
+            )
+        connection = http.client.HTTPSConnection(host, port, timeout=self._idle_s)
+        connection.sock = secured
+        return connection
+
+    def _address(self, host: str, port: int) -> str:
+        refused = f"{host}: its name leads nowhere"
+        for _, _, _, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            address = str(place[0])
+            why = self._rules.refusal(address)
+            if why is None:
+                return address
+            refused = f"{host}: {why} (naming.allowed_networks)"
+        raise PullError(refused)
+
+
+def _check_range(answer: http.client.HTTPResponse, start: int, size_bytes: int) -> None:
+    told = answer.headers.get("Content-Range", "")
+    if told != f"bytes {start}-{size_bytes - 1}/{size_bytes}":
+        raise PullError(
+            f"the agent sends {told[:60]!r}, and bytes {start} to the end of {size_bytes} were "
+            "asked for"
+        )

@@ -1,0 +1,160 @@
+"""The body of a request on its way to the disk.
+
+Invariants. Memory holds one megabyte of it at most; disk work happens in threads. What came of a
+body that breaks off is kept; one that came whole and is not what its checksum says is undone. Bytes
+are synced before the table knows of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from manager.db import Database
+from manager.errors import LimitError
+from manager.intake.body_receiver import GATHERED_BYTES, RATE_GRACE_S, Receiving, SlowSenderError
+from manager.intake.uploads.upload_errors import ChecksumError, TakenOverError
+from manager.operations.segments.upload_bytes import note_bytes
+from manager.operations.segments.uploads import TransferRow
+from manager.store import UploadPart
+
+__all__ = ["UploadBodies"]
+
+
+@dataclass(slots=True)
+class _Taken:
+    """How far one request has come: all before `end` is written."""
+
+    end: int
+
+
+class UploadBodies:
+    """Takes bodies, as patiently as the settings say."""
+
+    def __init__(
+        self,
+        db: Database,
+        patience: Receiving,
+        now_ms: Callable[[], int],
+        clock: Callable[[], float],
+    ) -> None:
+        self._db = db
+        self._patience = patience
+        self._now_ms = now_ms
+        self._clock = clock
+
+    async def take(
+        self,
+        row: TransferRow,
+        part: UploadPart,
+        at: int,
+        chunks: AsyncIterator[bytes],
+        expected: tuple[str, bytes] | None,
+        leave: asyncio.Event,
+    ) -> TransferRow:
+        """Write a body at an offset; return the upload as it is then.
+
+        expected: algorithm and digest of the body. leave: a newer request wants the upload. Raises
+        ChecksumError, TakenOverError, LimitError, StoreFullError, SlowSenderError, and what
+        `chunks` raises; of a body that broke off what came is kept.
+        """
+        digest = hashlib.new(expected[0], usedforsecurity=False) if expected else None
+        taken = _Taken(at)
+        try:
+            await self._stream(row, part, taken, chunks, digest, leave)
+        except BaseException:
+            # Whatever ends a body, what came of it is kept; also where the server is being stopped.
+            if taken.end > at:
+                await asyncio.shield(asyncio.to_thread(self._keep, row, part, at, taken.end, True))
+            raise
+        if digest is not None and expected is not None and digest.digest() != expected[1]:
+            raise ChecksumError(
+                f"Upload-Checksum: {taken.end - at} bytes at {at} have another {expected[0]}; they "
+                "were thrown away, send them again",
+                at,
+            )
+        return await asyncio.to_thread(self._keep, row, part, at, taken.end, False)
+
+    async def _stream(
+        self,
+        row: TransferRow,
+        part: UploadPart,
+        taken: _Taken,
+        chunks: AsyncIterator[bytes],
+        digest: hashlib._Hash | None,
+        leave: asyncio.Event,
+    ) -> None:
+        """Write what comes; `taken.end` is always the end of what was written."""
+        begun, start, source = self._clock(), taken.end, aiter(chunks)
+        gathered = bytearray()
+
+        def write() -> None:
+            data = bytes(gathered)
+            gathered.clear()
+            part.write(taken.end, data)
+            if digest is not None:
+                digest.update(data)
+            taken.end += len(data)
+
+        leaving = asyncio.create_task(_wanted(leave))
+        try:
+            while (chunk := await self._next(source, leaving)) is not None:
+                gathered += chunk
+                if taken.end + len(gathered) > row.size_bytes:
+                    raise LimitError(
+                        f"the body goes beyond the end of the file, {row.size_bytes} bytes"
+                    )
+                if len(gathered) >= GATHERED_BYTES:
+                    await asyncio.to_thread(write)
+                came, elapsed_s = taken.end + len(gathered) - start, self._clock() - begun
+                least = self._patience.least_bytes_per_s
+                if elapsed_s > RATE_GRACE_S and came < elapsed_s * least:
+                    raise SlowSenderError(
+                        f"{came} bytes in {elapsed_s:.0f} s is under {least} bytes/s "
+                        "(limits.upload_least_bytes_per_s); go on over a better line"
+                    )
+        finally:
+            leaving.cancel()
+            if gathered and taken.end + len(gathered) <= row.size_bytes:
+                await asyncio.shield(asyncio.to_thread(write))
+
+    async def _next(
+        self, source: AsyncIterator[bytes], leaving: asyncio.Task[None]
+    ) -> bytes | None:
+        coming = asyncio.create_task(_one(source))
+        both: set[asyncio.Task[Any]] = {coming, leaving}
+        try:
+            await asyncio.wait(
+                both,
+                timeout=self._patience.idle_s,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if coming.done():
+                return coming.result()
+        finally:
+            if not coming.done():
+                coming.cancel()
+                await asyncio.gather(coming, return_exceptions=True)
+        if leaving.done():
+            raise TakenOverError("a newer request took this upload over; ask where to go on")
+        raise SlowSenderError(
+            f"nothing came for {self._patience.idle_s:g} s (limits.upload_idle_s); ask where to "
+            "go on"
+        )
+
+    def _keep(
+        self, row: TransferRow, part: UploadPart, start: int, end: int, broke: bool
+    ) -> TransferRow:
+        part.sync()
+        return note_bytes(self._db, row, start, end, self._now_ms(), broke=broke)
+
+
+async def _wanted(leave: asyncio.Event) -> None:
+    await leave.wait()
+
+
+async def _one(source: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(source, None)

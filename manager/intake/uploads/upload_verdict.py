@@ -1,0 +1,36 @@
+"""Is a whole file what it was said to be?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from manager.db import Database
+from manager.intake.uploads.upload_errors import ChecksumError
+from manager.operations.segments.upload_bytes import note_arrived, note_whole
+from manager.operations.segments.uploads import TransferRow, offset
+from manager.store import UploadPart, UploadParts
+
+__all__ = ["judge_part"]
+
+
+def judge_part(
+    db: Database,
+    parts: UploadParts,
+    row: TransferRow,
+    part: UploadPart,
+    now_ms: Callable[[], int],
+) -> TransferRow:
+    """Verify a whole file and hand it on. Raises ChecksumError where it is wrong."""
+    found = part.digests(row.size_bytes)
+    judged = note_whole(db, row, found, now_ms())
+    if found.sha256 == row.sha256:
+        parts.finish(row.key)
+        return note_arrived(db, row, now_ms())
+    at = offset(judged)
+    remedy = f"send again what is wrong, from {at} on"
+    if judged.state == "refused":
+        parts.remove(row.key)
+        remedy = judged.result
+    raise ChecksumError(
+        f"{row.filename}: its SHA-256 is {found.sha256}, not {row.sha256}; {remedy}", at
+    )

@@ -1,0 +1,197 @@
+"""Takes uploads: tus without HTTP.
+
+Invariants. One request writes an upload at a time. An offset is told only after its bytes are
+synced and the table knows (`upload_bodies`). When the last byte is there the whole is verified at
+once, so who sent it hears of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+
+from manager.db import Database
+from manager.errors import BusyError, LimitError
+from manager.intake.body_errors import SenderShareError
+from manager.intake.body_receiver import Receiving
+from manager.intake.uploads.upload_bodies import UploadBodies
+from manager.intake.uploads.upload_errors import OffsetError
+from manager.intake.uploads.upload_turns import UploadTurns
+from manager.intake.uploads.upload_verdict import judge_part
+from manager.operations.identity.enrolment import AgentIdentity
+from manager.operations.segments import uploads
+from manager.operations.segments.pulls import offer_upload
+from manager.operations.segments.upload_bytes import note_arrived
+from manager.operations.segments.upload_ends import drop_upload
+from manager.operations.segments.upload_gaps import read_gaps
+from manager.operations.segments.uploads import NewUpload, TransferRow
+from manager.settings import CollectionSettings
+from manager.store import UploadParts
+from shared.errors import Fault
+from shared.wire.uploads import read_checksum
+
+__all__ = ["UploadDesk"]
+
+
+class UploadDesk:
+    """Where uploads are handed in."""
+
+    def __init__(
+        self,
+        db: Database,
+        parts: UploadParts,
+        settings: CollectionSettings,
+        patience: Receiving,
+        now_ms: Callable[[], int],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._db = db
+        self._parts = parts
+        self._settings = settings
+        self._now_ms = now_ms
+        self._bodies = UploadBodies(db, patience, now_ms, clock)
+        self._turns = UploadTurns()
+        self._under_way = 0
+        self._senders: Counter[int] = Counter()
+
+    @property
+    def size_most(self) -> int:
+        """Return the greatest size of a file."""
+        return self._settings.segment_bytes
+
+    def expires_ms(self, row: TransferRow) -> int:
+        """Return when an upload is thrown away unless something comes."""
+        return row.changed_ms + round(self._settings.upload_keep_s * 1000)
+
+    async def begin(self, agent: AgentIdentity, asked: NewUpload) -> TransferRow:
+        """Begin an upload, or return the one of this file; see `uploads.begin_upload`."""
+        return await asyncio.to_thread(
+            uploads.begin_upload,
+            self._db,
+            self._parts,
+            agent,
+            asked,
+            self._settings,
+            self._now_ms(),
+        )
+
+    async def offer(
+        self, agent: AgentIdentity, asked: NewUpload, token: str, until_ms: int
+    ) -> TransferRow:
+        """Let a file be fetched; see `pulls.offer_upload`."""
+        return await asyncio.to_thread(
+            offer_upload,
+            self._db,
+            self._parts,
+            agent,
+            asked,
+            token,
+            until_ms,
+            self._settings,
+            self._now_ms(),
+        )
+
+    async def look(self, agent: AgentIdentity, key: str) -> TransferRow:
+        """Return an upload after whoever writes it has left, so that its offset is the last."""
+        row = await self.peek(agent, key)
+        if row.state != "receiving":
+            return row
+        async with self._turns.take(key):
+            row = await self.peek(agent, key)
+            if row.state == "receiving" and not read_gaps(row.gaps):
+                # A process was killed between the last byte and the verdict.
+                row = await asyncio.to_thread(self._judge, row)
+            return row
+
+    async def peek(self, agent: AgentIdentity, key: str) -> TransferRow:
+        """Return an upload as the table has it."""
+        return await asyncio.to_thread(uploads.upload_of, self._db, agent, key)
+
+    async def status(self, agent: AgentIdentity, key: str) -> TransferRow:
+        """Return an upload for who asks what became of it; how it ended is an answer, too."""
+        return await asyncio.to_thread(uploads.known_upload, self._db, agent, key)
+
+    async def drop(self, agent: AgentIdentity, key: str) -> None:
+        """Give an upload up."""
+        async with self._turns.take(key):
+            await asyncio.to_thread(drop_upload, self._db, self._parts, agent, key, self._now_ms())
+
+    async def take(
+        self,
+        agent: AgentIdentity,
+        key: str,
+        offset: int,
+        chunks: AsyncIterator[bytes],
+        checksum: str,
+        declared_bytes: int | None,
+    ) -> TransferRow:
+        """Write a body at an offset; return the upload as it is then.
+
+        Raises OffsetError, ChecksumError, TakenOverError, LimitError, StoreFullError,
+        SlowSenderError, BusyError, and what `chunks` raises; of a body that broke off what came is
+        kept.
+        """
+        expected = read_checksum(checksum) if checksum else None
+        with self._place(agent.id):
+            async with self._turns.take(key) as leave:
+                row = await self.peek(agent, key)
+                at = uploads.offset(row)
+                if offset != at or (row.state != "receiving" and declared_bytes != 0):
+                    raise OffsetError(
+                        f"Upload-Offset {offset}: this upload goes on at {at} of {row.size_bytes}",
+                        at,
+                    )
+                if row.state != "receiving":
+                    return row
+                room = read_gaps(row.gaps)[-1][1] - at if row.gaps != "[]" else 0
+                if declared_bytes is not None and declared_bytes > row.size_bytes - at:
+                    raise LimitError(
+                        f"a body of {declared_bytes} bytes at {at}: the file ends at "
+                        f"{row.size_bytes}"
+                    )
+                await asyncio.to_thread(self._parts.check_room, min(declared_bytes or 0, room))
+                part = await asyncio.to_thread(self._parts.open, key)
+                try:
+                    row = await self._bodies.take(row, part, at, chunks, expected, leave)
+                    if not read_gaps(row.gaps):
+                        row = await asyncio.to_thread(
+                            judge_part, self._db, self._parts, row, part, self._now_ms
+                        )
+                finally:
+                    await asyncio.shield(asyncio.to_thread(part.close))
+        return row
+
+    @contextmanager
+    def _place(self, sender: int) -> Iterator[None]:
+        if self._under_way >= self._settings.chunks_at_once:
+            raise BusyError(
+                f"{self._under_way} requests bring parts of uploads, which is the limit "
+                "(collection.chunks_at_once); go on in a while",
+                retry_after_s=5,
+            )
+        most = self._settings.chunks_per_agent
+        if self._senders[sender] >= most:
+            raise SenderShareError(
+                Fault.SENDER_UPLOADS, self._senders[sender], most, "collection.chunks_per_agent", 5
+            )
+        self._under_way += 1
+        self._senders[sender] += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._senders[sender] -= 1
+            if not self._senders[sender]:
+                del self._senders[sender]
+
+    def _judge(self, row: TransferRow) -> TransferRow:
+        try:
+            part = self._parts.open(row.key)
+        except FileNotFoundError:
+            # It was right, and moved; only the table was not told.
+            return note_arrived(self._db, row, self._now_ms())
+        with part:
+            return judge_part(self._db, self._parts, row, part, self._now_ms)
