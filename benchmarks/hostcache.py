@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from agent.modules.host_cache import HostCache
+from agent.modules.dns.host_cache import HostCache
 from benchmarks.plot import Figure, Points, draw
 
 SOURCE_PUT_PER_S: Final = 300_000

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from client.errors import StoppedError
-from client.retrying import Patience
+from client.retry import Patience
 
 __all__ = ["work_off"]
 

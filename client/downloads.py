@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Final
 
 from client.errors import CutError, DamagedError, LaterError
-from client.listing import Listed
+from client.file_list import Listed
 from client.names import plain
-from client.parts import Part
+from client.partial_file import Part
 from client.ranges import read_rest, rest_fields
-from client.retrying import Retrying
+from client.retry import Retrying
 from client.server import Server
 
 __all__ = ["Came", "download"]

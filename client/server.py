@@ -29,7 +29,7 @@ from client.errors import (
 )
 from client.login import Login
 from client.names import plain
-from client.retrying import Patience, Retrying, retry_after_s
+from client.retry import Patience, Retrying, retry_after_s
 
 __all__ = ["Server"]
 

@@ -42,7 +42,7 @@ class State:
 
     bad: versions that did not, each with why; they are not tried again by themselves. failed:
     versions that could not be installed; they wait. pin: the only version that the site wants;
-    empty: what the manager offers. The agent shows bad and failed (agent/control/launching.py).
+    empty: what the manager offers. The agent shows bad and failed (`agent.control.updates`).
     """
 
     highest: str = ""

@@ -26,9 +26,9 @@ from launcher.failures import failed_before, failure_after
 from launcher.manager import Manager, read_site
 from launcher.place import Journal, Place
 from launcher.state import State, read_state
-from launcher.switching import Outcome, Switching, higher
-from launcher.telling import Telling
+from launcher.switch import Outcome, Switching, higher
 from launcher.trusted import Release, Trusted
+from launcher.update_reports import Telling
 from shared.plurals import agreeing
 from shared.versions import is_version, version_key
 

@@ -84,7 +84,7 @@ class Holdings:
         It must stay until the next one. Empty: nearly always. Where the ledger does not say, it
         is the newest: that alone can be.
         """
-        from agent.adapters.ledger.named import named_segment  # noqa: PLC0415  # few ask
+        from agent.adapters.ledger.open_segment_name import named_segment  # noqa: PLC0415  # few ask
 
         named = named_segment(self.segments.parent)
         return named if named is not None else max(self.names(), default="")

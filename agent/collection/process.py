@@ -21,16 +21,16 @@ from multiprocessing.connection import wait
 from typing import Final
 
 from agent.collection.allowance import Allowance
-from agent.collection.carrying import Carrier
+from agent.collection.carrier import Carrier
 from agent.collection.holdings import Holdings
-from agent.collection.offering import Offering
+from agent.collection.offers import Offering
 from agent.collection.rate import Rate
 from agent.collection.retention import keep_room
-from agent.collection.sending import Patience, SegmentSender, StopSendingError
-from agent.collection.serving import Tokens
+from agent.collection.segment_server import Tokens
+from agent.collection.segment_upload import Patience, SegmentSender, StopSendingError
 from agent.collection.tus import TusClient
-from agent.collection.withdrawing import drop_hosts
-from agent.collection.withdrawn import doomed, note_dropped
+from agent.collection.withdrawal import drop_hosts
+from agent.collection.withdrawn_hosts import doomed, note_dropped
 from agent.errors import HomeError
 from agent.link.client import ManagerClient
 from agent.link.installation import KnownInstallation

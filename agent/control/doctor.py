@@ -1,6 +1,6 @@
 """What must be right at a site before an agent can work, and what to do where it is not.
 
-Facts in, judgements out; the facts are gathered by `agent.app.diagnosis`.
+Facts in, judgements out; the facts are gathered by `agent.app.site.diagnosis`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A machine that is off outside its hours would else never look, and one whose owner allows the night
 only would fetch and install by day. Installations spread over the hours by the minute that each of
-them drew (`agent.link.memory`).
+them drew (`agent.link.link_memory`).
 """
 
 from __future__ import annotations

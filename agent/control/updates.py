@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.control.doctor import Check
-from agent.control.launching import LOOKED, ROOT, changed_s, installation
+from agent.control.launcher_program import LOOKED, ROOT, changed_s, installation
 from shared.plurals import agreeing
 
 __all__ = ["check_updates", "left_alone"]

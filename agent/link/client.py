@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from agent.errors import HomeError
-from agent.link.door import Door
+from agent.link.connections import Door
 from agent.link.errors import LinkError, RefusedError
 from agent.link.exchange import (
     CHUNK_BYTES,

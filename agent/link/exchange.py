@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import httpx
 
-from agent.link.door import Door, is_unbelieved
+from agent.link.connections import Door, is_unbelieved
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from shared.retry_after import date_s, retry_after_s
 from shared.wire.installation import HEADER, read_installation

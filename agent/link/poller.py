@@ -35,7 +35,7 @@ from agent.link.actions import (
 )
 from agent.link.backoff import Backoff
 from agent.link.errors import LinkError, RefusedError, WaitError
-from agent.link.remedies import remedy
+from agent.link.http_hints import remedy
 from shared.frozen import frozen
 from shared.wire.installation import HOUR_S
 from shared.wire.sync_bounds import MAX_ITEMS

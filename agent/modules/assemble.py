@@ -17,6 +17,7 @@ from typing import Final
 
 from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
+from agent.modules.dns.resolve import Resolve
 from agent.modules.fetch import Fetch
 from agent.modules.filter import Blocked, Filter
 from agent.modules.frontier import BackedOff, Frontier, Wait
@@ -24,11 +25,10 @@ from agent.modules.kind_counts import KindCounts
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.parse import Parse
 from agent.modules.report import Report
-from agent.modules.resolve import Resolve
-from agent.modules.robots import Robots
-from agent.modules.rules_fetch import RulesFetch
-from agent.modules.scope import scope_of
-from agent.modules.seed import Seed
+from agent.modules.robots.robots import Robots
+from agent.modules.robots.robots_fetch import RulesFetch
+from agent.modules.server_list.scope import scope_of
+from agent.modules.server_list.seed import Seed
 from agent.modules.store import Store
 from agent.pipeline.messages import Scope
 from agent.pipeline.partition import Partition

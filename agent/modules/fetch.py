@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
-from agent.modules.attempts import UNTOUCHED, gets_another_attempt
 from agent.modules.limits import CrawlLimits
 from agent.modules.redirect_chain import cookies_for, next_step
 from agent.modules.request import redirect_target
+from agent.modules.retry import UNTOUCHED, gets_another_attempt
 from agent.pipeline.addresses import pinned
 from agent.pipeline.messages import Due, Earlier, Fetched, Links
 from agent.pipeline.ports import EarlierCaptures, FetchAnswer, Fetcher, FetchRequest

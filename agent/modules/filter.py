@@ -22,8 +22,8 @@ from typing import Final, cast
 
 from agent.modules.counts import StopCounts
 from agent.modules.limits import CrawlLimits
-from agent.modules.recent import Recent
-from agent.modules.suffix import is_registrable
+from agent.modules.public_suffix import is_registrable
+from agent.modules.recent_memory import Recent
 from agent.modules.traps import SAME_CONTENT, Traps
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope

@@ -24,7 +24,7 @@ from hashlib import blake2b
 from typing import Final
 from urllib.parse import urlsplit
 
-from agent.modules.suffix import is_public_suffix
+from agent.modules.public_suffix import is_public_suffix
 from shared.archive.http_block import header_values
 from shared.frozen import frozen
 

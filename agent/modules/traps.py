@@ -27,7 +27,7 @@ from collections.abc import Callable
 from typing import Final
 
 from agent.modules.limits import CrawlLimits
-from agent.modules.recent import Recent
+from agent.modules.recent_memory import Recent
 
 __all__ = ["SAME_CONTENT", "Traps"]
 

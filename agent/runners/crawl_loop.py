@@ -20,10 +20,10 @@ from typing import Final, Protocol
 
 from agent.pipeline.messages import Tick
 from agent.pipeline.ports import Clock, Ledger
-from agent.runners.garbage import Garbage
-from agent.runners.gathering import GatheringLoop, GatheringSelector
+from agent.runners.event_gathering import GatheringLoop, GatheringSelector
+from agent.runners.garbage_collection import Garbage
 from agent.runners.in_process import InProcessRunner
-from agent.runners.pauses import Pauses
+from agent.runners.loop_pauses import Pauses
 from shared.archive.errors import DiskFullError
 
 __all__ = ["CrawlLoop", "Watched"]

@@ -19,8 +19,8 @@ from typing import Final
 from agent.pipeline.partition import Partition
 from agent.pipeline.spec import GraphError, Handler, Output, Pipeline
 from agent.runners.mailbox import NO_PORT, Mailbox
-from agent.runners.partition import chooser
-from agent.runners.places import Place, Route, alone, breaks_cycle, drains, has_room
+from agent.runners.partitions import Place, Route, alone, breaks_cycle, drains, has_room
+from agent.runners.routing import chooser
 
 __all__ = ["BATCH", "CAPACITY", "InProcessRunner", "Make", "Post"]
 

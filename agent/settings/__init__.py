@@ -7,8 +7,7 @@
 `home` names the files beside them.
 """
 
-from agent.settings.asked import tightened
-from agent.settings.crawling import (
+from agent.settings.crawl import (
     LimitSettings,
     MemorySettings,
     NamingSettings,
@@ -19,7 +18,9 @@ from agent.settings.crawling import (
 from agent.settings.groups import Settings
 from agent.settings.home import Home
 from agent.settings.live import TakenUp, taken_up
-from agent.settings.reading import (
+from agent.settings.manager_limits import tightened
+from agent.settings.settings_edit import write_settings
+from agent.settings.settings_file import (
     FORM,
     RENAMED,
     SETTINGS_FILE,
@@ -28,7 +29,7 @@ from agent.settings.reading import (
     read_settings,
     renamed_settings,
 )
-from agent.settings.residence import (
+from agent.settings.site_settings import (
     CollectionSettings,
     DiskSettings,
     ManagerSettings,
@@ -42,7 +43,6 @@ from agent.settings.texts import (
     day_windows,
     window_minutes,
 )
-from agent.settings.writing import write_settings
 
 __all__ = [
     "FORM",

@@ -2,7 +2,7 @@
 
 Invariant: each field has a unit, a default, a range where one makes sense, and a reason: what it
 is, in a clause that stands alone, and why its default is so. All of it belongs to the site: the
-manager may only ask for less (`agent.settings.asked`).
+manager may only ask for less (`agent.settings.manager_limits`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import field
 from pathlib import Path
 
-from agent.settings.crawling import (
+from agent.settings.crawl import (
     LimitSettings,
     LinkSettings,
     MemorySettings,
@@ -19,7 +19,7 @@ from agent.settings.crawling import (
     PageSettings,
     PolitenessSettings,
 )
-from agent.settings.residence import (
+from agent.settings.site_settings import (
     CollectionSettings,
     DiskSettings,
     ManagerSettings,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from agent.settings.reading import SETTINGS_FILE
+from agent.settings.settings_file import SETTINGS_FILE
 from shared.archive.errors import DiskFullError
 from shared.errors import SettingError
 from shared.frozen import frozen

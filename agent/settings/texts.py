@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from typing import Final
 from urllib.parse import urlsplit
 
-from agent.settings.crawling import LinkSettings
+from agent.settings.crawl import LinkSettings
 from agent.settings.groups import Settings
 from shared import day_times
 from shared.day_hours import Dates, Days, day_hours

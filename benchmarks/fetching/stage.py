@@ -23,17 +23,17 @@ from types import FrameType
 from typing import Any, Final, TypeAlias
 
 from agent.adapters.curl import CurlFetcher, FetchOptions
-from agent.adapters.earlier import EarlierFile
+from agent.adapters.last_captures import EarlierFile
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.adapters.pages import pool
-from agent.adapters.pages.launching import Launched
 from agent.adapters.pages.process import Task, WorkerProcess
 from agent.adapters.pages.wire import frame_of
+from agent.adapters.pages.worker_start import Launched
 from agent.adapters.reports import DurableReports
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.taking import Taking
-from agent.modules.wanted import wanted_of
+from agent.modules.server_list.list_change import Taking
+from agent.modules.server_list.list_units import wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import ServerList
 from agent.pipeline.ports import LookUp

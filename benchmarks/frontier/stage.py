@@ -18,7 +18,7 @@ from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.pipeline.messages import Job
 from agent.pipeline.ports import QueuedUrl
-from agent.runners.garbage import Garbage
+from agent.runners.garbage_collection import Garbage
 from benchmarks.frontier.traffic import (
     PAGE_LINKS,
     Traffic,

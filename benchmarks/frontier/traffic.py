@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
+from agent.modules.dns.resolve import Resolve
 from agent.modules.filter import Filter
 from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.resolve import Resolve
-from agent.modules.scope import scope_of
-from agent.modules.seed import Seed
+from agent.modules.server_list.scope import scope_of
+from agent.modules.server_list.seed import Seed
 from agent.pipeline.messages import (
     Candidate,
     Due,

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Final
 
 from agent.adapters.clock import SystemClock
-from agent.app.session import CrawlSession
+from agent.app.session.session import CrawlSession
 from agent.pipeline.messages import ServerList
-from agent.runners.gathering import gathering_loop
+from agent.runners.event_gathering import gathering_loop
 from agent.settings import Settings
 from shared.wire.orders import ListHead, Order
 

@@ -24,12 +24,12 @@ from typing import Final
 from isal import igzip_lib
 from selectolax.lexbor import LexborHTMLParser
 
-from agent.adapters.memory import keep_freed_memory
-from agent.adapters.pages.launching import by_command
+from agent.adapters.allocator import keep_freed_memory
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
-from agent.app.pages import page_worker
-from agent.modules.page.folders import forget
+from agent.adapters.pages.worker_start import by_command
+from agent.app.startup.page_work import page_worker
 from agent.modules.page.limits import PageLimits
+from agent.modules.page.reference_cache import forget
 from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
+from client.changes import Change, changes_since, present_cursor
 from client.cli.options import connection_options, in_words, json_option, logged_in, say_json
 from client.errors import ClientError
 from client.folder import disk_said
-from client.following import Change, changes_since, present_cursor
-from client.retrying import Patience
+from client.retry import Patience
 from client.server import Server
 
 __all__ = ["changes"]

@@ -23,17 +23,17 @@ from client.cli.options import (
 from client.cli.terminal import Terminal, in_units
 from client.errors import ClientError, NoMatchError
 from client.folder import Folder
-from client.getting import (
+from client.retry import Patience
+from client.run import (
     Report,
     get_segments,
     get_selections,
     matching_selections,
     missing_segments,
 )
-from client.retrying import Patience
-from client.selecting import Format, Selection, size_of
+from client.selection import Format, Selection, size_of
 from client.server import Server
-from client.withdrawing import Withdrawn, follow_withdrawals
+from client.withdrawal import Withdrawn, follow_withdrawals
 
 __all__ = ["get"]
 

@@ -18,8 +18,8 @@ from client.cli.options import (
     selected_hosts,
 )
 from client.errors import NoMatchError
-from client.retrying import Patience
-from client.selecting import HeldHost, Selection, held_hosts
+from client.retry import Patience
+from client.selection import HeldHost, Selection, held_hosts
 from client.server import Server
 
 __all__ = ["hosts"]

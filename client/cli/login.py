@@ -18,7 +18,7 @@ from client.cli.options import (
 )
 from client.errors import RefusedError, TokenError
 from client.login import Login, check_token, check_url, home, save
-from client.retrying import Patience
+from client.retry import Patience
 from client.server import Server
 
 __all__ = ["login"]

@@ -15,7 +15,7 @@ from client.errors import ClientError, StoppedError
 from client.host_expression import domain_expression, host_expression
 from client.login import Login, home, load
 from client.names import plain
-from client.retrying import Patience
+from client.retry import Patience
 from shared.errors import SettingError
 from shared.plurals import agreeing
 from shared.settings import refuse_password

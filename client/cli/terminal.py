@@ -16,8 +16,8 @@ from typing import Final
 
 import click
 
-from client.getting import Taken
 from client.names import plain
+from client.run import Taken
 
 __all__ = ["Terminal", "bar", "in_units"]
 
@@ -44,7 +44,7 @@ def bar(done: int, total: int) -> str:
 
 
 class Terminal:
-    """One run's output; a `client.getting.Watch`. Any thread may tell, one draws."""
+    """One run's output; a `client.run.Watch`. Any thread may tell, one draws."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
 //! The further elements of a page: those whose links need a look at more than one attribute, or at
-//! text. `agent/modules/page/further_elements.py` is the definition, and says what each rule means.
+//! text. `agent/modules/page/html/further_elements.py` is the definition, and says what each rule means.
 //!
 //! Values are written as they stand on the page; one with a byte up to 4 is left out.
 

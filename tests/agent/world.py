@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.taking import Taking
-from agent.modules.wanted import wanted_of
+from agent.modules.server_list.list_change import Taking
+from agent.modules.server_list.list_units import wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import ListSlice, ServerList, Tick
 from agent.pipeline.ports import PageWorker

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import httpx
 
 from client.login import Login
-from client.retrying import Patience
+from client.retry import Patience
 from client.server import Server
 
 __all__ = ["TOKEN", "Answers", "server_of"]

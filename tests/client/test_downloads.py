@@ -12,9 +12,9 @@ import pytest
 
 from client.downloads import download
 from client.errors import CutError, DamagedError, DiskError, GoneError, TokenError
+from client.file_list import Listed
 from client.folder import Folder
-from client.listing import Listed
-from client.parts import Part
+from client.partial_file import Part
 from tests.client.answering import server_of
 
 CONTENT = bytes(range(256)) * 400

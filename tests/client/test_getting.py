@@ -12,7 +12,7 @@ import pytest
 
 from client.errors import DamagedError, FolderBusyError
 from client.folder import Folder
-from client.getting import Report, Taken, get_segments, missing_segments
+from client.run import Report, Taken, get_segments, missing_segments
 from tests.client.answering import server_of
 
 GOOD = b"good" * 1000

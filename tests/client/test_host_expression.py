@@ -9,7 +9,7 @@ import pytest
 
 from client.cli.options import selected_hosts
 from client.host_expression import domain_expression, host_expression
-from client.selecting import with_any_port
+from client.selection import with_any_port
 
 
 @pytest.mark.parametrize(

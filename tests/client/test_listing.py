@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from client import listing
-from client.listing import list_segments
+from client import file_list
+from client.file_list import list_segments
 from tests.client.answering import server_of
 from tests.client.test_getting import listed
 
@@ -44,7 +44,7 @@ class Moving:
 @pytest.mark.parametrize(("names_last", "lost"), [(True, 0), (False, 1)])
 def test_what_stays_is_listed(names_last: bool, lost: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """An older manager names no file; its pages are read all the same."""
-    monkeypatch.setattr(listing, "PAGE", 2)
+    monkeypatch.setattr(file_list, "PAGE", 2)
     with server_of(Moving(names_last=names_last)) as server:
         found = [file.name for file in list_segments(server)]
     assert len(found) == len(NAMES) - lost

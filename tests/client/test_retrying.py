@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from client.errors import CutError, LaterError, StoppedError
-from client.retrying import Patience, Retrying, retry_after_s
+from client.retry import Patience, Retrying, retry_after_s
 
 NOW_S = 1_790_000_000.0
 

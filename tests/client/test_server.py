@@ -19,7 +19,7 @@ from client.errors import (
     UnreachableError,
 )
 from client.login import Login
-from client.retrying import Patience
+from client.retry import Patience
 from client.server import Server
 from tests.client.answering import TOKEN, server_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from client.cli.terminal import Terminal, bar, in_units
-from client.getting import Taken
+from client.run import Taken
 
 TAKEN = Taken("warc/x.warc.gz", "taken", 2_000_000)
 FAILED = Taken("warc/y\x1b[2J.warc.gz", "failed", 0, "no way")

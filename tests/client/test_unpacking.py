@@ -11,7 +11,7 @@ import pytest
 
 from client.errors import DamagedError
 from client.folder import Folder
-from client.unpacking import unpack
+from client.unzip import unpack
 
 ETL = "html/6700/9e/www.etl.go.jp:80.zip"
 

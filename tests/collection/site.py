@@ -8,11 +8,11 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.collection.carrying import Carrier
+from agent.collection.carrier import Carrier
 from agent.collection.holdings import Held, Holdings
 from agent.collection.orders import Order, Progress, keep_orders, read_progress
 from agent.collection.rate import Rate
-from agent.collection.sending import Patience, SegmentSender
+from agent.collection.segment_upload import Patience, SegmentSender
 from agent.collection.tus import TusClient
 from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient

@@ -14,12 +14,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-import agent.collection.serving
+import agent.collection.segment_server
 from agent.collection.allowance import Allowance, keep_limits
 from agent.collection.holdings import Holdings
-from agent.collection.offering import Offering
+from agent.collection.offers import Offering
 from agent.collection.orders import Order
-from agent.collection.serving import SegmentServer, Tokens, certificate_of
+from agent.collection.segment_server import SegmentServer, Tokens, certificate_of
 from agent.settings import Home, Settings
 from manager.db.fleet import agents
 from manager.operations.segments.uploads import list_transfers
@@ -142,7 +142,7 @@ def test_a_line_that_is_cut_is_gone_on_with(site: Site) -> None:
 
 def test_strangers_keep_nobody_waiting(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who shows no token is hung up, however he trickles; who showed one may take its time."""
-    monkeypatch.setattr(agent.collection.serving, "STRANGER_S", 0.5)
+    monkeypatch.setattr(agent.collection.segment_server, "STRANGER_S", 0.5)
     name = site.holdings.names()[0]
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -166,7 +166,7 @@ def test_strangers_keep_nobody_waiting(site: Site, monkeypatch: pytest.MonkeyPat
             if not server._server._open:
                 break
             time.sleep(0.05)
-        monkeypatch.setattr(agent.collection.serving, "STRANGER_S", 3600.0)
+        monkeypatch.setattr(agent.collection.segment_server, "STRANGER_S", 3600.0)
         token, _ = Tokens(Home(site.home), now_s=lambda: 1000.0).mint(name)
         known = stack.enter_context(
             context.wrap_socket(socket.create_connection(("127.0.0.1", server.port), 20))

@@ -13,7 +13,7 @@ import pytest
 from agent.collection.holdings import Held, Holdings
 from agent.collection.orders import Order
 from agent.collection.retention import drop_kept
-from agent.collection.sending import Patience, StopSendingError
+from agent.collection.segment_upload import Patience, StopSendingError
 from agent.link.backoff import Backoff
 from manager.db.segments import segments
 from manager.operations.segments.uploads import list_transfers

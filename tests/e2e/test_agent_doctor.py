@@ -18,8 +18,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from agent.app import diagnosis
-from agent.app.way_out import check_way_out
+from agent.app.session.network_check import check_way_out
+from agent.app.site import diagnosis
 from agent.cli import main
 from agent.control.doctor import Check
 from agent.settings import (

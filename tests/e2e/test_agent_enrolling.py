@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from agent.cli import main
-from agent.cli.asking import Answers, ask
+from agent.cli.questions import Answers, ask
 from agent.settings import Home, read_settings
 from tests.agent.app.fake_manager import FakeManager, Handler, refuse
 from tests.e2e.nginx import make_certificate

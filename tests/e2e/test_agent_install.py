@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.leaving import hand_back
+from agent.app.startup.uninstall import hand_back
 from agent.control.crontab import block_in
 from agent.control.drain import read_holds
 from agent.errors import HomeError

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from agent.cli import main
 from agent.control.lock import HomeLock
 from agent.link.keys import read_identity
-from agent.link.memory import Memory
-from agent.link.moved import is_elsewhere
+from agent.link.link_memory import Memory
+from agent.link.moved_home import is_elsewhere
 from agent.settings import Home
 from shared.wire.names import hash_of_key
 from tests.agent.app.fake_manager import FakeManager, hang_up, refuse, take_and_hang_up

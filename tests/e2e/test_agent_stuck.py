@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 # Twice the deadline of a fetch and ten minutes are too long for a test.
 SOON = """
 import sys
-import agent.app.getting_on as getting_on
+import agent.app.session.watchdog as getting_on
 getting_on.PAGE_S = 1.0
 from agent.cli import main
 sys.argv = ["prs", "run"]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from launcher.switching import how_it_runs
+from launcher.switch import how_it_runs
 from tests.agent.app.scene import scene
 from tests.programs import program
 from tools.demo.system import wait_for

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.by_hand import ByHand, Hop, Visit
-from agent.cli.fetching import times_of
+from agent.app.session.single_fetch import ByHand, Hop, Visit
+from agent.cli.fetch import times_of
 from agent.settings import Settings
 from tests.e2e.raw_server import RawServer
 from tests.e2e.test_fetch import HELLO

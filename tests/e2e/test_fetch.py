@@ -12,7 +12,7 @@ import pytest
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher, FetchOptions
-from agent.adapters.held import HeldBytes
+from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages import Earlier
 from agent.pipeline.ports import FetchAnswer, FetchRequest
 from tests.e2e.raw_server import Connection, RawServer

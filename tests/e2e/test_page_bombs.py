@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.mapping import page_limits
-from agent.app.pages import page_worker
+from agent.app.startup.page_work import page_worker
+from agent.app.startup.settings_mapping import page_limits
 from agent.modules.page.work import work_on
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork

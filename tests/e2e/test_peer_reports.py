@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.by_hand import ByHand, Visit
+from agent.app.session.single_fetch import ByHand, Visit
 from agent.settings import Settings
 from shared.archive.encode import encode_capture
 from shared.archive.reader import read_capture

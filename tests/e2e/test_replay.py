@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from agent.app.mapping import page_limits
+from agent.app.startup.settings_mapping import page_limits
 from agent.modules.page.work import work_on
 from agent.pipeline.link_kinds import EMBEDDED
 from agent.pipeline.messages import Fetched

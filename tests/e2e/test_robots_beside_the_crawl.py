@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.by_hand import ByHand
+from agent.app.session.single_fetch import ByHand
 from agent.pipeline.ports import FetchAnswer
 from agent.settings import Settings
 from shared.urls import canonical

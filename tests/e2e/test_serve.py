@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.collection.serving import SegmentServer, Tokens, certificate_of
+from agent.collection.segment_server import SegmentServer, Tokens, certificate_of
 from agent.settings import Home
 from tests.collection.relay import relayed
 from tests.e2e.fleet import running_fleet

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.by_hand import ByHand, Visit
+from agent.app.session.single_fetch import ByHand, Visit
 from agent.settings import Settings
 from tests.e2e.raw_server import RawServer
 from tests.fixtures_dir import fixture_folder

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from launcher import lock, manager, patience, switching, trusted
+from launcher import lock, manager, patience, switch, trusted
 from launcher.errors import LauncherError
 from launcher.place import Journal
 from tests.launcher.site import Centre, Site
@@ -56,9 +56,9 @@ def test_a_systemctl_that_does_not_end_is_left(
     (tmp_path / "systemctl").write_text("#!/bin/sh\nexec sleep 600\n")
     (tmp_path / "systemctl").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(switching, "SYSTEMCTL_S", 0.5)
+    monkeypatch.setattr(switch, "SYSTEMCTL_S", 0.5)
     with pytest.raises(LauncherError, match=r"stop prs-1\.service: not done within 0\.5 s"):
-        switching._systemctl("stop", "prs-1.service")
+        switch._systemctl("stop", "prs-1.service")
 
 
 def launcher(site: Site, *words: str) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tuf.api.metadata import Root
 
-from agent.control.launching import LOOKED
+from agent.control.launcher_program import LOOKED
 from launcher.errors import LauncherError
 from launcher.state import Trial, write_state
 from manager.releases import new_root, read, version_of

@@ -29,7 +29,10 @@ VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
 NUMBERS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){1,3}")
 HASHED = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 ROOM_TIMES = 4  # wheels are unpacked to about three times their size
-PROGRAMS = "import agent.app.running, agent.app.page_worker, agent.app.diagnosis, launcher.update"
+PROGRAMS = (
+    "import agent.app.startup.agent_run, agent.app.startup.page_worker, agent.app.site.diagnosis, "
+    "launcher.update"
+)
 LAUNCH = """#!/bin/sh
 # Runs the release that `current` names. PRS_HOME: the agent's folder, beside the releases;
 # PRS_PROGRAM: what cron and systemd are told to call, over all updates.

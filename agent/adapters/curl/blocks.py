@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from agent.adapters.curl.fallbacks import Fallback
+from agent.adapters.curl.fallback_requests import Fallback
 from agent.pipeline.messages import Earlier
 from agent.pipeline.ports import FetchRequest
 from shared.archive.http_block import header_value, header_values, status_code

@@ -18,18 +18,18 @@ import pycurl
 
 from agent.adapters.curl.answers import answer_of, unsent
 from agent.adapters.curl.blocks import site_of
-from agent.adapters.curl.fallbacks import Fallback, Fallbacks
-from agent.adapters.curl.idle import IdleConnections, same_address
+from agent.adapters.curl.body_room import Room
+from agent.adapters.curl.fallback_requests import Fallback, Fallbacks
+from agent.adapters.curl.idle_connections import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
-from agent.adapters.curl.overdue import overdue
-from agent.adapters.curl.rate import RateLimit
+from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.raw_requests import RawRequests
+from agent.adapters.curl.request_deadlines import overdue
 from agent.adapters.curl.retries import note_retry
-from agent.adapters.curl.room import Room
 from agent.adapters.curl.slot import Slot
 from agent.adapters.curl.sockets import Sockets
 from agent.adapters.curl.timer import Timer
-from agent.adapters.held import HeldBytes
+from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
 from shared.archive.http_block import status_code

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from agent.adapters.held import DEFAULT_HELD_BYTES
+from agent.adapters.held_bytes import DEFAULT_HELD_BYTES
 
 __all__ = ["MAX_HEADER_BYTES", "FetchOptions", "system_ca_file"]
 

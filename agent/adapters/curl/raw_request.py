@@ -20,10 +20,10 @@ from agent.adapters.curl.blocks import (
     request_block,
     retry_after_s,
 )
-from agent.adapters.curl.fallbacks import Fallback
+from agent.adapters.curl.fallback_requests import Fallback
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.raw_answer import RawAnswer
-from agent.adapters.held import HeldBytes
+from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
 from shared.archive.capture import Capture, Truncation

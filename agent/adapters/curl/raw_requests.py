@@ -8,9 +8,9 @@ from typing import Final
 
 from agent.adapters.curl.blocks import Site
 from agent.adapters.curl.options import FetchOptions
-from agent.adapters.curl.rate import RateLimit
+from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.raw_request import RawRequest
-from agent.adapters.held import HeldBytes
+from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from agent.adapters.curl.blocks import read_answer
-from agent.adapters.curl.fallbacks import REFUSED_BY_BROWSERS, Fallback, Fallbacks, fallback_for
+from agent.adapters.curl.fallback_requests import (
+    REFUSED_BY_BROWSERS,
+    Fallback,
+    Fallbacks,
+    fallback_for,
+)
 from agent.adapters.curl.slot import Slot
 
 __all__ = ["note_retry"]

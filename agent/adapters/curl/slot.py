@@ -19,11 +19,11 @@ from typing import Any, Final
 import pycurl
 
 from agent.adapters.curl.blocks import Site, own_fields
-from agent.adapters.curl.fallbacks import Fallback
+from agent.adapters.curl.fallback_requests import Fallback
 from agent.adapters.curl.options import FetchOptions, system_ca_file
-from agent.adapters.curl.rate import RateLimit
+from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.sockets import Sockets
-from agent.adapters.held import HeldBytes
+from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import FetchAnswer, FetchRequest
 

@@ -23,6 +23,6 @@ docs/adr/0004-one-commit-for-the-crawl.md says why, 0040 how.
 from agent.adapters.ledger.crawl_log import ClosedLog
 from agent.adapters.ledger.database import Database
 from agent.adapters.ledger.ledger import DATABASE, LedgerOptions, SqliteLedger
-from agent.adapters.ledger.named import named_segment
+from agent.adapters.ledger.open_segment_name import named_segment
 
 __all__ = ["DATABASE", "ClosedLog", "Database", "LedgerOptions", "SqliteLedger", "named_segment"]

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from agent.adapters.ledger.appended import AppendedFile
+from agent.adapters.ledger.append_file import AppendedFile
 from agent.adapters.ledger.trash import Trash
 from agent.pipeline.messages import RulesDue
 from agent.pipeline.ports import FetchAnswer

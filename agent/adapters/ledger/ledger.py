@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
+from agent.adapters.ledger.backoff_rows import Rests
 from agent.adapters.ledger.commit_mark import CommitMark, Committed
 from agent.adapters.ledger.crawl_log import (
     ClosedLog,
@@ -30,7 +31,6 @@ from agent.adapters.ledger.database import SEEN, Database
 from agent.adapters.ledger.jobs import IN_MEMORY, Jobs
 from agent.adapters.ledger.open_index import OpenIndex
 from agent.adapters.ledger.queues import JOURNAL_ENTRIES, Queues
-from agent.adapters.ledger.rests import Rests
 from agent.adapters.ledger.runs import RUN_KEYS
 from agent.adapters.ledger.seen import SeenSet, Submit
 from agent.adapters.ledger.segments import Segments, SegmentState

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agent.adapters.ledger.appended import AppendedFile
+from agent.adapters.ledger.append_file import AppendedFile
 from agent.adapters.ledger.open_index import OpenIndex
 from agent.adapters.ledger.trash import Trash
 from agent.errors import HomeError

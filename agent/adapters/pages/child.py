@@ -26,9 +26,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, Generic, TypeVar
 
-from agent.adapters.memory import keep_freed_memory
-from agent.adapters.pages.launching import Files
+from agent.adapters.allocator import keep_freed_memory
 from agent.adapters.pages.wire import FRAME, Failed, frame_of, pages_in, result_of
+from agent.adapters.pages.worker_start import Files
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 

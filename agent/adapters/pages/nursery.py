@@ -25,7 +25,7 @@ from struct import Struct
 from typing import Final, NoReturn
 
 from agent.adapters.pages.child import IGNORED_SIGNALS
-from agent.adapters.pages.launching import Files
+from agent.adapters.pages.worker_start import Files
 
 __all__ = ["Nursery", "Serve"]
 

@@ -26,11 +26,11 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from agent.adapters.held import HeldBytes
-from agent.adapters.pages.launching import Launch
+from agent.adapters.held_bytes import HeldBytes
 from agent.adapters.pages.process import LOST, PARSE_CRASH, PARSE_TIMEOUT, Task, WorkerProcess
 from agent.adapters.pages.suspects import SET_ASIDE, Suspects
 from agent.adapters.pages.wire import Failed
+from agent.adapters.pages.worker_start import Launch
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 from shared.frozen import frozen

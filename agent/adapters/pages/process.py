@@ -22,7 +22,6 @@ from itertools import islice
 from typing import Final
 
 from agent.adapters.pages.child import COUNTER_BYTES, MEMORY_EXIT
-from agent.adapters.pages.launching import Files, Launch
 from agent.adapters.pages.wire import (
     FRAME,
     MAX_FRAME_BYTES,
@@ -31,6 +30,7 @@ from agent.adapters.pages.wire import (
     frame_of,
     results_in,
 )
+from agent.adapters.pages.worker_start import Files, Launch
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork
 from shared.errors import FormatError

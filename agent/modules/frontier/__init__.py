@@ -19,8 +19,8 @@ between: a restart, a list, a move, a permit that was lost.
 Source: seed 000, section 5.2.1; seed 002 (Mercator); seed 004, 5.1.4.
 """
 
-from agent.modules.frontier.backing_off import BackedOff
+from agent.modules.frontier.backoff import BackedOff
 from agent.modules.frontier.handler import Frontier
-from agent.modules.frontier.waits import Wait, WaitReason
+from agent.modules.frontier.host_waits import Wait, WaitReason
 
 __all__ = ["BackedOff", "Frontier", "Wait", "WaitReason"]

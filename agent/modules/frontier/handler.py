@@ -13,16 +13,16 @@ from dataclasses import replace
 from typing import Any, Final
 
 from agent.modules.counts import StopCounts
-from agent.modules.frontier.backing_off import BackedOff
-from agent.modules.frontier.endings import NO_CONNECTION, Endings
-from agent.modules.frontier.finishing import Finishing
-from agent.modules.frontier.holdings import Holdings
-from agent.modules.frontier.moving import Moving
-from agent.modules.frontier.pace import Pace
+from agent.modules.frontier.backoff import BackedOff
+from agent.modules.frontier.completion import Finishing
+from agent.modules.frontier.crawl_delay import Pace
+from agent.modules.frontier.dispatch import Starts
+from agent.modules.frontier.host_move import Moving
+from agent.modules.frontier.host_waits import Wait, waits
 from agent.modules.frontier.queues import JobQueue
-from agent.modules.frontier.rulings import Rulings
-from agent.modules.frontier.starts import Starts
-from agent.modules.frontier.waits import Wait, waits
+from agent.modules.frontier.registry import Holdings
+from agent.modules.frontier.request_end import NO_CONNECTION, Endings
+from agent.modules.frontier.robots_effects import Rulings
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.pipeline.messages import (
     Denied,

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from agent.modules.frontier.front import Front
-from agent.modules.frontier.line import Line
+from agent.modules.frontier.linked_queue import Line
+from agent.modules.frontier.queue_window import Front
 from agent.pipeline.messages import Due, Job, RulesDue, UnitClosed
 from agent.pipeline.ports import Ledger, QueuedUrl
 from shared.host_failures import HostFailure

@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urljoin
 
 from agent.modules.page.encodings import encoded
-from agent.modules.page.folders import UNKNOWN, folder_memory, remember
+from agent.modules.page.reference_cache import UNKNOWN, folder_memory, remember
 from shared.errors import UrlError
 from shared.urls import crawlable
 

@@ -34,13 +34,13 @@ from typing import Final, cast
 from urllib.parse import unquote
 
 from agent.modules.page.addresses import Addresses, joined
-from agent.modules.page.fields import field_values, link_targets, lowered
-from agent.modules.page.further_links import Reference, further_references
-from agent.modules.page.markup import Item, Markup, leading_on
-from agent.modules.page.refresh import refresh_target
-from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
-from agent.modules.page.script_strings import strings_of
-from agent.modules.page.srcset import srcset_urls
+from agent.modules.page.header_fields import field_values, link_targets, lowered
+from agent.modules.page.html.further_links import Reference, further_references
+from agent.modules.page.html.markup import Item, Markup, leading_on
+from agent.modules.page.html.refresh import refresh_target
+from agent.modules.page.html.robots_tags import SILENT, RobotsTag, read_tags
+from agent.modules.page.html.script_strings import strings_of
+from agent.modules.page.html.srcset import srcset_urls
 from agent.pipeline.link_kinds import EMBEDDED, KIND_BITS, LinkKind
 from shared.errors import Fault, UrlError
 from shared.frozen import frozen

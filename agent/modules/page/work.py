@@ -14,10 +14,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from agent.modules.page.charset import charset_of
-from agent.modules.page.documents import document_references
-from agent.modules.page.fields import field_values, lowered
-from agent.modules.page.kinds import (
+from agent.modules.page.body_kinds import (
     HEAD_BYTES,
     DocumentKind,
     Kind,
@@ -25,6 +22,13 @@ from agent.modules.page.kinds import (
     kind_of,
     may_hold_links,
 )
+from agent.modules.page.documents.documents import document_references
+from agent.modules.page.documents.link_lists import MAX_LIST_BYTES, Listed, list_of
+from agent.modules.page.documents.xml_documents import stylesheet_of_xml
+from agent.modules.page.encodings.charset import charset_of
+from agent.modules.page.header_fields import field_values, lowered
+from agent.modules.page.html.markup import Markup, leading_on
+from agent.modules.page.html.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.links import (
     PageLinks,
@@ -33,11 +37,7 @@ from agent.modules.page.links import (
     links_of_document,
     references_within,
 )
-from agent.modules.page.listed import MAX_LIST_BYTES, Listed, list_of
-from agent.modules.page.markup import Markup, leading_on
-from agent.modules.page.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.validators import settled, validators_of
-from agent.modules.page.xml_documents import stylesheet_of_xml
 from agent.modules.request import REDIRECTS
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed

@@ -1,4 +1,4 @@
-"""Two generations of a Python set (`agent.modules.recent`) as a memory of keys.
+"""Two generations of a Python set (`agent.modules.recent_memory`) as a memory of keys.
 
 Promise: no false positive; the last `size / 2` different keys are known.
 """
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from agent.modules.recent import Recent
+from agent.modules.recent_memory import Recent
 
 __all__ = ["Generations"]
 

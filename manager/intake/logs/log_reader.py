@@ -1,6 +1,6 @@
 """One pass over a log: lines to rows, and what is counted on the way.
 
-Plain lines go through in columns (`log_columns`), the others one by one; both come to the same rows.
+Plain lines are read in columns (`log_columns`), the others one by one; both give the same rows.
 Invariant: an error names the first line that is wrong; nothing of the log is kept then.
 """
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.adapters import earlier
-from agent.adapters.earlier import BATCH_ROWS, EarlierFile
+from agent.adapters import last_captures
+from agent.adapters.last_captures import BATCH_ROWS, EarlierFile
 from agent.pipeline.messages import Earlier
 from tests.agent.fakes import FakeClock
 
@@ -186,7 +186,7 @@ def test_where_hosts_cannot_be_forgotten_all_is(
     memory.remember(HOST, f"{HOST}x", whole(clock))
     memory.begin_list()
     memory.committed()
-    connect = earlier._connect
+    connect = last_captures._connect
 
     def full(path: Path) -> sqlite3.Connection:
         connection = connect(path)
@@ -195,7 +195,7 @@ def test_where_hosts_cannot_be_forgotten_all_is(
         return connection
 
     with monkeypatch.context() as patch:
-        patch.setattr(earlier, "_connect", full)
+        patch.setattr(last_captures, "_connect", full)
         memory.forget([HOST])
     assert memory.look_up(HOST, f"{HOST}x") is None
     memory.remember(HOST, f"{HOST}y", whole(clock))
@@ -213,7 +213,7 @@ def test_without_room_for_a_file_nothing_is_known(
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(earlier, "_connect", full)
+        patch.setattr(last_captures, "_connect", full)
         memory = opened(tmp_path, clock)
         memory.remember(HOST, f"{HOST}x", whole(clock))
         memory.begin_list()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.adapters.held import HeldBytes
+from agent.adapters.held_bytes import HeldBytes
 
 
 def test_from_half_of_the_bound_on_no_request_is_begun() -> None:

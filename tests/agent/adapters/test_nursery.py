@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.adapters.pages.launching import Files
 from agent.adapters.pages.nursery import Nursery
+from agent.adapters.pages.worker_start import Files
 
 OPEN_FILES = Path("/proc/self/fd")
 

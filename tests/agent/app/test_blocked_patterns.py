@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from agent.app.mapping import blocked_by
+from agent.app.startup.settings_mapping import blocked_by
 from shared.errors import SettingError
 from tests.fixtures_dir import fixture_folder
 

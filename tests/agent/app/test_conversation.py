@@ -10,14 +10,14 @@ from typing import Any, cast
 
 import pytest
 
-from agent.app.conversation import Conversation
-from agent.app.parts import Parts
+from agent.app.manager_link.conversation import Conversation
+from agent.app.startup.agent_parts import Parts
 from agent.link.actions import View
 from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient
+from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
 from agent.link.manager_time import ManagerTime
-from agent.link.memory import Memory
 from agent.link.poller import ListHeld, Poller
 from agent.settings import Settings
 from shared.wire import sync_light

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from agent.app.mapping import (
+from agent.app.session.session import resolver_of
+from agent.app.startup.settings_mapping import (
     MOST_WORKERS,
     blocked_by,
     crawl_limits,
@@ -22,7 +23,6 @@ from agent.app.mapping import (
     version,
     worker_options,
 )
-from agent.app.session import resolver_of
 from agent.modules.seen import STRUCTURES
 from agent.settings import Settings
 from agent.settings.texts import CONTENT_CODINGS, SEEN_BY

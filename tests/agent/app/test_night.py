@@ -15,9 +15,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from agent.app.permission import Permission
-from agent.app.reporting import Moment, ReportSchedule
-from agent.app.sleeping import rest_outside_hours
+from agent.app.manager_link.fetch_permission import Permission
+from agent.app.manager_link.off_hours import rest_outside_hours
+from agent.app.reporting.report_schedule import Moment, ReportSchedule
 from agent.link.actions import GrantPermit, RevokePermit, TakeList, View
 from agent.link.backoff import Backoff
 from agent.link.poller import ListHeld, Poller

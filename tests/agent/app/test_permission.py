@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.app.permission import Permission
+from agent.app.manager_link.fetch_permission import Permission
 from agent.control.drain import Holds
 from agent.pipeline.permit import PermitGate
 from shared.windows import Windows

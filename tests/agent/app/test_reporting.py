@@ -16,9 +16,9 @@ import pytest
 
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.adapters.reports import DurableReports
-from agent.app.reporting import Moment, Reporting, ReportSchedule
+from agent.app.reporting.report_schedule import Moment, Reporting, ReportSchedule
+from agent.link.link_memory import Memory
 from agent.link.manager_time import ManagerTime
-from agent.link.memory import Memory
 from agent.link.outbox import Outbox
 from agent.pipeline.messages import Outside
 from agent.settings import Home, ReportSettings

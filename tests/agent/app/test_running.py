@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from agent.app import running
-from agent.app.life import Ended
-from agent.app.running import Replace, run_agent
+from agent.app.startup import agent_run
+from agent.app.startup.agent_run import Replace, run_agent
+from agent.app.startup.composition import Ended
 from agent.control.lock import HomeLock, holder_of
 from agent.control.status import Status
 from agent.errors import HomeError
@@ -54,7 +54,7 @@ def test_a_process_that_is_stuck_gives_no_sign_of_life(
             signs.append(holder.alive_s)
         return Ended("a test")
 
-    monkeypatch.setattr(running, "live", live)
+    monkeypatch.setattr(agent_run, "live", live)
     assert start(home, "hung") == "a test"
     first, stuck, again = signs
     assert first is not None
@@ -67,7 +67,7 @@ def test_of_two_starts_at_a_time_one_goes_without_a_word(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both saw nobody; the slower one finds the lock taken: no error that cron would mail."""
-    monkeypatch.setattr(running, "holder_of", lambda _: None)
+    monkeypatch.setattr(agent_run, "holder_of", lambda _: None)
     lock = HomeLock.take(home.lock, signs=True)
     assert start(home, "hung") == "another process came first, and works here"
     assert "another start came first" in home.robot_log.read_text()

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.clock import SystemClock
-from agent.adapters.earlier import EarlierFile
+from agent.adapters.last_captures import EarlierFile
 from agent.adapters.ledger import DATABASE, SqliteLedger
-from agent.app.session import EARLIER, CrawlSession
-from agent.modules.taking import CHANGES
+from agent.app.session.session import EARLIER, CrawlSession
+from agent.modules.server_list.list_change import CHANGES
 from agent.pipeline.messages import Earlier, ServerList
 from agent.settings import Settings
 from shared.wire.orders import ListHead, Order

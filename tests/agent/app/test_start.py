@@ -14,13 +14,13 @@ HEAVY = {
     *("cryptography", "http.server", "multiprocessing", "agent.collection.process"),
     *("aiodns", "pycares", "pydantic"),
     *("rich", "pygments", "httpx._main", "fastapi", "sqlalchemy", "manager"),
-    *("selectolax", "chardetng_py", "agent.modules.page.work", "agent.modules.page.elements"),
+    *("selectolax", "chardetng_py", "agent.modules.page.work", "agent.modules.page.html.elements"),
     *("fastwarc", "warcio", "duckdb", "pyarrow", "scipy"),
 }
-RUN = "import agent.cli.running, agent.app.running"
-WORKER = "import agent.app.page_worker"
+RUN = "import agent.cli.run, agent.app.startup.agent_run"
+WORKER = "import agent.app.startup.page_worker"
 NOT_FOR_WORKERS = HEAVY - {
-    *("selectolax", "agent.modules.page.work", "agent.modules.page.elements"),
+    *("selectolax", "agent.modules.page.work", "agent.modules.page.html.elements"),
 } | {"asyncio", "httpx", "pydantic", "numpy", "pycurl", "click", "agent.link", "subprocess"}
 NOT_BEFORE_THE_FORK = HEAVY | {"asyncio", "httpx", "pycurl", "numpy", "agent.link"}
 NOT_TO_LOOK = NOT_BEFORE_THE_FORK | {"agent.pipeline", "agent.adapters", "agent.modules", "re2"}
@@ -43,8 +43,8 @@ def _imported(program: str) -> set[str]:
     [
         (RUN, HEAVY),
         (WORKER, NOT_FOR_WORKERS),
-        ("import agent.cli.running, agent.app.nursing", NOT_BEFORE_THE_FORK),
-        ("import agent.cli.running", NOT_TO_LOOK),
+        ("import agent.cli.run, agent.app.startup.page_worker_nursery", NOT_BEFORE_THE_FORK),
+        ("import agent.cli.run", NOT_TO_LOOK),
     ],
     ids=["prs run", "a page worker", "before the fork", "to see that an agent is well"],
 )

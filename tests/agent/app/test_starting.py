@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from agent.app import starting
-from agent.app.diagnosis import _start
-from agent.app.starting import update_lines
+from agent.app.site.diagnosis import _start
+from agent.app.startup import start_methods
+from agent.app.startup.start_methods import update_lines
 from agent.cli import main
 from agent.control.crontab import with_block
 from agent.control.lock import HomeLock
@@ -65,21 +65,21 @@ def test_systemd_looks_for_releases_itself(
     Home(home).make()
     settings = read_settings(home)
     monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
-    starting.arrange(settings, "cron")
+    start_methods.arrange(settings, "cron")
     hour = update_lines(settings)[0].split()[1]
     (machine.parent / "bin" / "crontab").rename(machine.parent / "crontab")
-    said = starting.arrange(settings, "systemd")
+    said = start_methods.arrange(settings, "systemd")
     assert said[-1].startswith("systemd looks for releases, each day about ")
     timer = timer_path(home)
     assert f"OnCalendar=*-*-* {int(hour):02}:" in timer.read_text()
     words = f'"/home/robot/prs/bin/prs" "--home" "{home}" "update" "--quiet"'
     assert f"ExecStart={words}\n" in timer.with_suffix(".service").read_text()
     shown = [f"systemd starts it: {unit_path(home)}", f"systemd looks for releases: {timer}"]
-    assert starting.arranged(home) == shown
+    assert start_methods.arranged(home) == shown
     (machine.parent / "crontab").rename(machine.parent / "bin" / "crontab")
-    assert starting.arrange(settings, "systemd")[-1] == "cron does not start it any more"
+    assert start_methods.arrange(settings, "systemd")[-1] == "cron does not start it any more"
     assert not machine.exists(), "it held nothing else"
-    assert starting.arrange(settings, "none") == ["systemd does not start it any more"]
+    assert start_methods.arrange(settings, "none") == ["systemd does not start it any more"]
     assert not list(timer.parent.iterdir())
 
 
@@ -92,11 +92,11 @@ def test_a_service_from_before_there_were_timers(
     unit_path(home).parent.mkdir(parents=True)
     unit_path(home).touch()
     monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
-    assert starting.arranged(home)[1:] == [starting.NO_TIMER]
+    assert start_methods.arranged(home)[1:] == [start_methods.NO_TIMER]
     lines = update_lines(read_settings(home))
     machine.write_text(with_block("", home, lines))
-    assert starting.arranged(home)[0] == "cron updates it:"
-    assert starting.NO_TIMER not in starting.arranged(home)
+    assert start_methods.arranged(home)[0] == "cron updates it:"
+    assert start_methods.NO_TIMER not in start_methods.arranged(home)
 
 
 def test_what_is_of_hours_that_changed_is_blamed(
@@ -108,19 +108,19 @@ def test_what_is_of_hours_that_changed_is_blamed(
     monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
     always = read_settings(home)
     nights = read_settings(home, ['windows.weekday=["02:00-08:00"]'])
-    starting.arrange(always, "cron")
+    start_methods.arrange(always, "cron")
     assert machine.read_text().count("update --quiet") == 1
     assert _start(always).good
     assert _start(nights).remedy.endswith("prs schedule cron")
     assert _start(always).said.startswith("cron starts it: @reboot /home/robot/prs/bin/prs ")
-    starting.arrange(nights, "cron")
+    start_methods.arrange(nights, "cron")
     assert _start(nights).good
     (line,) = update_lines(nights)
     assert 2 <= int(line.split()[1]) < 8
-    block = [*starting.start_lines(nights), line.replace(line.split()[1], "15", 1)]
+    block = [*start_methods.start_lines(nights), line.replace(line.split()[1], "15", 1)]
     machine.write_text(with_block("", home, block))
     assert _start(nights).remedy.endswith("prs schedule cron"), "a line from before it had hours"
-    starting.arrange(nights, "systemd")
+    start_methods.arrange(nights, "systemd")
     assert _start(nights).good
     timer = timer_path(home)
     timer.write_text(timer.read_text().replace("*-*-* 0", "*-*-* 1"))
@@ -147,16 +147,18 @@ def test_who_starts_again_what_was_stopped(
     words = ["--home", str(home), "start"]
     refused = CliRunner().invoke(main, words)
     assert (refused.exit_code, "prs schedule cron" in refused.stderr) == (1, True)
-    assert starting.who_starts_again(home) == "nobody starts it but you: prs run"
-    starting.arrange(settings, "cron")
+    assert start_methods.who_starts_again(home) == "nobody starts it but you: prs run"
+    start_methods.arrange(settings, "cron")
     said = CliRunner().invoke(main, words)
     assert said.exit_code == 0
     assert said.stdout.startswith("it ran and had nothing to do now; from now on cron starts it:")
     assert calls.read_text() == f"--home {home} run --quiet --replace-hung\n"
-    assert [line.strip() for line in said.stdout.splitlines()[1:]] == starting.start_lines(settings)
+    assert [line.strip() for line in said.stdout.splitlines()[1:]] == start_methods.start_lines(
+        settings
+    )
     prs.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     with monkeypatch.context() as patch:
-        patch.setattr(starting, "STARTED_S", 0.1)
+        patch.setattr(start_methods, "STARTED_S", 0.1)
         going_on = CliRunner().invoke(main, words).stdout
     started = re.match(r"started, as process ([0-9]+); from now on cron starts it:", going_on)
     assert started, going_on
@@ -165,11 +167,11 @@ def test_who_starts_again_what_was_stopped(
     assert "it ended with 3; prs run shows why" in CliRunner().invoke(main, words).stderr
     prs.unlink()
     assert "cannot be started (No such file" in CliRunner().invoke(main, words).stderr
-    assert "within the hour" in starting.who_starts_again(home)
-    starting.arrange(settings, "systemd")
+    assert "within the hour" in start_methods.who_starts_again(home)
+    start_methods.arrange(settings, "systemd")
     called = tmp_path / "called"
     (tmp_path / "bin" / "systemctl").write_text(f'#!/bin/sh\necho "$@" > {called}\n')
-    assert "prs start" in starting.who_starts_again(home)
+    assert "prs start" in start_methods.who_starts_again(home)
     assert CliRunner().invoke(main, words).stdout == (
         f"systemd has started it: {unit_path(home).name}\n"
     )
@@ -181,4 +183,4 @@ def test_who_starts_again_what_was_stopped(
     assert not called.exists()
     (tmp_path / "bin" / "crontab").write_text("#!/bin/sh\necho not allowed >&2\nexit 1\n")
     unit_path(home).unlink()
-    assert "not known: crontab -l: not allowed" in starting.who_starts_again(home)
+    assert "not known: crontab -l: not allowed" in start_methods.who_starts_again(home)

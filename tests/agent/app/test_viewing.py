@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.app.viewing import _opens_s, _wait_row, kinds_of_links, stopped_urls
+from agent.app.reporting.agent_view import _opens_s, _wait_row, kinds_of_links, stopped_urls
 from agent.modules.counts import StopCounts
 from agent.modules.frontier import Wait, WaitReason
 from agent.modules.kind_counts import KindCounts

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.cli.showing import WAIT_WORDS, status_lines
+from agent.cli.status import WAIT_WORDS, status_lines
 from agent.cli.terminal import PATIENCE_MS, Terminal, live_line
 from agent.control.status import BackOff, KindRow, Status, Stopped, WaitRow
 from agent.modules.frontier import WaitReason

@@ -10,7 +10,7 @@ import pytest
 from agent.adapters.ledger import LedgerOptions, SqliteLedger, named_segment
 from agent.collection.holdings import Holdings
 from agent.collection.retention import drop_kept
-from agent.collection.withdrawing import drop_hosts
+from agent.collection.withdrawal import drop_hosts
 from shared.archive.encode import SegmentInfo, encode_capture
 from shared.archive.errors import DiskFullError
 from tests.agent.link.fake_clock import FakeClock

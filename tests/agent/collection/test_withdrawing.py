@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger.trash import Trash
-from agent.collection import withdrawing
+from agent.collection import withdrawal
 from agent.collection.holdings import Holdings
 from agent.collection.retention import drop_kept
-from agent.collection.withdrawing import drop_hosts
-from agent.collection.withdrawn import add_withdrawn, doomed, note_dropped, read_withdrawn
+from agent.collection.withdrawal import drop_hosts
+from agent.collection.withdrawn_hosts import add_withdrawn, doomed, note_dropped, read_withdrawn
 from agent.errors import HomeError
 from shared.archive.encode import SegmentInfo, encode_capture
 from shared.archive.reader import iter_captures
@@ -155,7 +155,7 @@ def test_a_copy_that_is_not_whole_costs_nothing(
         return dataclasses.replace(recover_segment(draft), problem="0: zeros")
 
     with monkeypatch.context() as patch, pytest.raises(HomeError, match="is not whole"):
-        patch.setattr(withdrawing, "recover_segment", fails)
+        patch.setattr(withdrawal, "recover_segment", fails)
         drop_hosts(holdings, DOOMED, print)
     assert holdings.names() == [name]
     drop_hosts(holdings, DOOMED, print)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.launching import OVERDUE_S, TRY_S, Launching, launcher_words
+from agent.control.launcher_program import OVERDUE_S, TRY_S, Launching, launcher_words
 from agent.errors import HomeError
 
 PYTHON = '#!/bin/sh\necho "$@" >> "$(dirname "$0")/called"\n'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from agent.control.place import place_of
+from agent.control.home_place import place_of
 
 CARD = "00:11:22:33:44:55"
 

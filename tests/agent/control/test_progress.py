@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.control.progress import LOOK_GAP_S, Progress
+from agent.control.progress_watch import LOOK_GAP_S, Progress
 
 LIMIT_S = 300.0
 

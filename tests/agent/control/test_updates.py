@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.showing import check_lines
+from agent.cli.status import check_lines
 from agent.control.updates import check_updates, left_alone
 from launcher.failures import failure_after
 from launcher.state import State, write_state

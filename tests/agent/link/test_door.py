@@ -12,7 +12,7 @@ import pytest
 
 from agent.errors import HomeError
 from agent.link.client import ManagerClient
-from agent.link.door import Door
+from agent.link.connections import Door
 from agent.link.errors import LinkError
 
 REFUSES = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"

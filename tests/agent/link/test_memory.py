@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import HomeError
-from agent.link.memory import Memory
+from agent.link.link_memory import Memory
 
 NOW_MS = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 

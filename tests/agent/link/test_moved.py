@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.link.actions import GrantPermit
-from agent.link.moved import Moved, is_elsewhere
+from agent.link.moved_home import Moved, is_elsewhere
 
 HERE, THERE = "key1 here", "key1 there"
 

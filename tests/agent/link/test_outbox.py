@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from agent.link.backoff import Backoff
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from agent.link.outbox import Outbox, Report
-from agent.link.sending import Sender
+from agent.link.report_delivery import Sender
 from agent.settings import Home
 from shared.errors import FormatError
 from tests.agent.link.fake_clock import FakeClock

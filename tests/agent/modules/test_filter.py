@@ -11,7 +11,7 @@ import re2
 from agent.modules.counts import StopCounts
 from agent.modules.filter import EMBEDDED_HOPS, Filter
 from agent.modules.limits import CrawlLimits
-from agent.modules.scope import scope_of_jobs
+from agent.modules.server_list.scope import scope_of_jobs
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
 from agent.pipeline.spec import Output

@@ -13,7 +13,7 @@ from agent.modules.limits import CrawlLimits
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.modules.parse import Parse
-from agent.modules.scope import scope_of_jobs
+from agent.modules.server_list.scope import scope_of_jobs
 from agent.modules.traps import SAME_CONTENT
 from agent.pipeline.messages import Candidate, Fetched, Job
 from agent.pipeline.ports import PageWork

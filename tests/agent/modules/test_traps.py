@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.modules.limits import CrawlLimits
+from agent.modules.page.html.markup import leading_on
 from agent.modules.page.links import links_of
-from agent.modules.page.markup import leading_on
 from agent.modules.traps import Traps
 from shared.errors import UrlError
 from shared.urls import canonical

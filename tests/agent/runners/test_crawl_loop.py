@@ -13,7 +13,7 @@ from agent.pipeline.partition import Partition
 from agent.pipeline.spec import Handler, Key, Module, Output, Pipeline
 from agent.runners.crawl_loop import STILL_TICK_S, STILL_TURNS, TICK_S, CrawlLoop
 from agent.runners.in_process import InProcessRunner, Post
-from agent.runners.pauses import BEAT_S, Pauses
+from agent.runners.loop_pauses import BEAT_S, Pauses
 from tests.agent.fakes import FakeClock, FakeLedger
 
 PIPELINE = Pipeline((Module("one", Key.SINGLE, ("in", "tick")),), (), ("one.in", "one.tick"))

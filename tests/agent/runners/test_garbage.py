@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.runners.garbage import LONGEST_S, RESTED_S, Garbage
+from agent.runners.garbage_collection import LONGEST_S, RESTED_S, Garbage
 
 
 class Knot:

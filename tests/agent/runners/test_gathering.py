@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from agent.runners.gathering import GatheringSelector, gathering_loop
+from agent.runners.event_gathering import GatheringSelector, gathering_loop
 
 
 class Clock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from agent.app.mapping import version
+from agent.app.startup.settings_mapping import version
 from agent.settings import (
     RENAMED,
     SETTINGS_FILE,

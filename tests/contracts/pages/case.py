@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 
 from agent.adapters.pages.inline import InlinePages
-from agent.adapters.pages.launching import by_command
 from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
+from agent.adapters.pages.worker_start import by_command
 from agent.pipeline.messages import Fetched
 from agent.pipeline.ports import PageWork, PageWorker
 from shared.archive.capture import Capture

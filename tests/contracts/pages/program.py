@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.adapters.pages.child import Work, files_told, serve
-from agent.adapters.pages.launching import Files
+from agent.adapters.pages.worker_start import Files
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import PageRead, finished, read, work_on
 from agent.pipeline.messages import Fetched

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.adapters.held import HeldBytes
+from agent.adapters.held_bytes import HeldBytes
 from agent.adapters.pages import pool
-from agent.adapters.pages.launching import by_command
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
+from agent.adapters.pages.worker_start import by_command
 from agent.pipeline.ports import PageWork
 from tests.contracts.pages.case import (
     OPTIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from agent.adapters.curl.idle import IdleConnections
+from agent.adapters.curl.idle_connections import IdleConnections
 
 ADDRESS, OTHER = "127.0.0.1", "192.0.2.7"
 

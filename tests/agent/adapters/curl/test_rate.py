@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.adapters.curl.rate import RateLimit
+from agent.adapters.curl.rate_limit import RateLimit
 
 
 def test_without_a_limit_everything_passes() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.mapping import crawl_limits
+from agent.app.startup.settings_mapping import crawl_limits
 from agent.settings import Settings
-from agent.settings.crawling import PolitenessSettings
+from agent.settings.crawl import PolitenessSettings
 from shared.host_failures import HostFailure
 from tests.agent.fakes import Page
 from tests.agent.modules.frontier.sites import A, B, gaps, spaced, starts, world_of

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.modules.frontier.front import Front
-from agent.modules.frontier.line import Line
+from agent.modules.frontier.linked_queue import Line
+from agent.modules.frontier.queue_window import Front
 from agent.pipeline.messages import Job
 from agent.pipeline.ports import LEVELS, QueuedUrl
 from tests.agent.fakes import FakeLedger, Page

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.modules.frontier.backing_off import BackingOff
+from agent.modules.frontier.backoff import BackingOff
 from agent.modules.frontier.queues import AddressQueue
 from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import Politeness

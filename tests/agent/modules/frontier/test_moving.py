@@ -7,7 +7,7 @@ import pytest
 from agent.modules.counts import StopCounts
 from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.scope import scope_of as scope_of_ledger
+from agent.modules.server_list.scope import scope_of as scope_of_ledger
 from agent.pipeline.messages import (
     Due,
     HandedOver,

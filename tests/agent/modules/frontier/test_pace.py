@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.modules.frontier.pace import Pace
+from agent.modules.frontier.crawl_delay import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
 from agent.pipeline.messages import Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.modules.frontier.dormant import Dormant
 from agent.modules.frontier.queues import AddressQueue, HostQueue
-from agent.modules.frontier.turns import Turns
+from agent.modules.frontier.scheduler import Turns
 
 
 def test_an_address_that_need_not_rest_is_ready_at_once() -> None:

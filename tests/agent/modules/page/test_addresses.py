@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.modules.page.addresses import Addresses, encoded_query
-from agent.modules.page.labels import codec_of
+from agent.modules.page.encodings.encoding_labels import codec_of
 from shared.errors import UrlError
 from shared.urls import crawlable
 from tests.fixtures_dir import FIXTURES

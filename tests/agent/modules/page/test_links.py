@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from agent.modules.page.html.markup import by_tree, leading_on
 from agent.modules.page.links import PageLinks, links_of
-from agent.modules.page.markup import by_tree, leading_on
 from tests.fixtures_dir import FIXTURES
 
 PAGE = "http://a.example/dir/page.html"

@@ -13,7 +13,7 @@ from typing import Any
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.page.addresses import Addresses
-from agent.modules.page.labels import codec_of
+from agent.modules.page.encodings.encoding_labels import codec_of
 from agent.modules.traps import Traps
 from shared.errors import UrlError
 from shared.urls import canonical, split_host

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.modules.page.encodings import decoded, encoded
-from agent.modules.page.labels import codec_of
+from agent.modules.page.encodings.encoding_labels import codec_of
 from tests.agent.modules.page.encodings.standard import (
     STEPS,
     Decoder,

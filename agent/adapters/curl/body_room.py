@@ -1,0 +1,62 @@
+"""Which transfers wait for memory, where bodies in flight have reached their bound.
+
+A transfer whose next piece finds no room is paused, which fills the connection's window and so
+stops its sender. When the sum is below the bound again, all go on. Until then one does: the one of
+which most has come, for it is the first whose body can be given away.
+
+Invariant: where anything waits, a transfer goes on, or a page is with the workers, whose end makes
+room. The sum stays below the bound and one body, as long as no body may be larger than the bound.
+"""
+
+from __future__ import annotations
+
+from agent.adapters.curl.slot import Slot
+from agent.adapters.held_bytes import HeldBytes
+
+__all__ = ["Room"]
+
+
+class Room:
+    """Asked only where the bound is reached."""
+
+    def __init__(self, held: HeldBytes) -> None:
+        self._held = held
+        self._waiting: dict[Slot, None] = {}  # in the order in which they began to wait
+        self._going_on: Slot | None = None  # though there is no room
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Tell whether any transfer waits."""
+        return bool(self._waiting)
+
+    def may_receive(self, slot: Slot) -> bool:
+        """Tell whether a transfer takes its next piece; else it waits from now on."""
+        held = self._held
+        if held.sum <= held.gate or slot is self._going_on:
+            return True
+        self._waiting[slot] = None
+        held.gate = -1  # what becomes free is for those that wait
+        return False
+
+    def ended(self, slot: Slot) -> None:
+        """Take note that a transfer is over."""
+        self._waiting.pop(slot, None)
+        if slot is self._going_on:
+            self._going_on = None
+
+    def let_go(self) -> tuple[Slot, ...]:
+        """Return those that go on now; they wait no more."""
+        held, waiting = self._held, self._waiting
+        if held.sum <= held.most or not waiting:
+            held.gate, self._going_on = held.most, None
+            slots = tuple(waiting)
+            waiting.clear()
+            return slots
+        if self._going_on is not None:
+            return ()
+        largest = max(waiting, key=lambda slot: slot.body_bytes)
+        if held.waiting and held.sum - largest.body_bytes > held.most:
+            return ()  # it might bring a whole body more; the workers make room for it
+        del waiting[largest]
+        self._going_on = largest
+        return (largest,)

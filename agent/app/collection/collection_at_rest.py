@@ -1,0 +1,53 @@
+"""Collection where no agent runs: `prs collect now`."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from agent.adapters.clock import SystemClock
+from agent.adapters.ledger import LedgerOptions, SqliteLedger
+from agent.app.startup.agent_parts import Say
+from agent.app.startup.settings_mapping import segment_info, user_agent
+from agent.collection.orders import ask_now, forget_now, read_progress
+from agent.collection.process import collect
+from agent.control.lock import HomeLock
+from agent.errors import HomeError
+from agent.link.keys import Identity
+from agent.settings import Home, Settings
+from shared.archive.errors import DiskFullError
+
+__all__ = ["collect_at_rest"]
+
+
+def collect_at_rest(settings: Settings, identity: Identity, say: Say) -> str:
+    """Send what the centre has not accepted, where no agent runs; return what became of it.
+
+    Raises HomeError where one runs after all, or not all could be sent; DiskFullError.
+    """
+    home, clock = Home(settings.home), SystemClock()
+    home.make()
+    lock = HomeLock.take(home.lock)
+    try:
+        options = LedgerOptions(
+            agent=identity.name,
+            info=segment_info(settings, identity.name),
+            max_segment_bytes=settings.disk.segment_bytes,
+        )
+        ledger = SqliteLedger.open(home.crawl, options, clock)
+        try:
+            with suppress(DiskFullError):  # what is sealed can go
+                ledger.seal_segment()
+        finally:
+            ledger.close()
+        order = ask_now(home.collection, clock.epoch_ms())
+        collect(settings, identity, user_agent(settings), say=say)
+        progress = read_progress(home.collection).get(order.id)
+        forget_now(home.collection, order.id)
+    finally:
+        lock.release()
+    if progress is None or progress.state != "done":
+        raise HomeError(
+            f"not all was sent: {progress.result if progress else 'the hours are over'}; what was "
+            "begun goes on where it was"
+        )
+    return progress.result

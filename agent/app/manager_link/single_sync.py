@@ -1,0 +1,65 @@
+"""One sync and no more: `prs sync`, by which a new release shows that it reaches its manager.
+
+It says what a process says first that begins: which list is on the disk, nothing under way, nothing
+done. A permit that comes is not used; the next process asks for its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import uuid
+
+from agent.adapters.clock import SystemClock
+from agent.app.site.site import capacity_of
+from agent.app.startup.agent_run import identity_of
+from agent.app.startup.composition import client_of
+from agent.app.startup.settings_mapping import version
+from agent.control.load import LoadGuard
+from agent.control.lock import HomeLock
+from agent.control.synced_version import note_synced
+from agent.link.actions import View
+from agent.link.backoff import Backoff
+from agent.link.link_memory import Memory
+from agent.link.manager_list import ManagerList
+from agent.link.poller import Poller
+from agent.settings import Home, Settings, check_can_run
+from shared.wire.sync_light import SyncAnswer
+
+__all__ = ["sync_once"]
+
+
+def sync_once(settings: Settings) -> SyncAnswer:
+    """Call the manager once. Raises HomeError (an agent works here), LinkError, SettingError."""
+    home = Home(settings.home)
+    check_can_run(settings)
+    identity = identity_of(settings)
+    home.make()
+    lock = HomeLock.take(home.lock)
+    clock, chance = SystemClock(), random.SystemRandom()
+    try:
+        memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), chance=chance)
+        held = ManagerList(home.list, limit_bytes=settings.limits.list_bytes).held()
+        poller = Poller(
+            name=identity.name,
+            version=version(),
+            boot_id=uuid.uuid4().hex,
+            backoff=Backoff(settings.manager.backoff_s, settings.manager.backoff_max_s),
+            chance=chance,
+            list_held=held,
+            command_done=memory.command_done,
+            capacity=capacity_of(settings, LoadGuard(settings.pages.most_load, home.load).calm),
+            now_s=clock.boottime_s(),
+        )
+        view = View("starting", clock.epoch_ms(), "a single call")
+        request = poller.request(memory.next_sequence(), view, clock.boottime_s())
+
+        async def call() -> SyncAnswer:
+            async with client_of(settings, identity) as client:
+                return await client.sync(request)
+
+        answer = asyncio.run(call())
+        note_synced(home.synced, version(), clock.epoch_ms())
+        return answer
+    finally:
+        lock.release()

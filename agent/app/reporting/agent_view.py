@@ -1,0 +1,263 @@
+"""The agent as others see it: what a sync says of it, and what `prs status` shows."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from agent.app.manager_link.completion import tellable
+from agent.app.manager_link.conversation import Conversation
+from agent.app.manager_link.off_hours import rest_outside_hours
+from agent.app.session.watchdog import GettingOn
+from agent.app.startup.agent_parts import Parts
+from agent.app.startup.settings_mapping import version
+from agent.collection.announcement import read_serving
+from agent.collection.withdrawn_hosts import read_withdrawn
+from agent.control.few_hosts import few_hosts
+from agent.control.status import BackOff, KindRow, Rates, Status, Stopped, WaitRow
+from agent.link.actions import View
+from agent.modules.assemble import CrawlState
+from agent.modules.counts import StopCounts
+from agent.modules.frontier import Wait, WaitReason
+from agent.modules.kind_counts import KindCounts
+from shared.wire.sync_bounds import MAX_ITEMS, MAX_REASONS, AgentState
+from shared.wire.sync_light import (
+    Counters,
+    HeldPermit,
+    HostRest,
+    KindOfLinks,
+    RenamedSetting,
+    StoppedUrls,
+)
+
+__all__ = ["Viewing", "kinds_of_links", "stopped_urls"]
+
+EXAMPLES: Final = 3
+WAITS: Final = 100
+"""Hosts that wait, for the status."""
+
+
+class Viewing:
+    """Looks at the parts; changes none of them."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._rates = Rates()
+        self._getting_on = GettingOn(parts)
+        self._started_ms = parts.clock.epoch_ms()
+
+    def view(self) -> View:
+        """Return what the next sync says."""
+        parts = self._parts
+        session = parts.session
+        state, reason = self._state()
+        promise_ms, rest_s = self._sleep()
+        counted, crawl = session.reports.counters(), session.state()
+        held = parts.gate.held
+        permit = None
+        if held is not None:
+            remaining_ms = round(parts.gate.remaining_s() * 1000)
+            permit = HeldPermit(epoch=held.epoch, remaining_ms=remaining_ms)
+        return View(
+            state=state,
+            clock_ms=parts.clock.epoch_ms(),
+            reason=reason,
+            promise_ms=promise_ms,
+            rest_s=rest_s,
+            permit=permit,
+            finished=tellable(session, parts.outbox, MAX_ITEMS),
+            addresses=tuple(session.reports.pending_addresses(MAX_ITEMS)),
+            rests=_rests(crawl, parts.clock.monotonic_s()),
+            counters=Counters(
+                requests=counted.requests,
+                pages=counted.pages,
+                response_bytes=counted.response_bytes,
+                errors=counted.errors,
+                denied=session.crawl.denied.count("robots.txt"),
+                discovered_hosts=counted.discovered,
+                queue=crawl.queued,
+                active_hosts=crawl.active,
+                unanswered_hosts=crawl.unanswered,
+                stopped=stopped_urls(session.crawl.stopped, session.crawl.given_up),
+                kinds=kinds_of_links(session.crawl.kinds),
+            ),
+            renamed=tuple(RenamedSetting(one.old, one.new) for one in parts.renamed.found),
+            disk_free_bytes=parts.disk.free_bytes,
+            reports_waiting=parts.unreported,
+            serving=read_serving(parts.home.collection),
+            withdrawn_held=read_withdrawn(parts.home.collection).number,
+        )
+
+    def status(self, talk: Conversation) -> Status:
+        """Return the whole for `prs status`."""
+        parts = self._parts
+        session, permission = parts.session, parts.permission
+        counted, crawl, scope = session.reports.counters(), session.state(), session.scope
+        now_s = parts.clock.monotonic_s()
+        pages_per_s, bytes_per_s = self._rates.note(now_s, counted.pages, counted.response_bytes)
+        waiting = parts.outbox.waiting()
+        refused = parts.outbox.refused()
+        held = parts.gate.held
+        stops, notes = session.crawl, session.crawl
+        stuck = self._getting_on.look(talk)
+        failures = session.reports.failures()
+        failed = sum(failures.values())
+        change_ms = None if permission.window_open else permission.window_change_ms
+        opens_s = _opens_s(change_ms, parts.clock.epoch_ms(), now_s)
+        return Status(
+            name=parts.name,
+            manager=parts.manager,
+            version=version(),
+            pid=os.getpid(),
+            started_ms=self._started_ms,
+            written_ms=parts.clock.epoch_ms(),
+            state=self._state()[0],
+            reason=permission.reason,
+            message=talk.message,
+            trouble=talk.poller.trouble,
+            reports_trouble=parts.sender.trouble,
+            round=talk.poller.in_force.round,
+            generation=talk.poller.in_force.generation,
+            epoch=None if held is None else held.epoch,
+            permit_remaining_s=parts.gate.remaining_s(),
+            next_contact_s=max(0.0, talk.poller.next_s - parts.clock.boottime_s()),
+            window_open=permission.window_open,
+            window_change_ms=permission.window_change_ms,
+            units=len(scope.jobs),
+            units_finished=len(scope.finished) + len(scope.resting) - failed,
+            units_failed=failed,
+            failures=failures,
+            names_unanswered=crawl.unanswered,
+            pages=counted.pages,
+            requests=counted.requests,
+            errors=counted.errors,
+            response_bytes=counted.response_bytes,
+            pages_per_s=pages_per_s,
+            bytes_per_s=bytes_per_s,
+            queue=crawl.queued,
+            hosts=crawl.addresses,
+            active_hosts=crawl.active,
+            in_flight=crawl.in_flight,
+            held_bytes=session.held_bytes,
+            backing_off=crawl.backing_off,
+            backed_off=tuple(
+                BackOff(one.address, one.host, one.reason, one.strikes, one.until_s - now_s)
+                for one in crawl.backed_off
+            ),
+            waits=tuple(_wait_row(one, now_s, opens_s) for one in session.waits(WAITS)),
+            denied=stops.denied.count("robots.txt"),
+            discovered=counted.discovered,
+            reports_waiting=len(waiting),
+            reports_bytes=sum(report.size_bytes for report in waiting),
+            reports_refused=tuple(f"{one.name}: {one.reason}" for one in refused),
+            disk_free_bytes=parts.disk.free_bytes,
+            month_bytes=parts.month.bytes,
+            worst_pause_ms=session.pauses.worst_s * 1000,
+            worst_commit_ms=session.pauses.worst_commit_s * 1000,
+            page_workers=session.page_workers[0],
+            page_workers_replaced=session.page_workers[1],
+            tightened=talk.tightened,
+            not_fetched=_stopped(stops.denied, stops.stopped, stops.given_up),
+            remarks=_stopped(notes.remarks, notes.skipped),
+            links={
+                name: KindRow(one.links, one.pages, one.missing)
+                for name, one in session.crawl.kinds.by_name.items()
+            },
+            renamed=tuple(one.text for one in parts.renamed.found),
+            wrong=self._wrong(talk, stuck, failures),
+            stuck=stuck,
+        )
+
+    def _wrong(self, talk: Conversation, stuck: str, failures: dict[str, int]) -> tuple[str, ...]:
+        """Return what a person should mend, if it lasts."""
+        parts = self._parts
+        scope, crawl = parts.session.scope, parts.session.state()
+        permission = parts.permission
+        found = [permission.disk, permission.outbox, permission.crawl, stuck]
+        done = len(scope.finished) + len(scope.resting)
+        found.append(few_hosts(failures, done, crawl.unanswered))
+        if talk.poller.trouble:
+            found.append(f"manager: {talk.poller.trouble}")
+        if parts.sender.trouble:
+            found.append(f"reports: {parts.sender.trouble}")
+        found += [f"report {one.name} was refused: {one.reason}" for one in parts.outbox.refused()]
+        return tuple(filter(None, found))
+
+    def _state(self) -> tuple[AgentState, str]:
+        permission = self._parts.permission
+        reason = permission.reason
+        if self._parts.stopping.asked:
+            return "stopping", self._parts.stopping.reason
+        if permission.holds.drained:
+            return "draining", reason
+        if permission.holds.paused:
+            return "paused", reason
+        if not permission.window_open:
+            return "asleep", reason
+        if permission.short_of or permission.crawl:
+            return "paused", reason
+        if self._parts.worked_off:
+            return "idle", reason or "nothing to do"
+        return ("working", "") if self._parts.gate.may_fetch() else ("starting", reason)
+
+    def _sleep(self) -> tuple[int | None, float]:
+        """Return (by when this agent surely calls again, how long it rests); (None, 0): awake."""
+        parts = self._parts
+        return rest_outside_hours(
+            is_open=parts.permission.window_open,
+            change_ms=parts.permission.window_change_ms,
+            now_ms=parts.clock.epoch_ms(),
+            spread_s=parts.spread_s,
+            unreported=parts.unreported,
+        )
+
+
+def _opens_s(opens_ms: int | None, now_ms: int, now_s: float) -> float:
+    """Return when the hours of the site begin, monotonic; 0: nobody waits for them."""
+    return 0.0 if opens_ms is None else now_s + (opens_ms - now_ms) / 1000
+
+
+def _wait_row(one: Wait, now_s: float, opens_s: float) -> WaitRow:
+    """Return a row of a host that waits; opens_s: no host is asked before that."""
+    if opens_s > one.due_s:
+        return WaitRow(one.host, one.address, WaitReason.CLOSED, "", opens_s - now_s)
+    return WaitRow(one.host, one.address, one.reason, one.detail, one.due_s - now_s)
+
+
+def _rests(crawl: CrawlState, now_s: float) -> tuple[HostRest, ...]:
+    return tuple(
+        HostRest(
+            host=one.host,
+            rest_ms=round(one.rest_s * 1000),
+            remaining_ms=round((one.until_s - now_s) * 1000),
+            reason=one.reason,
+        )
+        for one in crawl.told_to_wait
+        if one.until_s > now_s
+    )
+
+
+def kinds_of_links(counts: KindCounts) -> list[KindOfLinks]:
+    """Return what each kind of links brought since the process started."""
+    return [
+        KindOfLinks(kind=name, links=one.links, pages=one.pages, missing=one.missing)
+        for name, one in counts.by_name.items()
+    ]
+
+
+def _stopped(*counts: StopCounts) -> dict[str, Stopped]:
+    return {
+        reason: Stopped(stopped.count, tuple(stopped.examples[:EXAMPLES]))
+        for one in counts
+        for reason, stopped in one.by_reason.items()
+    }
+
+
+def stopped_urls(*counts: StopCounts) -> list[StoppedUrls]:
+    """Return why URLs were found and not fetched, the most frequent reason first."""
+    told = [
+        StoppedUrls(reason=reason, count=stopped.count, example=stopped.examples[0])
+        for one in counts
+        for reason, stopped in one.by_reason.items()
+    ]
+    return sorted(told, key=lambda one: -one.count)[:MAX_REASONS]

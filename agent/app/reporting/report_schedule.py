@@ -1,0 +1,190 @@
+"""When the open crawl log is closed and, with the hosts that were found, put into the outbox.
+
+A log goes when the hours have ended, at a time of the day, when the list is worked off (the round
+waits for it), when a probe was finished a while ago, when it is long, or every so often where a
+demonstration asks for it.
+Invariant: what is put into the outbox is on the disk before the ledger forgets it, and is named by
+what it was made of; so a crash between the two makes no second report, and where the first was sent
+meanwhile, as when the disk was full, the second is the same byte for byte, which counts once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from typing import Final
+
+from agent.adapters.reports import OutsideBatch
+from agent.app.session.session import CrawlSession
+from agent.link.link_memory import Memory
+from agent.link.manager_time import ManagerTime
+from agent.link.outbox import Outbox
+from agent.settings import ReportSettings, day_minutes
+from shared.frozen import frozen
+from shared.wire.server_list import UrlLine, encode
+
+__all__ = ["Moment", "ReportSchedule", "Reporting"]
+
+HOSTS_A_REPORT: Final = 10_000
+PIECES_S: Final = 30.0  # pages for other pieces of a split host wait so long for more of them
+SETTLE_S: Final = 2.0  # a list that was just worked off may be followed by another at once
+
+
+@frozen
+class Moment:
+    """What the schedule must know of now."""
+
+    epoch_ms: int
+    now_s: float
+    window_open: bool
+    worked_off: bool  # units are held, and all of them are finished and quiet
+    probes_waiting: bool  # finished, and their lines are in the open log
+    log_bytes: int
+    shares_hosts: bool = False  # it has pieces of hosts that others have pieces of
+    piece_rests: bool = False  # and is through with one of them
+    pages_on_way: bool = False  # pages for other pieces were sent, and not answered yet
+
+
+class ReportSchedule:
+    """Says when a log is due. Pure but for what it remembers."""
+
+    def __init__(
+        self, settings: ReportSettings, zone: tzinfo, spread_minute: int, now_s: float
+    ) -> None:
+        """spread_minute: so long after the time of the day, as every site draws its own."""
+        self._settings = settings
+        self._zone = zone
+        self._spread = timedelta(minutes=spread_minute)
+        self._last_s = now_s
+        self._last_ms: int | None = None
+        self._hosts_s = now_s
+        self._probes_since_s: float | None = None
+
+    def retune(self, settings: ReportSettings, zone: tzinfo) -> None:
+        """Take other times."""
+        self._settings, self._zone = settings, zone
+
+    def log_due(self, now: Moment) -> str:
+        """Say why the open log must be closed now; empty: it need not."""
+        settings = self._settings
+        if not now.probes_waiting:
+            self._probes_since_s = None
+        elif self._probes_since_s is None:
+            self._probes_since_s = now.now_s
+        if self._last_ms is None:
+            self._last_ms = now.epoch_ms
+        if not now.log_bytes:
+            return ""
+        passed_s = now.now_s - self._last_s
+        if settings.every_s:
+            return "it is time" if passed_s >= settings.every_s else ""
+        if passed_s < SETTLE_S:
+            return ""
+        if now.worked_off:
+            return "the list is worked off"
+        if not now.window_open:
+            return "the hours of this site have ended"
+        if now.log_bytes >= settings.log_bytes:
+            return "the log is long"
+        since_s = self._probes_since_s
+        if since_s is not None and now.now_s - since_s >= settings.probe_s:
+            return "a probe is finished"
+        return "it is the time of the day" if self._daily(now.epoch_ms) else ""
+
+    def log_closed(self, now: Moment) -> None:
+        """Take note that the log was closed."""
+        self._last_s, self._last_ms = now.now_s, now.epoch_ms
+        self._probes_since_s = None
+
+    def hosts_due(self, now: Moment) -> bool:
+        """Tell whether hosts that were found should go now."""
+        wait_s = self._settings.every_s or self._settings.hosts_s
+        if now.pages_on_way:
+            return False  # a slow manager is sent fewer and larger reports, not more of them
+        if now.shares_hosts:
+            # Others may have nothing to do until they hear of these pages.
+            wait_s = min(wait_s, SETTLE_S if now.piece_rests else PIECES_S)
+        return now.worked_off or not now.window_open or now.now_s - self._hosts_s >= wait_s
+
+    def hosts_sent(self, now: Moment) -> None:
+        """Take note that found hosts were put into the outbox."""
+        self._hosts_s = now.now_s
+
+    def _daily(self, epoch_ms: int) -> bool:
+        """Tell whether the time of the day lies between the last log and now."""
+        if not self._settings.at or self._last_ms is None:
+            return False
+        minutes = day_minutes(self._settings.at, "reports.at")
+        now = datetime.fromtimestamp(epoch_ms / 1000, UTC)
+        last = datetime.fromtimestamp(self._last_ms / 1000, UTC)
+        for day in (0, 1):
+            midnight = datetime.combine(
+                now.astimezone(self._zone).date() - timedelta(days=day), time(), self._zone
+            )
+            at = midnight.replace(hour=minutes // 60 % 24, minute=minutes % 60) + self._spread
+            if last < at.astimezone(UTC) <= now:
+                return True
+        return False
+
+
+class Reporting:
+    """Moves what must be reported from the ledger to the outbox."""
+
+    def __init__(
+        self,
+        session: CrawlSession,
+        outbox: Outbox,
+        memory: Memory,
+        clock: ManagerTime,
+        say: Callable[[str], None],
+    ) -> None:
+        """clock: by which logs say when their lines were written, and get their names."""
+        self._session = session
+        self._outbox = outbox
+        self._memory = memory
+        self._clock = clock
+        self._say = say
+
+    @property
+    def open_log_bytes(self) -> int:
+        """Return the size of the log that grows."""
+        return self._session.ledger.open_log_bytes
+
+    async def close_log(self, reason: str) -> None:
+        """Close the open log and put it, and any that a crash left, into the outbox."""
+        self._session.ledger.close_log(self._clock.now_ms())
+        await self.hand_over_logs(reason)
+
+    async def hand_over_logs(self, reason: str) -> None:
+        """Put closed logs into the outbox."""
+        ledger = self._session.ledger
+        for log in ledger.closed_logs():
+            # Of another ledger, a log of the same number began at another time.
+            made_of = f"{log.key} {log.since_ms}"
+            minute = self._memory.log_minute(self._clock.now_ms(), made_of)
+            # Compressing takes seconds where a log is long; the crawl goes on meanwhile.
+            key = f"{log.key}-{ledger.mark}"
+            report = await asyncio.to_thread(self._outbox.put_log, key, minute, log.body())
+            ledger.forget_log(log)
+            ledger.commit()
+            self._say(f"log of {report.size_bytes} bytes is ready to be sent: {reason}")
+
+    async def hand_over_hosts(self) -> int:
+        """Put hosts that were found into the outbox; return how many."""
+        count = 0
+        session = self._session
+        while batch := session.reports.take_outside(HOSTS_A_REPORT):
+            # Those of another ledger, which was moved away, may have the same numbers.
+            key = f"{batch.key}-{session.ledger.mark}"
+            await asyncio.to_thread(self._outbox.put_hosts, key, _lines(batch))
+            session.reports.forget_outside(batch)
+            session.ledger.commit()
+            count += len(batch.urls)
+        if count:
+            self._say(f"{count} URLs of other hosts are ready to be sent")
+        return count
+
+
+def _lines(batch: OutsideBatch) -> Iterator[bytes]:
+    return encode(UrlLine(one.url, one.referer) for one in batch.urls)

@@ -1,0 +1,142 @@
+"""Whether pages can be fetched from here: one request on the way on which the crawl would go.
+
+The name is looked up as the crawl does (`naming.servers`), its address is judged by the same rules,
+and the same fetcher sends the request, from the same address and through the same proxy.
+It asks for /robots.txt, which anybody may have, of the manager's host or of one that a person
+named: no third party is called unasked. No key goes with it; any answer shows that the way is open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from agent.adapters.clock import SystemClock
+from agent.adapters.curl import CurlFetcher
+from agent.app.session.session import resolver_of
+from agent.app.session.single_fetch import with_contact
+from agent.app.startup.settings_mapping import fetch_options
+from agent.control.doctor import Check
+from agent.pipeline.addresses import pinned
+from agent.pipeline.ports import FetchAnswer, FetchRequest, LookUp
+from agent.settings import Settings
+from agent.settings.texts import is_loopback
+from shared.errors import SettingError, UrlError
+from shared.naming import AddressRules, HostFailure
+from shared.urls import canonical, host_of
+
+__all__ = ["check_way_out", "host_asked_for", "without_password"]
+
+NAME: Final = "way to pages"
+WAIT_S: Final = 20.0
+LOOK_UP_S: Final = 2.0
+LOOK_UP_TRIES: Final = 2
+BODY_BYTES: Final = 1000
+_PROXY_REFUSES: Final = 407
+_MAY_BE_THE_PROXYS: Final = (403, 502, 503, 504)
+_ANSWERED: Final = ("answered", "truncated")
+_EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
+_UNKNOWN: Final = (HostFailure.NO_SUCH_NAME, HostFailure.NO_ADDRESS)
+
+
+def host_asked_for(page: str) -> str:
+    """Return the name of the host of a page that a person named; "": it is no URL."""
+    try:
+        return urlsplit(canonical(page)).hostname or "" if page else ""
+    except (UrlError, ValueError):
+        return ""
+
+
+async def check_way_out(settings: Settings, manager: str, page: str = "") -> Check:
+    """Try one request. manager: its URL; empty: it is not reached. page: a URL to try instead."""
+    name = host_asked_for(page or manager)
+    if not page and (not manager or is_loopback(name)):
+        why = "the manager is this machine" if manager else "the manager is not reached"
+        return Check(
+            NAME, f"not tried, as {why}: prs doctor --page URL tries a site of your choice"
+        )
+    if not name:
+        return Check(
+            NAME, f"--page {page[:200]}: is no URL", "name one, as https://www.example.org"
+        )
+    # Where the manager is, is the partner's own matter; the crawl never goes there.
+    rules = AddressRules(settings.naming.allowed_networks if page else _EVERYWHERE)
+    host = host_of(canonical(page or manager))
+    try:
+        found = await _look_up(settings, host, rules)
+    except SettingError as error:
+        return Check(NAME, f"{name} was not looked up", str(error))
+    if not found.addresses:
+        if not page and settings.naming.servers and found.failure in _UNKNOWN:
+            said = f"not tried, as naming.servers do not know the manager's name: {found.reason}"
+            return Check(NAME, f"{said}; prs doctor --page URL tries a site of your choice")
+        return _no_address(settings, name, found)
+    return _judged(settings, name, host, await _ask(settings, host, found, rules))
+
+
+async def _look_up(settings: Settings, host: str, rules: AddressRules) -> LookUp:
+    resolver = resolver_of(settings, rules, timeout_s=LOOK_UP_S, tries=LOOK_UP_TRIES)
+    try:
+        return await resolver.look_up(host)
+    finally:
+        await resolver.close()
+
+
+def _no_address(settings: Settings, name: str, found: LookUp) -> Check:
+    said = f"{name} is not reached {_way(settings)}: {found.reason}"
+    if found.failure is HostFailure.FORBIDDEN_ADDRESS:
+        remedy = "naming.allowed_networks allows private ranges that are to be crawled"
+        return Check(NAME, said, remedy)
+    asked = "naming.servers" if settings.naming.servers else "the name servers of this machine"
+    return Check(NAME, said, f"check the name, and {asked}; {_remedy(settings.network.proxy)}")
+
+
+async def _ask(settings: Settings, host: str, found: LookUp, rules: AddressRules) -> FetchAnswer:
+    """Return what came of a request for robots.txt, as the crawl's fetcher sends it."""
+    options = replace(fetch_options(with_contact(settings)), deadline_s=WAIT_S)
+    fetcher = CurlFetcher(options, lambda: True, rules.refusal, SystemClock())
+    answer: asyncio.Future[FetchAnswer] = asyncio.get_running_loop().create_future()
+    url, address = canonical(host) + "robots.txt", pinned(found.addresses[0])
+    try:
+        fetcher.start(FetchRequest(url, address, BODY_BYTES, rules=True), answer.set_result)
+        return await answer
+    finally:
+        fetcher.close()
+
+
+def _judged(settings: Settings, name: str, host: str, answer: FetchAnswer) -> Check:
+    proxy, how = settings.network.proxy, _way(settings)
+    if answer.outcome == "retry":  # it was there, whatever is wrong with its answers
+        return Check(NAME, f"{name} answers {how}")
+    status = answer.status if answer.outcome in _ANSWERED else 0
+    if not status:
+        why = answer.detail or answer.outcome
+        return Check(NAME, f"{name} is not reached {how}: {why}", _remedy(proxy))
+    if proxy and status == _PROXY_REFUSES:
+        return Check(NAME, f"{how}: it wants a user and a password", _remedy(proxy))
+    if proxy and host.startswith("http:") and status in _MAY_BE_THE_PROXYS:
+        said = f"{how}: the answer is {status}, which may be the proxy's own"
+        return Check(NAME, said, _remedy(proxy))
+    return Check(NAME, f"{name} answers {how}")
+
+
+def _way(settings: Settings) -> str:
+    proxy = settings.network.proxy
+    return f"through {without_password(proxy)}" if proxy else "without a proxy"
+
+
+def _remedy(proxy: str) -> str:
+    if proxy:
+        return "check network.proxy, its user and password, and whether it lets this host through"
+    return (
+        "if pages may only be fetched through a proxy, set network.proxy; else check the firewall. "
+        "prs doctor --page URL tries a site of your choice"
+    )
+
+
+def without_password(proxy: str) -> str:
+    """Return the URL of a proxy as it may be shown."""
+    scheme, mark, rest = proxy.rpartition("://")
+    return scheme + mark + rest.rpartition("@")[2]

@@ -1,0 +1,117 @@
+"""When a run with `--once` ends: all is finished, reported and sent, or the hours are over.
+
+A manager gives out work only to agents that have just called, so an empty list at first says
+nothing: the run ends when several syncs in a row have brought no news. Segments that the manager
+asked for are sent to their end, also beyond the hours of the crawl, within those of collection.
+A start on a day without hours, a holiday, does not wait for the next one: cron comes again.
+Another installation's manager ends the run as soon as there is no work under a permit: whoever
+starts it again asks again. What is here stays.
+Source: seed 004, 5.1.5 (started by cron at night, ended after the log was sent).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from agent.app.collection.collection import Collecting
+from agent.app.manager_link.conversation import Conversation
+from agent.app.startup.agent_parts import Parts
+from agent.errors import LinkError, RefusedError
+from shared.plurals import agreeing
+
+__all__ = ["SingleRun"]
+
+ANSWERS_WITHOUT_NEWS: Final = 3
+WAIT_MOST_S: Final = 20 * 3600.0  # for the hours to begin; whoever starts it once a day waits too
+_NEED_A_PERSON: Final = frozenset({401, 403, 404, 409, 426})
+
+
+class SingleRun:
+    """Asks the agent to stop when there is nothing left to do."""
+
+    def __init__(self, parts: Parts, collecting: Collecting) -> None:
+        self._parts = parts
+        self._collecting = collecting
+        self._was_open = False
+        self._answers_at_news = 0
+        self.refused = ""  # the manager's no, with its remedy, where that ended the run
+        self.unreached = ""  # whose manager answered instead of this agent's, where that did
+
+    def look(self, talk: Conversation) -> None:
+        """Look once, after everything else was looked at."""
+        stopping = self._parts.stopping
+        if talk.refusal is not None and talk.refusal.status in _NEED_A_PERSON:
+            self.refused = talk.poller.trouble
+            stopping.ask("the manager refused this agent")
+            return
+        if talk.foreign is not None and not self._goes_on_alone():
+            self.unreached = _said(talk.foreign)
+            stopping.ask("the manager that answers is not this agent's own")
+            return
+        why = self._over(talk)
+        if not why:
+            self._collecting.go_on()
+        elif self._collecting.finish():
+            stopping.ask(why)
+
+    def _goes_on_alone(self) -> bool:
+        """Return whether a permit and unfinished work remain, which no other manager ends."""
+        return self._parts.gate.may_fetch() and not self._parts.worked_off
+
+    def _over(self, talk: Conversation) -> str:
+        """Return why nothing is left to fetch and to report; empty: something is."""
+        is_open = self._parts.permission.window_open
+        self._was_open = self._was_open or is_open
+        holds = self._parts.permission.holds
+        if holds.drained:
+            if holds.handed_back and not self._parts.unreported:
+                return "drained, and all is reported"
+        elif not self._all_told(talk):
+            self._answers_at_news = talk.answers
+        elif not is_open:
+            if self._was_open:
+                return "the hours of this site are over, and all is reported"
+            if talk.answers and self._opens_in_s() > WAIT_MOST_S:
+                return "this site has no hours today, and all is reported"
+        elif not self._parts.worked_off:
+            self._answers_at_news = talk.answers
+        elif talk.answers - self._answers_at_news >= ANSWERS_WITHOUT_NEWS:
+            return self._all_done()
+        return ""
+
+    def _all_done(self) -> str:
+        session = self._parts.session
+        failed = sum(session.reports.failures().values())
+        if not failed:
+            return "all units are finished, and all is reported"
+        done = len(session.scope.finished) + len(session.scope.resting)
+        return agreeing(
+            f"{failed} of {done} units failed, the others are finished, and all is reported"
+        )
+
+    def _opens_in_s(self) -> float:
+        change_ms = self._parts.permission.window_change_ms
+        now_ms = self._parts.clock.epoch_ms()
+        return math.inf if change_ms is None else (change_ms - now_ms) / 1000
+
+    def _all_told(self, talk: Conversation) -> bool:
+        session = self._parts.session
+        return (
+            session.quiet
+            and not self._parts.unreported
+            and not session.reports.pending_finished(1)
+            and talk.poller.acknowledged == talk.poller.in_force
+        )
+
+
+def _said(error: LinkError) -> str:
+    """Return a sentence on the manager that answered, with what becomes of what is here."""
+    who = "says that this agent is of another installation"
+    if isinstance(error, RefusedError):
+        shown = f"installation {error.installation}" if error.installation else "no id"
+        who = f"does not know this agent's key ({error.status}), and shows {shown}, not its own"
+    return (
+        f"the manager that answers {who}; the list and what was fetched stay here, and the next "
+        "start asks again"
+    )

@@ -1,0 +1,54 @@
+"""Give an agent another key, while nothing works in its home (docs/adr/0154)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+from agent.adapters.clock import SystemClock
+from agent.app.startup.composition import client_of
+from agent.link.errors import RefusedError
+from agent.link.keys import UNKNOWN_KEY, Identity, renew
+from agent.link.link_memory import Memory
+from agent.settings import Home, Settings
+from shared.wire.names import hash_of_key
+
+__all__ = ["renew_key"]
+
+
+def renew_key(settings: Settings, identity: Identity) -> Identity:
+    """Replace the key, or end what an earlier try began; the caller holds the home's lock.
+
+    Raises HomeError, LinkError: the home is as it was.
+    """
+    home = Home(settings.home)
+
+    async def hand_in(key: str) -> None:
+        async with client_of(settings, identity) as client:
+            await client.change_key(key)
+
+    async def is_known(coming: Identity) -> bool:
+        try:
+            async with client_of(settings, coming) as client:
+                await client.is_restart()
+        except RefusedError as error:
+            if error.status == UNKNOWN_KEY:
+                return False
+            raise
+        return True
+
+    renewed = asyncio.run(renew(home, identity, hand_in, is_known))
+    _keep_place(home, identity, renewed)
+    return renewed
+
+
+def _keep_place(home: Home, before: Identity, now: Identity) -> None:
+    """Say of the new key what was known of the old one: where it was used (docs/adr/0109).
+
+    As another key it would wait for no copy, and one may be at work with a permit of the old key.
+    """
+    clock, chance = SystemClock(), random.SystemRandom()
+    memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), chance=chance)
+    key_hash, _, place = memory.place.partition(" ")
+    if key_hash == hash_of_key(before.key):
+        memory.remember_place(f"{hash_of_key(now.key)} {place}")

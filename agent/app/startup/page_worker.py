@@ -1,0 +1,39 @@
+"""A page worker: as a program, `python -m agent.app.startup.page_worker`, or forked by a nursery.
+
+The agent starts it, nobody else.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from agent.adapters.pages.child import Work, files_told, serve
+from agent.adapters.pages.worker_start import Files
+from agent.modules.page.limits import PageLimits
+from agent.modules.page.work import PageRead, finished, read
+from agent.pipeline.messages import Fetched
+
+__all__ = ["be_worker", "main"]
+
+
+def main() -> None:
+    """Work on pages until the agent ends."""
+    be_worker(files_told())
+
+
+def be_worker(files: Files) -> None:
+    """Work on the pages that come by these files."""
+    serve(_work, files)
+
+
+def _work(limits: dict[str, Any]) -> Work[PageRead]:
+    return Work(partial(_read, PageLimits(**limits)), finished)
+
+
+def _read(limits: PageLimits, page: Fetched, unread: str) -> PageRead:
+    return read(page, limits, unread)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""`prs run`: the agent itself."""
+
+from __future__ import annotations
+
+import click
+
+from agent.cli.options import REFUSED, UNREACHABLE, Place, in_words, pass_place, say, set_option
+from agent.cli.terminal import Terminal
+from agent.control.group import lead_a_group
+from agent.control.lock import well
+from agent.settings.home import Home
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="End when all is finished and reported; for cron.")
+@click.option("--quiet", is_flag=True, help="Say nothing but what is wrong.")
+@click.option("--replace", is_flag=True, help="End a process that works in this home already.")
+@click.option(
+    "--replace-hung",
+    is_flag=True,
+    help="End it only if it hangs; else leave it alone, exit code 0.",
+)
+@set_option
+@pass_place
+def run(
+    place: Place,
+    once: bool,
+    quiet: bool,
+    replace: bool,
+    replace_hung: bool,
+    overrides: tuple[str, ...],
+) -> None:
+    """Crawl for the manager until SIGTERM, `prs stop`, or with --once until all is done."""
+    terminal = Terminal(quiet=quiet)
+    lead_a_group()
+    with in_words():
+        settings = place.settings(overrides)
+        if replace_hung and not replace and (other := well(Home(settings.home).lock)):
+            # What cron finds each hour of a night; nothing of an agent is imported for it.
+            terminal.end(f"stopped: process {other.pid} works here and is well")
+            return
+        from agent.app.startup.page_worker_nursery import nursery  # noqa: PLC0415  # see above
+
+        with nursery(settings) as page_workers:
+            from agent.app.startup.agent_run import run_agent  # noqa: PLC0415  # none of it is theirs
+            from agent.settings import renamed_settings  # noqa: PLC0415  # nor this
+
+            try:
+                ended = run_agent(
+                    settings,
+                    once=once,
+                    replace="always" if replace else "hung" if replace_hung else "never",
+                    say=terminal.say,
+                    show=terminal.show,
+                    reread=lambda: place.settings(overrides),
+                    renamed=lambda: renamed_settings(place.path, overrides),
+                    nursery=page_workers,
+                )
+            finally:
+                terminal.clear()
+    terminal.end(f"stopped: {ended.reason}")
+    if ended.refused:
+        raise SystemExit(_failed(ended.refused, REFUSED))
+    if ended.unreached:
+        raise SystemExit(_failed(ended.unreached, UNREACHABLE))
+
+
+def _failed(text: str, code: int) -> int:
+    say(f"Error: {text}", err=True)
+    return code

@@ -1,0 +1,44 @@
+"""`prs update` and `prs sync`: bring this installation up to date; call the manager once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from agent.app.manager_link.single_sync import sync_once
+from agent.cli.options import Place, in_words, pass_place, say
+from agent.control.launcher_program import launcher_words
+
+__all__ = ["sync", "update"]
+
+
+@click.command()
+@click.option("--again", is_flag=True, help="Try also what failed or went back before.")
+@click.option("--quiet", is_flag=True, help="Write only into the log; for cron.")
+@click.option("--pin", metavar="VERSION", help='Stay on VERSION; "" ends that.')
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Trust this first root; from the administrator of the crawl.",
+)
+@pass_place
+def update(place: Place, again: bool, quiet: bool, pin: str | None, root: Path | None) -> None:
+    """Install the release that the manager offers, if people signed it; go back if it fails."""
+    with in_words():
+        words = launcher_words(place.path)
+    words += ["--again"] if again else []
+    words += ["--quiet"] if quiet else []
+    words += ["--pin", pin] if pin is not None else []
+    words += ["--root", str(root.absolute())] if root is not None else []
+    os.execv(words[0], words)  # noqa: S606 - an interpreter of ours, no shell
+
+
+@click.command()
+@pass_place
+def sync(place: Place) -> None:
+    """Call the manager once, and say what it answered; exit code 0 means that it did."""
+    with in_words():
+        answer = sync_once(place.settings())
+    say(f"answered: round {answer.round}, list {answer.generation}")

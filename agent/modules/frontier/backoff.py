@@ -1,0 +1,151 @@
+"""The addresses that are left alone for longer than usual: for a restart, and for whoever asks why.
+
+They are in the ledger by the wall clock, since no other one goes on while the process is dead. A
+clock that was set wrongly meanwhile makes a rest shorter or longer, but never longer than the
+longest that there is.
+Invariant: costs the same however many there are: counted all, shown those that failed last.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Final
+
+from agent.modules.frontier.crawl_delay import is_first_fault, is_strike
+from agent.modules.frontier.queues import AddressQueue, HostQueue
+from agent.modules.frontier.wall_clock import WallClock
+from agent.modules.retry import ANSWERED
+from agent.pipeline.messages import Tick
+from agent.pipeline.ports import FetchAnswer, Ledger, Rest
+from shared.frozen import frozen
+
+__all__ = ["SHOWN", "BackedOff", "BackingOff"]
+
+SHOWN: Final = 10
+REMEMBERED_MS: Final = 86_400_000
+"""A rest that was over so long ago says nothing of an address any more."""
+
+
+@frozen
+class BackedOff:
+    """One address that rests longer because of what it answered, or did not."""
+
+    address: str
+    host: str  # that was asked last
+    reason: str
+    strikes: int
+    until_s: float  # monotonic
+    rest_s: float = 0.0  # between two requests
+
+
+class BackingOff:
+    """What the frontier notes of them."""
+
+    def __init__(self, ledger: Ledger, wall: WallClock) -> None:
+        """Remember what the process before this one noted."""
+        self._ledger = ledger
+        self._wall = wall
+        self._by_address: dict[str, BackedOff] = {}
+        self._before = {rest.address: rest for rest in ledger.rests()}
+
+    def __len__(self) -> int:
+        return len(self._by_address)
+
+    def tell_time(self, tick: Tick) -> None:
+        """Learn what the two clocks say."""
+        if not self._wall.known:
+            for address, rest in list(self._before.items()):
+                if rest.until_ms < tick.epoch_ms - REMEMBERED_MS:
+                    del self._before[address]
+                    self._ledger.forget_rest(address)
+        self._wall.tell(tick)
+
+    def resume(self, address: AddressQueue, now_s: float, longest_s: float) -> None:
+        """Let an address that is taken up rest on as it had to before the restart.
+
+        longest_s: no rest lasts longer. To be called after `tell_time`.
+        """
+        rest = self._before.pop(address.name, None)
+        if rest is None or not self._wall.known:
+            return
+        left_s = min(self._wall.at_s(rest.until_ms) - now_s, longest_s)
+        address.strikes = max(address.strikes, rest.strikes)
+        address.not_before_s = max(address.not_before_s, now_s + left_s)
+        self._by_address[address.name] = BackedOff(
+            rest.address, rest.host, rest.reason, address.strikes, address.not_before_s
+        )
+
+    def resume_host(self, host: HostQueue, now_s: float, longest_s: float) -> None:
+        """Let a host that is taken up rest on as it asked for before the restart."""
+        rest = self._before.pop(_of_host(host.name), None)
+        if rest is None or not self._wall.known:
+            return
+        left_s = min(self._wall.at_s(rest.until_ms) - now_s, longest_s)
+        if left_s > 0:
+            host.not_before_s = max(host.not_before_s, now_s + left_s)
+            host.asks, host.asks_since_s = rest.reason, now_s
+
+    def note(
+        self, address: AddressQueue, ended: FetchAnswer, asker: HostQueue | None = None
+    ) -> BackedOff | None:
+        """Take note of the end of a request, after the rests that follow were computed.
+
+        asker: the host for which it was; where it asks for more than its address rests, that is
+        kept of the host alone.
+        """
+        known = self._by_address.pop(address.name, None)
+        if ended.retry_after_s is None and (
+            not address.strikes or is_first_fault(ended, address.strikes)
+        ):
+            if known is not None:
+                self._ledger.forget_rest(address.name)
+            return None
+        if is_strike(ended) or ended.retry_after_s is not None:
+            reason = f"status {ended.status}" if ended.outcome in ANSWERED else ended.outcome
+            if ended.retry_after_s is not None:
+                reason += f", Retry-After {ended.retry_after_s:.0f} s"
+        else:
+            reason = "after errors"
+        own = asker is not None and ended.retry_after_s is not None
+        until_s = address.not_before_s
+        if own and asker is not None and asker.not_before_s > until_s:
+            until_s = asker.not_before_s
+            if self._wall.known:
+                until_ms = self._wall.epoch_ms(until_s)
+                name = _of_host(asker.name)
+                self._ledger.keep_rest(Rest(name, asker.name, reason, 0, until_ms))
+        one = BackedOff(
+            address.name,
+            ended.due.host,
+            reason,
+            address.strikes,
+            until_s,
+            max(address.rest_s, until_s - ended.ended_s) if own else address.rest_s,
+        )
+        self._by_address[address.name] = one
+        if self._wall.known:
+            until_ms = self._wall.epoch_ms(address.not_before_s)
+            self._ledger.keep_rest(Rest(one.address, one.host, reason, one.strikes, until_ms))
+        return one
+
+    def forget(self, address: str) -> None:
+        """Let go of an address that nothing is left of."""
+        if self._by_address.pop(address, None) is not None:
+            self._ledger.forget_rest(address)
+
+    def forget_host(self, name: str) -> None:
+        """Let go of what a host asked for, whose rest is over."""
+        self._ledger.forget_rest(_of_host(name))
+
+    def of_address(self, address: str) -> BackedOff | None:
+        """Return what is known of an address; None: it does not rest for longer."""
+        return self._by_address.get(address)
+
+    def last(self) -> tuple[BackedOff, ...]:
+        """Return those that failed last."""
+        return tuple(islice(reversed(self._by_address.values()), SHOWN))
+
+
+def _of_host(name: str) -> str:
+    """Return under what the ledger keeps the rest of a host; no address is written so."""
+    return f"host {name}"

@@ -1,0 +1,137 @@
+"""When a job is done: looked at with the ticks, when nothing is on its way inside.
+
+Invariant: a job is done only when nothing of it waits or is under way, or when it has stopped for
+a reason and nothing is under way. One of which not a single page was had is not complete but
+unreachable. A piece of a split host is done in the same way, but stays:
+others may find more of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from agent.modules.counts import StopCounts
+from agent.modules.frontier.queues import JobQueue
+from agent.modules.frontier.registry import Holdings
+from agent.pipeline.messages import Job, RulesDue, UnitFinished
+from agent.pipeline.spec import Output
+from shared.host_failures import HostFailure
+from shared.urls import host_of
+
+__all__ = ["Finishing"]
+
+COMPLETE: Final = "complete"
+LOOKED_AT_A_TICK: Final = 2000  # jobs: a list of a million begins at once
+
+
+class Finishing:
+    """Looks at jobs that may be done. given_up: counts URLs that are not fetched."""
+
+    def __init__(self, holdings: Holdings, given_up: StopCounts) -> None:
+        self._has = holdings
+        self._given_up = given_up
+
+    def finished(self) -> Iterator[Output]:
+        """Report the jobs that are done. To be called when nothing is on its way inside."""
+        has = self._has
+        self._look_at_fresh()
+        for number in list(islice(has.dirty, LOOKED_AT_A_TICK)):
+            has.dirty.pop(number, None)
+            queue = has.jobs.get(number)
+            if queue is None:
+                # Not placed, at least not here: done only if no URL of it passed the filters.
+                job = has.open_job(number)
+                if job is not None and not has.ledger.queued(number):
+                    yield "finished", self._finished_asleep(job)
+                continue
+            reason = self._reason(queue)
+            if reason:
+                if queue.job.is_piece and reason == COMPLETE:
+                    has.let_rest(queue)
+                else:
+                    has.drop_job(queue)
+                yield "finished", self._finished(queue, reason)
+
+    def _look_at_fresh(self) -> None:
+        """Let some of the jobs that have just begun be looked at."""
+        fresh = self._has.fresh
+        while fresh and len(self._has.dirty) < LOOKED_AT_A_TICK:
+            numbers = fresh[0]
+            self._has.dirty.update(dict.fromkeys(numbers[-LOOKED_AT_A_TICK:]))
+            del numbers[-LOOKED_AT_A_TICK:]
+            if not numbers:
+                fresh.popleft()
+
+    def _finished_asleep(self, job: Job) -> UnitFinished:
+        """Return what is said of a job without a URL of which nothing is awake."""
+        row = self._has.ledger.job(job.number)
+        if row is None or not row.address:
+            return _finished(job, host_of(job.unit), 0, 0, "nothing to fetch")
+        reason, failure = COMPLETE, None
+        if row.pages and not row.kept and not job.is_piece:
+            reason, failure = "unreachable: no page answered", HostFailure.UNREACHABLE
+        return _finished(job, row.host, row.pages, row.response_bytes, reason, failure)
+
+    def _finished(self, queue: JobQueue, reason: str) -> UnitFinished:
+        """Return what is said of a job that was awake."""
+        row = self._has.ledger.job(queue.job.number)
+        failure = queue.failure if queue.stopped else None
+        if row is not None and row.kept > queue.faults:
+            failure = None
+        elif not queue.stopped and self._no_page(queue):
+            failure = HostFailure.UNREACHABLE
+        return _finished(
+            queue.job, queue.host.name, queue.pages, queue.response_bytes, reason, failure
+        )
+
+    def _reason(self, queue: JobQueue) -> str:
+        """Return why a job is done; "": it is not."""
+        host, number = queue.host, queue.job.number
+        rules_under_way = host.in_flight and isinstance(host.address.holder, RulesDue)
+        if queue.under_way or host.leaves_to or rules_under_way:
+            return ""
+        if not queue.stopped and not queue.at_limit:
+            if queue.waits:
+                return ""
+            if not self._has.ledger.queued(number):
+                return self._no_page(queue) or COMPLETE
+            assert queue.front is not None  # nothing waits
+            queue.front.begin_again()
+            self._has.turns.offer_job(queue)
+            return ""
+        left = self._has.ledger.queued(number)
+        if not left and not queue.stopped:
+            return self._no_page(queue) or COMPLETE
+        reason = queue.stopped or self._no_page(queue) or "page limit"
+        if left:
+            kind, _, why = reason.partition(": ")
+            unit = queue.job.unit
+            self._given_up.add(kind, f"{unit} ({why})" if why else unit, left)
+        return reason
+
+    def _no_page(self, queue: JobQueue) -> str:
+        """Return why not a single page of a job was had; "": one was, or there was none.
+
+        A piece of a split host goes on, whatever its first pages were: others find more of it.
+        """
+        if queue.job.is_piece:
+            return ""
+        row = self._has.ledger.job(queue.job.number)
+        if row is None or not row.pages or row.kept > queue.faults:
+            return ""
+        return f"unreachable: {queue.trouble or 'no page answered'}"
+
+
+def _finished(
+    job: Job,
+    host: str,
+    pages: int,
+    response_bytes: int,
+    reason: str,
+    failure: HostFailure | None = None,
+) -> UnitFinished:
+    return UnitFinished(
+        job.number, job.unit, host, job.kind, job.round, pages, response_bytes, reason, failure
+    )

@@ -1,0 +1,158 @@
+"""A host that changes its address, from the partition of the old one to that of the new one.
+
+    resolve:  Moved(host, new, before), to all partitions
+    old:      gives the host no more turns; when nothing of it is under way: HandedOver(host, new)
+    new:      has waited for that since Moved; takes the jobs up from the ledger
+
+Nobody fetches anything of the host in between, so no page is fetched twice, and the old address
+keeps its clock. A runner delivers what is for all to all of them before anything that follows from
+it, so the new partition always hears of the move before the host comes. The rest that the host
+itself asks for goes with it. The host can move on meanwhile: the old one changes its aim, or, if it
+has handed over already, the one in the middle passes it on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from agent.modules.frontier.queues import HostQueue
+from agent.modules.frontier.registry import Holdings
+from agent.pipeline.messages import HandedOver, Job, Moved, Placed, UnitClosed
+from agent.pipeline.partition import Partition
+from agent.pipeline.spec import Output
+
+__all__ = ["Moving"]
+
+
+@dataclass(slots=True)
+class _Expected:
+    """A host that somebody will hand over to us."""
+
+    address: str
+    jobs: dict[int, Job] = field(default_factory=dict)  # that were placed here meanwhile
+
+
+class Moving:
+    """What a frontier knows of hosts on their way."""
+
+    def __init__(self, holdings: Holdings, partition: Partition) -> None:
+        self._has = holdings
+        self._partition = partition
+        self._expected: dict[str, _Expected] = {}
+        self._forward: dict[str, str] = {}  # hosts that went on before they came
+
+    def is_expected(self, placed: Placed, job: Job) -> bool:
+        """Tell whether a host's queue is still on its way; its new job then waits for it."""
+        expected = self._expected.get(placed.host)
+        if expected is None:
+            return False
+        expected.jobs[job.number] = job
+        return True
+
+    def wake(self, number: int) -> None:
+        """Take up the address at which a dormant job is thought to be."""
+        row = self._has.ledger.job(number)
+        if row is not None and row.address:
+            self._has.address(row.address)
+
+    def moved(self, move: Moved) -> Iterator[Output]:
+        """Take note of a move; what follows at once leaves."""
+        here = self._has.hosts.get(move.host)
+        if here is None and self._has.dormant.any_at(move.before):
+            self._has.address(move.before)
+            here = self._has.hosts.get(move.host)
+        to_us = bool(move.address) and self._partition.holds(move.address)
+        if here is not None:
+            yield from self._from_here(here, move, to_us)
+            return
+        expected = self._expected.get(move.host)
+        if expected is not None and expected.address == move.before:
+            yield from self._from_between(expected, move, to_us)
+            return
+        if to_us:
+            self._expect(move)
+        if move.address and self._partition.holds(move.before):
+            yield "handed", HandedOver(move.host, move.address, ())
+
+    def _from_here(self, host: HostQueue, move: Moved, to_us: bool) -> Iterator[Output]:
+        if to_us and move.address != host.address.name:
+            host.leaves_to = move.address
+            self._expect(move)
+            yield from self.hand_over_if_quiet(host)
+            return
+        # It stays, goes further than was thought, or has no address any more. Jobs that were
+        # placed meanwhile where it does not come now go with the others.
+        expected = self._expected.pop(host.name, None)
+        for number in expected.jobs if expected is not None else ():
+            job = self._has.open_job(number)
+            if job is not None and number not in self._has.jobs:
+                self._has.add_job(job, host)
+        if move.address and move.address != host.address.name:
+            host.leaves_to = move.address
+            yield from self.hand_over_if_quiet(host)
+            return
+        host.leaves_to = ""
+        if not move.address:
+            self._has.stop(host, f"unreachable: {move.reason}", move.failure)
+        for queue in host.jobs.values():
+            self._has.turns.offer_job(queue)
+        self._has.turns.offer_host(host)
+
+    def _from_between(self, expected: _Expected, move: Moved, to_us: bool) -> Iterator[Output]:
+        if to_us:
+            expected.address = move.address
+            return
+        del self._expected[move.host]
+        if move.address:
+            self._forward[move.host] = move.address
+            if expected.jobs:  # ahead of the others, which come from the old address
+                yield "handed", HandedOver(move.host, move.address, tuple(expected.jobs.values()))
+            return
+        for number in expected.jobs:
+            job = self._has.open_job(number)
+            if job is not None:
+                host = self._has.host(move.host, self._has.address(move.before))
+                self._has.add_job(job, host)
+                self._has.stop(host, f"unreachable: {move.reason}", move.failure)
+
+    def handed(self, message: HandedOver) -> Iterator[Output]:
+        """Take a host up, or pass it on."""
+        onward = self._forward.pop(message.host, None)
+        if onward is not None:
+            yield "handed", replace(message, address=onward)
+            return
+        expected = self._expected.pop(message.host, None)
+        name = message.address if expected is None else expected.address
+        jobs = {job.number: job for job in message.jobs}
+        if expected is not None:
+            jobs |= expected.jobs
+        has, queues = self._has, []
+        for number, job in jobs.items():
+            if has.scope.jobs.numbered(number) is None:
+                if job in message.jobs:  # it left the list while it was between us
+                    yield "closed", UnitClosed(number, job.unit, message.host)
+                continue
+            current = has.open_job(number)
+            if current is None or number in has.jobs:
+                continue
+            queues.append(has.add_job(current, has.host(message.host, has.address(name))))
+        host = has.hosts.get(message.host)
+        if host is not None:  # it may have been here: jobs go ahead of the others
+            host.not_before_s = max(host.not_before_s, message.not_before_s)
+        for queue in queues:
+            has.turns.offer_job(queue)
+
+    def hand_over_if_quiet(self, host: HostQueue) -> Iterator[Output]:
+        """Let a host go that is to move, once nothing of it is under way."""
+        if not host.leaves_to or not host.quiet:
+            return
+        jobs = tuple(queue.job for queue in host.jobs.values())
+        address, not_before_s = host.leaves_to, host.not_before_s
+        self._has.drop_host(host)
+        yield "handed", HandedOver(host.name, address, jobs, not_before_s)
+
+    def _expect(self, move: Moved) -> None:
+        self._forward.pop(move.host, None)
+        expected = self._expected.setdefault(move.host, _Expected(move.address))
+        expected.address = move.address

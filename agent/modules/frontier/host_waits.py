@@ -1,0 +1,134 @@
+"""Hosts that wait for their next request: until when at least, and for which reason.
+
+A host waits for the rest of its address, for one of its own, for the next attempt of a URL,
+or for its robots.txt. What holds up all of them (no permit, a pause) is said elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
+from shared.frozen import frozen
+
+if TYPE_CHECKING:
+    from agent.modules.frontier.registry import Holdings
+    from agent.modules.frontier.scheduler import Sleeper
+
+__all__ = ["LOOKED_AT", "Wait", "WaitReason", "waits"]
+
+LOOKED_AT: Final = 500
+"""So many sleepers are looked at; some of them have nothing to do any more."""
+LONGER: Final = 1.01
+
+
+class WaitReason(StrEnum):
+    """The reason for which a host is not asked at once."""
+
+    INTERVAL = "interval"
+    """The usual interval between two requests to one address."""
+    SLOW = "slow"
+    """Ten times as long as its last answer took."""
+    BACK_OFF = "back_off"
+    """It answered with errors, 429 or 503, or not at all, or asked for a time by Retry-After."""
+    CRAWL_DELAY = "crawl_delay"
+    """Its robots.txt asks for a Crawl-delay."""
+    SHARED = "shared"
+    """The list gives it an interval, because other agents fetch from it too."""
+    RETRY = "retry"
+    """Only URLs are left that are tried again later."""
+    ROBOTS = "robots"
+    """Its robots.txt was asked for and has not come."""
+    CLOSED = "closed"
+    """The hours of the site are over (`agent.app.reporting.agent_view` finds it)."""
+
+
+@frozen
+class Wait:
+    """A host that waits. due_s: monotonic. detail: the answer, or seconds; empty: none."""
+
+    host: str
+    address: str
+    due_s: float
+    reason: WaitReason
+    detail: str = ""
+
+
+def waits(has: Holdings, limit: int) -> list[Wait]:
+    """Return hosts that wait, the longest first, each once."""
+    found: dict[str, Wait] = {}
+    for due_s, sleeper in islice(has.turns.sleepers(), LOOKED_AT):
+        one = _wait(has, sleeper, due_s)
+        if one is not None and one.host not in found:
+            found[one.host] = one
+            if len(found) == limit:
+                break
+    if len(found) < limit:
+        for one in _waits_for_rules(has):
+            found.setdefault(one.host, one)
+            if len(found) == limit:
+                break
+    return sorted(found.values(), key=lambda one: -one.due_s)
+
+
+def _waits_for_rules(has: Holdings) -> Iterator[Wait]:
+    """Yield hosts whose robots.txt was asked for and has not come."""
+    for host in islice(has.hosts.values(), LOOKED_AT):
+        if host.rules == "asked":
+            due_s = max(has.turns.now_s, host.not_before_s, host.address.not_before_s)
+            yield Wait(host.name, host.address.name, due_s, WaitReason.ROBOTS)
+
+
+def _wait(has: Holdings, sleeper: Sleeper, due_s: float) -> Wait | None:
+    match sleeper:
+        case AddressQueue():
+            host = next(_asked_next(sleeper), None)
+            if host is None or not sleeper.wants_turn:
+                return None
+            due_s = max(due_s, sleeper.not_before_s, host.not_before_s)
+            reason, detail = _of_address(has, sleeper, host)
+            return Wait(host.name, sleeper.name, due_s, reason, detail)
+        case HostQueue():
+            if not sleeper.wants_turn:
+                return None
+            due_s = max(due_s, sleeper.not_before_s, sleeper.address.not_before_s)
+            reason, detail = _of_host(sleeper)
+            return Wait(sleeper.name, sleeper.address.name, due_s, reason, detail)
+        case JobQueue():
+            host = sleeper.host
+            # While another unit or URL of its host has a turn, the host does not wait for this.
+            if not sleeper.wants_turn or host.listed or host.sleeping:
+                return None
+            due_s = max(due_s, host.not_before_s, host.address.not_before_s)
+            return Wait(host.name, host.address.name, due_s, WaitReason.RETRY, sleeper.trouble)
+
+
+def _asked_next(address: AddressQueue) -> Iterator[HostQueue]:
+    if address.again is not None:
+        yield address.again
+    if address.turns.first is not None:
+        yield address.turns.first
+    yield from address.hosts.values()
+
+
+def _of_address(has: Holdings, address: AddressQueue, host: HostQueue) -> tuple[WaitReason, str]:
+    if host.not_before_s > address.not_before_s:
+        return _of_host(host)
+    known = has.backing_off.of_address(address.name)
+    if known is not None:
+        return WaitReason.BACK_OFF, known.reason
+    if address.rest_s > has.pace.base_s(host) * LONGER:
+        return WaitReason.SLOW, f"{address.rest_s:.0f} s"
+    return WaitReason.INTERVAL, f"{max(address.rest_s, has.pace.base_s(host)):g} s"
+
+
+def _of_host(host: HostQueue) -> tuple[WaitReason, str]:
+    own_s = host.own_rest_s
+    if host.asks:
+        return WaitReason.BACK_OFF, host.asks
+    if host.crawl_delay_s and own_s > host.share_s:
+        return WaitReason.CRAWL_DELAY, f"{host.crawl_delay_s:g} s"
+    return WaitReason.SHARED, f"{own_s:g} s"

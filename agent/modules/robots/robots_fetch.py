@@ -1,0 +1,125 @@
+"""Fetches robots.txt: follows redirects under the token of each address, and keeps what came.
+
+Invariant: every `RulesDue` comes back as exactly one answer, by `ended`, and, but for a request
+that was not sent, in either a `RulesFetched` or a redirect that will end in one.
+Leaves to others: what the rules say (robots), the address of a redirect's target (resolve).
+Source: RFC 9309, 2.3.1.2 (five redirects, also to other hosts), 2.5 (500 KiB).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, cast
+
+from agent.modules.limits import CrawlLimits
+from agent.modules.page.header_fields import field_values
+from agent.modules.redirect_chain import cookies_for, next_step
+from agent.modules.request import REDIRECTS, redirect_target
+from agent.modules.retry import ANSWERED, UNTOUCHED
+from agent.modules.robots.robots_txt import MAX_BYTES
+from agent.pipeline.addresses import pinned
+from agent.pipeline.messages import Fetched, RulesDue, RulesFetched, RulesRedirected
+from agent.pipeline.ports import FetchAnswer, Fetcher, FetchRequest
+from agent.pipeline.spec import Output
+from shared.archive.content_coding import GZIP, decode_content, is_text
+from shared.urls import host_of
+
+__all__ = ["RulesFetch"]
+
+NO_RULES: Final = 404  # what a robots.txt behind too many redirects counts as
+
+
+class RulesFetch:
+    """The module `rules_fetch`."""
+
+    def __init__(
+        self, fetcher: Fetcher, limits: CrawlLimits, done: Callable[[FetchAnswer], None]
+    ) -> None:
+        """Take the door to the network.
+
+        done: where an answer goes, to arrive at the input `answer`.
+        """
+        self._fetcher = fetcher
+        self._limits = limits
+        self._done = done
+        self.in_flight = 0
+
+    def retune(self, limits: CrawlLimits) -> None:
+        """Go by other limits, as the frontier does: both judge which attempt is the last."""
+        self._limits = limits
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take hosts whose rules must be fetched, or answers."""
+        if port == "answer":
+            return self._answers(cast(Sequence[FetchAnswer], batch))
+        for due in cast(Sequence[RulesDue], batch):
+            self.in_flight += 1
+            cookies = cookies_for(due.chain, due.url)
+            address = pinned(due.address)
+            request = FetchRequest(due.url, address, MAX_BYTES, True, None, due, cookies)
+            self._fetcher.start(request, self._done)
+        return ()
+
+    def _answers(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
+        for answer in batch:
+            self.in_flight -= 1
+            due = answer.request.due
+            assert isinstance(due, RulesDue)
+            yield from self._answer(due, answer)
+
+    def _answer(self, due: RulesDue, answer: FetchAnswer) -> Iterator[Output]:
+        asked = host_of(due.url)  # another host than `due.host` behind a redirect
+        yield "ended", answer
+        if answer.outcome in UNTOUCHED or answer.is_free_retry:
+            return
+        if answer.capture is not None:
+            yield (
+                "page",
+                Fetched(answer.capture, due.url, asked, due.address, 0, 0, due.hop, is_rules=True),
+            )
+        target = redirect_target(answer)
+        if target is not None and due.hop < self._limits.rules_hops:
+            yield (
+                "redirect",
+                RulesRedirected(
+                    due.host,
+                    host_of(target),
+                    target,
+                    due.hop + 1,
+                    due.round,
+                    due.kind,
+                    chain=_chain(due, answer, target),
+                ),
+            )
+        else:
+            yield "fetched", self._fetched(due, answer)
+
+    def _fetched(self, due: RulesDue, answer: FetchAnswer) -> RulesFetched:
+        capture = answer.capture
+        if capture is None or answer.outcome not in ANSWERED:
+            reason = answer.detail or answer.outcome
+            return RulesFetched(due.host, due.address, 0, b"", reason)
+        if answer.status in REDIRECTS:
+            return RulesFetched(due.host, due.address, NO_RULES, b"")
+        if not 200 <= answer.status <= 299:  # whatever its body is, and whether it came whole
+            return RulesFetched(due.host, due.address, answer.status, b"")
+        if answer.outcome == "truncated" and len(capture.body) < MAX_BYTES:
+            # Half a robots.txt would allow what the other half forbids.
+            return RulesFetched(due.host, due.address, 0, b"", "truncated")
+        encodings = ",".join(field_values(capture.response_header, "content-encoding"))
+        decoded = decode_content(capture.body, encodings, MAX_BYTES + 1)
+        if not decoded.note and decoded.body.startswith(GZIP):  # a packed file, as it lies there
+            decoded = decode_content(decoded.body, "gzip", MAX_BYTES + 1)
+        if decoded.note and len(decoded.body) <= MAX_BYTES:
+            return RulesFetched(due.host, due.address, 0, b"", decoded.note)
+        if decoded.is_left and not is_text(decoded.body) and len(decoded.body) <= MAX_BYTES:
+            reason = f"Content-Encoding {decoded.unknown} is not understood"
+            return RulesFetched(due.host, due.address, 0, b"", reason)
+        return RulesFetched(due.host, due.address, answer.status, decoded.body)
+
+
+def _chain(due: RulesDue, answer: FetchAnswer, target: str) -> str:
+    if answer.capture is None:
+        return due.chain
+    header, now_ms = answer.capture.response_header, answer.started_epoch_ms
+    return next_step(due.chain, due.url, header, target, now_ms).text

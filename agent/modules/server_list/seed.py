@@ -1,0 +1,215 @@
+"""Turns the manager's list into jobs, and says when one is done.
+
+A list comes in slices (`list_change`), so that requests are sent between them. A job in both
+lists keeps its seen-set, queue and counters. A list may come at any time, and as often as it
+likes; what was carried out of the one before is what it is compared with.
+
+Invariant: ledger and scope hold the same jobs, also between two slices. A job is reported as
+finished exactly once, and one that left the list as closed exactly once: when no request to its
+host is under way that a job which left the list began.
+A piece of a split host is not finished but rests when nothing of it is left: its queue and
+seen-set stay, and a list that has a new start page for it wakes it.
+Leaves to others: whether a URL is worth fetching (filter), and when nothing is left (frontier).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, cast
+
+from agent.pipeline.messages import (
+    HostFailed,
+    Job,
+    Links,
+    ListChanged,
+    ListSlice,
+    Scope,
+    UnitClosed,
+    UnitFinished,
+)
+from agent.pipeline.ports import Ledger
+from agent.pipeline.spec import Output
+from shared.urls import canonical, host_of
+
+__all__ = ["Seed"]
+
+NOTHING_LEFT: Final = ("complete", "nothing to fetch")
+"""Reasons after which a piece may go on; the others are limits and failures."""
+
+
+class Seed:
+    """The module `seed`."""
+
+    def __init__(self, ledger: Ledger, scope: Scope) -> None:
+        """Take up the list in force."""
+        self._ledger = ledger
+        self._resting_units: set[str] = set()
+        self._scope = replace(scope, resting=self._resting_units)
+        self.shares_hosts = ledger.shares_hosts()
+        self.probes_finished = 0  # since the process started, and those that it found finished
+        self._count_probes(scope.finished)
+        self._closing: dict[str, set[int]] = {}  # by host: jobs of which a frontier has something
+        self._held_back: dict[str, list[UnitClosed]] = {}  # by host: until those are closed
+
+    @property
+    def scope(self) -> Scope:
+        """Return what the agent holds now."""
+        return self._scope
+
+    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+        """Take slices of a list, or the news that jobs are done, quiet, or not to be reached."""
+        match port:
+            case "list":
+                return self._take(cast(Sequence[ListSlice], batch))
+            case "finished":
+                return self._finished(cast(Sequence[UnitFinished], batch))
+            case "quiet":
+                return self._quiet(cast(Sequence[UnitClosed], batch))
+            case _:
+                failures = cast(Sequence[HostFailed], batch)
+                return self._finished([unit for one in failures for unit in self._failed(one)])
+
+    def _take(self, batch: Sequence[ListSlice]) -> Iterator[Output]:
+        for one in batch:
+            yield from self._take_slice(one)
+
+    def _take_slice(self, one: ListSlice) -> Iterator[Output]:
+        self.shares_hosts = one.shares_hosts or (self.shares_hosts and not one.last)
+        ended, closed = self._end(one.ended)
+        new_pages: dict[str, Iterable[tuple[str, str | None]]] = {}
+        for job in one.altered:
+            new_pages[job.unit] = self._alter(job)
+        begun = [self._begin(job) for job, _ in one.begun]
+        for job in begun:
+            new_pages[job.unit] = job.start_pages
+        woken = tuple(job for job in one.altered if self._wakes(job, new_pages[job.unit]))
+        if begun or ended or one.altered or one.last:
+            yield (
+                "changed",
+                ListChanged(
+                    self._scope,
+                    tuple(begun),
+                    tuple(ended),
+                    frozenset(closed),
+                    woken=woken,
+                    altered=one.altered,
+                    last=one.last,
+                ),
+            )
+        yield from self._close(ended, closed)
+        for job, (_, referer) in zip(begun, one.begun, strict=True):
+            if job.kind != "refetch" and (not job.is_piece or job.unit == host_of(job.unit)):
+                yield "links", Links((canonical(job.unit),), referer, 0, 0)
+        for unit, pages in new_pages.items():
+            if unit not in self._scope.finished:
+                for url, referer in pages:
+                    yield "links", Links((url,), referer, 0, 0)
+
+    def _end(self, numbers: Iterable[int]) -> tuple[list[Job], set[int]]:
+        """Drop jobs; return them, and the numbers of those that no frontier has anything of."""
+        ended: list[Job] = []
+        closed: set[int] = set()
+        for number in numbers:
+            row = self._ledger.job(number)
+            if row is None:
+                continue
+            ended.append(row.job)
+            if row.finished or not row.address:
+                closed.add(number)
+            self._ledger.drop_job(number)
+            self._scope.units.end(row.job.unit)
+            self._scope.jobs.forget(number)
+            self._resting_units.discard(row.job.unit)
+        return ended, closed
+
+    def _alter(self, job: Job) -> list[tuple[str, str | None]]:
+        """Put a job under other orders; return the start pages that it did not have before."""
+        before = self._scope.jobs[job.unit]
+        self._ledger.open_job(job)
+        self._scope.jobs.forget(job.number)
+        known = {url for url, _ in before.start_pages}
+        return [page for page in job.start_pages if page[0] not in known]
+
+    def _begin(self, job: Job) -> Job:
+        job = replace(job, number=self._ledger.new_job_number())
+        self._ledger.open_job(job)
+        self._scope.units.begin(job.number, job.unit)
+        return job
+
+    def _wakes(self, job: Job, new_pages: Iterable[object]) -> bool:
+        """Tell whether a job rested, and does not any more: it may have something to fetch."""
+        if job.unit not in self._resting_units or not new_pages:
+            return False
+        self._resting_units.discard(job.unit)
+        return True
+
+    def _close(self, ended: Sequence[Job], closed: set[int]) -> Iterator[Output]:
+        for job in ended:
+            if job.number not in closed:
+                self._closing.setdefault(host_of(job.unit), set()).add(job.number)
+        for job in ended:
+            if job.number in closed:
+                unit = UnitClosed(job.number, job.unit, host_of(job.unit))
+                if unit.host in self._closing:
+                    self._held_back.setdefault(unit.host, []).append(unit)
+                else:
+                    yield "closed", unit
+
+    def _quiet(self, batch: Sequence[UnitClosed]) -> Iterator[Output]:
+        for unit in batch:
+            yield "closed", unit
+            others = self._closing.get(unit.host, set())
+            others.discard(unit.job)
+            if not others:
+                self._closing.pop(unit.host, None)
+                for held_back in self._held_back.pop(unit.host, ()):
+                    yield "closed", held_back
+
+    def _count_probes(self, units: Iterable[str]) -> None:
+        jobs = self._scope.jobs
+        self.probes_finished += sum(jobs[unit].kind != "crawl" for unit in units)
+
+    def _failed(self, failure: HostFailed) -> Iterator[UnitFinished]:
+        for unit in self._scope.units.of_host(failure.host):
+            job = self._scope.jobs[unit]
+            # Such a host was never placed: nothing of it was fetched.
+            yield UnitFinished(
+                job.number,
+                unit,
+                failure.host,
+                job.kind,
+                job.round,
+                0,
+                0,
+                f"unreachable: {failure.reason}",
+                failure.failure,
+            )
+
+    def _finished(self, units: Sequence[UnitFinished]) -> Iterator[Output]:
+        done: dict[str, UnitFinished] = {}
+        for unit in units:
+            job = self._scope.jobs.get(unit.unit)
+            current = job is not None and job.number == unit.job
+            if current and unit.unit not in self._scope.finished:
+                done.setdefault(unit.unit, unit)
+        if not done:
+            return
+        resting = {
+            name
+            for name, unit in done.items()
+            if unit.reason in NOTHING_LEFT and self._scope.jobs[name].is_piece
+        }
+        news = [unit for unit in done.values() if unit.unit not in self._resting_units]
+        self._resting_units |= resting
+        ended = done.keys() - resting
+        self._resting_units -= ended
+        for name in ended:
+            self._ledger.finish_job(done[name].job)
+            self._scope.units.finish(name)
+        self._count_probes(ended)
+        jobs = tuple(self._scope.jobs[unit] for unit in done if unit in ended)
+        if jobs:
+            yield "changed", ListChanged(self._scope, done=jobs)
+        for unit in news:
+            yield "finished", unit

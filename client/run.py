@@ -1,0 +1,289 @@
+"""A run: whole segments, or pages of hosts, into a folder.
+
+A run may be ended at any moment. What it had finished stays under its name, what it had begun stays
+as parts, and the next run goes on with both.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal, Protocol
+
+from client.crew import work_off
+from client.downloads import download
+from client.errors import DamagedError, GoneError, RefusedError
+from client.file_list import Listed, list_segments
+from client.folder import Folder
+from client.names import plain, segment_place
+from client.partial_file import Part
+from client.selection import (
+    Format,
+    Job,
+    Selection,
+    finished,
+    job_for,
+    job_parts,
+    note_part,
+    result_of,
+    selected_place,
+    size_of,
+    wait_for,
+)
+from client.server import Server
+from client.unzip import unpack
+from shared.frozen import frozen
+from shared.plurals import agreeing
+
+__all__ = [
+    "Report",
+    "Taken",
+    "Watch",
+    "get_segments",
+    "get_selections",
+    "matching_selections",
+    "missing_segments",
+]
+
+JOBS_MOST: Final = 3
+FIRST_BYTES: Final = 100_000
+
+State = Literal["taken", "had", "withdrawn", "failed", "unmatched"]
+
+
+@frozen
+class Taken:
+    """What became of one file. place: in the folder, where it has one; problem: why it failed."""
+
+    place: str
+    state: State
+    size_bytes: int
+    problem: str = ""
+
+
+@dataclass
+class Report:
+    """What became of all; any thread may add."""
+
+    files: list[Taken] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._changing = threading.Lock()
+
+    def add(self, taken: Taken) -> None:
+        """Note what became of a file."""
+        with self._changing:
+            self.files.append(taken)
+
+    def count(self, state: State) -> int:
+        """Return how many files are in a state."""
+        return sum(each.state == state for each in self.files)
+
+
+class Watch(Protocol):
+    """Whoever shows how it goes; called from any thread."""
+
+    def expect(self, files: int, size_bytes: int) -> None:
+        """Learn that so much more is to come."""
+
+    def came(self, name: str, count: int) -> None:
+        """Learn that bytes of a file came; negative: they were thrown away."""
+
+    def ended(self, taken: Taken) -> None:
+        """Learn what became of a file."""
+
+    def making(self, name: str, done: int, total: int) -> None:
+        """Learn how far the server is with a job."""
+
+    def look(self) -> None:
+        """Show it; called several times a second by the main thread."""
+
+
+def missing_segments(
+    server: Server, folder: Folder, report: Report
+) -> list[tuple[Listed, PurePosixPath]]:
+    """Return the public segments that are not here; what is here or cannot be is reported."""
+    missing: dict[PurePosixPath, Listed] = {}
+    for listed in list_segments(server):
+        try:
+            place = segment_place(listed.name)
+        except DamagedError as error:
+            report.add(Taken(plain(listed.name)[:100], "failed", 0, str(error)))
+            continue
+        if folder.has(place, listed.size_bytes):
+            report.add(Taken(str(place), "had", listed.size_bytes))
+        else:
+            missing[place] = listed
+    return [(listed, place) for place, listed in missing.items()]
+
+
+def get_segments(
+    server: Server,
+    folder: Folder,
+    files: Sequence[tuple[Listed, PurePosixPath]],
+    at_once: int,
+    watch: Watch,
+    report: Report,
+) -> None:
+    """Take whole segments; raises ClientError for what ends the run."""
+    watch.expect(len(files), sum(listed.size_bytes for listed, _ in files))
+    alike: dict[str, list[tuple[Listed, PurePosixPath]]] = {}
+    for listed, place in files:  # the same bytes under two names share a part
+        alike.setdefault(listed.sha256, []).append((listed, place))
+    folder.tidy({*alike, *job_parts(folder)})
+
+    def task(same: list[tuple[Listed, PurePosixPath]]) -> None:
+        for listed, place in same:
+            _one(server, folder, listed, place, watch, report)
+
+    tasks = [partial(task, same) for same in alike.values()]
+    work_off(tasks, at_once, server.patience, watch.look)
+
+
+def _one(
+    server: Server,
+    folder: Folder,
+    listed: Listed,
+    place: PurePosixPath,
+    watch: Watch,
+    report: Report,
+) -> None:
+    try:
+        with Part(folder.parts, listed.sha256, listed.size_bytes) as part:
+            watch.expect(0, -part.size)  # is here from the run before
+            download(server, part, listed, lambda count: watch.came(listed.name, count))
+            folder.keep(part.path, place)
+            part.forget()
+        taken = Taken(str(place), "taken", listed.size_bytes)
+    except GoneError as error:
+        folder.remove(place)
+        folder.drop_part(listed.sha256)
+        taken = Taken(str(place), "withdrawn", 0, str(error))
+    except (RefusedError, DamagedError) as error:
+        taken = Taken(str(place), "failed", 0, str(error))
+    report.add(taken)
+    watch.ended(taken)
+
+
+def matching_selections(
+    server: Server, selections: Iterable[Selection], report: Report
+) -> list[Selection]:
+    """Return the selections of which the server has a capture; the others are reported."""
+    matching = []
+    for selection in selections:
+        hosts, captures = size_of(server, selection)
+        if hosts and captures:
+            matching.append(selection)
+        else:
+            report.add(
+                Taken(selection.label, "unmatched", 0, agreeing(f"{hosts} hosts, 0 captures"))
+            )
+    return matching
+
+
+def get_selections(
+    server: Server,
+    folder: Folder,
+    form: Format,
+    selections: Iterable[Selection],
+    at_once: int,
+    watch: Watch,
+    report: Report,
+) -> None:
+    """Take pages of hosts, a job for each selection; raises ClientError for what ends the run."""
+    tasks = [
+        partial(_selection, server, folder, form, selection, watch, report)
+        for selection in dict.fromkeys(selections)
+    ]
+    work_off(tasks, at_once, server.patience, watch.look)
+
+
+def _selection(
+    server: Server,
+    folder: Folder,
+    form: Format,
+    selection: Selection,
+    watch: Watch,
+    report: Report,
+) -> None:
+    name = selection.label
+    try:
+        for _ in range(JOBS_MOST):
+            if _made(server, folder, form, selection, watch, report):
+                return
+    except (RefusedError, DamagedError) as error:
+        taken = Taken(name, "failed", 0, str(error))
+    else:
+        sentence = f"the server removed what it made for us {JOBS_MOST} times; run this again later"
+        taken = Taken(name, "failed", 0, sentence)
+    report.add(taken)
+    watch.ended(taken)
+
+
+def _made(
+    server: Server,
+    folder: Folder,
+    form: Format,
+    selection: Selection,
+    watch: Watch,
+    report: Report,
+) -> bool:
+    """Take the result of a job; False: it is gone, as when a host of it was excluded."""
+    job = job_for(server, folder, form, selection)
+    name = selection.label
+    try:
+        there = wait_for(server, job, lambda done, total: watch.making(name, done, total))
+        listed = result_of(server, job) if there else None
+    except RefusedError:
+        finished(folder, job)
+        raise
+    if listed is None:
+        finished(folder, job)
+        return False
+    note_part(folder, job, listed)
+    watch.expect(1, listed.size_bytes)
+    with Part(folder.parts, listed.sha256, listed.size_bytes) as part:
+        watch.expect(0, -part.size)
+        try:
+            download(server, part, listed, lambda count: watch.came(name, count))
+            places = _laid_out(server, folder, form, job, part)
+        except GoneError:
+            part.forget()
+            finished(folder, job)
+            return False
+        except (RefusedError, DamagedError):
+            part.forget()
+            finished(folder, job)
+            raise
+        part.forget()
+    finished(folder, job)
+    if not places:
+        report.add(Taken(name, "unmatched", 0, "no capture fits the dates and the URL"))
+    for place in places:
+        taken = Taken(str(place), "taken", folder.at(place).stat().st_size)
+        report.add(taken)
+        watch.ended(taken)
+    return True
+
+
+def _laid_out(
+    server: Server, folder: Folder, form: Format, job: Job, part: Part
+) -> list[PurePosixPath]:
+    if form == "zip":
+        return list(unpack(folder, part.path, server.patience.check))
+    place = selected_place(job)  # a later run with the same question replaces the file
+    if not _holds_captures(part.path):
+        return []
+    folder.keep(part.path, place)
+    return [place]
+
+
+def _holds_captures(path: Path) -> bool:
+    """Tell whether a WARC file has more than its first record, which is about the file."""
+    with gzip.open(path) as file:
+        return re.search(rb"WARC-Type: (?!warcinfo)", file.read(FIRST_BYTES)) is not None
