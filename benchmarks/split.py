@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from manager.assignment import most_requests
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tools.demo.system import Agent, Manager, wait_for
 
 __all__ = ["main"]

@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 import click
 
 from shared.errors import LineError, PrsmError
-from simweb.app import serve
-from simweb.builder import build_world
-from simweb.expect import expect_world
-from simweb.judge import judge_log
-from simweb.options import ServeOptions, WorldOptions, flag_of
-from simweb.trouble import HOST_TROUBLE, PAGE_TROUBLE, Outcome
+from simweb.judging.judge import judge_log
+from simweb.servers.app import serve
+from simweb.sites.builder import build_world
+from simweb.sites.expectation import expect_world
+from simweb.sites.options import ServeOptions, WorldOptions, flag_of
+from simweb.sites.trouble import HOST_TROUBLE, PAGE_TROUBLE, Outcome
 
 __all__ = ["main"]
 

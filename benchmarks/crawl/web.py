@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from simweb.builder import build_world
-from simweb.options import WorldOptions
-from simweb.pages import leaf_html, page_html
-from simweb.plan import HostPlan, World
-from simweb.robots import ROBOTS_KINDS, robots_text
+from simweb.sites.builder import build_world
+from simweb.sites.options import WorldOptions
+from simweb.sites.pages import leaf_html, page_html
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.robots import ROBOTS_KINDS, robots_text
 
 __all__ = ["DOCUMENTATION", "Web", "real_web", "simulated_web"]
 

@@ -26,7 +26,7 @@ from benchmarks.faults.small_disk import small_disk
 from benchmarks.faults.supervisor import Supervisor
 from benchmarks.faults.watch import Sample, Watch
 from benchmarks.faults.witness import Witness
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tests.e2e.nginx import nginx_in_front
 from tools.demo.system import Agent, wait_for
 from tools.held_port import HeldPort

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simweb.log_reader import read_log
+from simweb.judging.log_reader import read_log
 
 __all__ = ["Acknowledged", "Mark", "Request", "requests_of", "sent_logs"]
 

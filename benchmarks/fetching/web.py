@@ -16,10 +16,10 @@ from agent.pipeline.messages import Fetched
 from benchmarks.crawl.web import DOCUMENTATION, PAGE_BYTES
 from shared.archive.capture import Capture
 from shared.urls import host_of
-from simweb.builder import build_world
-from simweb.options import WorldOptions
-from simweb.pages import leaf_html, page_html
-from simweb.robots import ROBOTS_KINDS, robots_text
+from simweb.sites.builder import build_world
+from simweb.sites.options import WorldOptions
+from simweb.sites.pages import leaf_html, page_html
+from simweb.sites.robots import ROBOTS_KINDS, robots_text
 
 __all__ = ["Answer", "documentation", "prepare", "simulated"]
 

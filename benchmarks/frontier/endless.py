@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from simweb.text import paragraphs
+from simweb.sites.text import paragraphs
 
 __all__ = ["PLACES", "address", "path"]
 

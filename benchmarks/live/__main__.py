@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.live.result import result_of
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tools.demo.fleet import FleetOptions, start_agents, start_manager
 from tools.demo.rounds import describe, run_round
 from tools.demo.table import table

@@ -9,9 +9,9 @@ from typing import Final
 from agent.pipeline.messages import Fetched
 from benchmarks.crawl.web import DOCUMENTATION, PAGE_BYTES
 from shared.archive.capture import Capture
-from simweb.builder import build_world
-from simweb.options import WorldOptions
-from simweb.pages import page_html
+from simweb.sites.builder import build_world
+from simweb.sites.options import WorldOptions
+from simweb.sites.pages import page_html
 
 __all__ = ["PAGES", "real", "simulated"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tests.e2e.commands import AskedManager
 from tests.e2e.name_server import Lent, running_name_server
 from tools.demo.system import Agent, wait_for

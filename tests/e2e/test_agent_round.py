@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tests.agent.app.scene import SETTINGS
 from tests.e2e.commands import AskedManager
 from tools.demo.system import Agent, CommandError, wait_for

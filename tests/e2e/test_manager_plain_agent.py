@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
 from tests.programs import program
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from shared.archive.reader import iter_captures
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tests.e2e.fleet import running_fleet
 from tests.programs import NOT_INSTALLED, program
 from tools.demo.system import BIN

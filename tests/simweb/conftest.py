@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from simweb.answers import Answers
-from simweb.builder import build_world
-from simweb.options import WorldOptions
-from simweb.plan import HostPlan, World
-from simweb.running import Running
+from simweb.servers.answers import Answers
+from simweb.sites.builder import build_world
+from simweb.sites.options import WorldOptions
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.world_state import Running
 
 PORT = 8_000
 

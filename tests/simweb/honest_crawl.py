@@ -16,8 +16,8 @@ from urllib.parse import urljoin, urlsplit
 import brotli
 from dnslib import DNSRecord
 
-from simweb.folder_crawl import LinkReader
-from simweb.robots import forbids
+from simweb.sites.file_site_crawl import LinkReader
+from simweb.sites.robots import forbids
 
 USER_AGENT = "HonestBot/1.0 (+http://honest.example/; bot@honest.example)"
 LIMIT_BYTES = 2_000_000

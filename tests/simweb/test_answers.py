@@ -8,15 +8,15 @@ from functools import partial
 import brotli
 import pytest
 
-from simweb.answer import Answer, Delivery
-from simweb.coding import BodyCache, encode
-from simweb.folder_crawl import LinkReader
-from simweb.leaves import BOMB_BYTES, CHAIN_HOPS, DEEP_HOPS, LARGE_BYTES
-from simweb.options import WorldOptions
-from simweb.pages import page_html
-from simweb.plan import HostPlan
-from simweb.request import Request
-from simweb.trouble import PAGE_TROUBLE, Outcome
+from simweb.servers.answer import Answer, Delivery
+from simweb.servers.coding import BodyCache, encode
+from simweb.servers.request import Request
+from simweb.sites.file_site_crawl import LinkReader
+from simweb.sites.leaves import BOMB_BYTES, CHAIN_HOPS, DEEP_HOPS, LARGE_BYTES
+from simweb.sites.options import WorldOptions
+from simweb.sites.pages import page_html
+from simweb.sites.plan import HostPlan
+from simweb.sites.trouble import PAGE_TROUBLE, Outcome
 from tests.simweb.conftest import PORT, Served, served
 
 CLIENT = "127.10.0.1"

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from shared.errors import SettingError
-from simweb.builder import build_world
-from simweb.distance import Pace
-from simweb.options import WorldOptions
-from simweb.pages import page_html
-from simweb.plan import World
+from simweb.sites.builder import build_world
+from simweb.sites.distance import Pace
+from simweb.sites.options import WorldOptions
+from simweb.sites.pages import page_html
+from simweb.sites.plan import World
 
 KNOWN = [
     ("www0000.region1.sim.test", "127.21.0.1", 10, "disallow"),

@@ -7,7 +7,7 @@ import statistics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simweb.chance import Stream, draw, draw64, normal, shuffled, whole
+from simweb.sites.chance import Stream, draw, draw64, normal, shuffled, whole
 
 
 def test_draws_never_change() -> None:

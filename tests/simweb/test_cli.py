@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from simweb.builder import build_world
 from simweb.cli import main
-from simweb.expect import expect_world
-from simweb.options import WorldOptions
+from simweb.sites.builder import build_world
+from simweb.sites.expectation import expect_world
+from simweb.sites.options import WorldOptions
 
 WORLD = ["--hosts", "8", "--seed", "3", "--pages-mean", "5"]
 OPTIONS = WorldOptions(hosts=8, seed=3, pages_mean=5)

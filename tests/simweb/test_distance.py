@@ -7,9 +7,9 @@ import statistics
 
 import pytest
 
-from simweb.builder import build_world
-from simweb.distance import Distances, Pace, region_of
-from simweb.options import WorldOptions
+from simweb.sites.builder import build_world
+from simweb.sites.distance import Distances, Pace, region_of
+from simweb.sites.options import WorldOptions
 
 
 @pytest.mark.parametrize(

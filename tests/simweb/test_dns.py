@@ -7,10 +7,10 @@ from dnslib import QTYPE, RCODE, DNSRecord
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simweb.context import Context
-from simweb.dns import NameServer
-from simweb.options import WorldOptions
-from simweb.request_log import RequestLog
+from simweb.servers.context import Context
+from simweb.servers.dns import NameServer
+from simweb.servers.request_log import RequestLog
+from simweb.sites.options import WorldOptions
 from tests.simweb.conftest import Served, served
 
 OPTIONS = WorldOptions(

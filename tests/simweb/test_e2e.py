@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from shared.errors import PrsmError
-from simweb.launch import SimulatedWeb, StartError
-from simweb.pages import page_html
-from simweb.plan import HostPlan
-from simweb.trouble import Outcome
+from simweb.launcher import SimulatedWeb, StartError
+from simweb.sites.pages import page_html
+from simweb.sites.plan import HostPlan
+from simweb.sites.trouble import Outcome
 from tests.simweb.honest_crawl import USER_AGENT, HonestCrawl, ask_dns
 
 pytestmark = pytest.mark.e2e

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from simweb.builder import build_world
-from simweb.expect import captures_of, expect_host, expect_world, outcome_counts
-from simweb.options import WorldOptions
-from simweb.trouble import Outcome
+from simweb.sites.builder import build_world
+from simweb.sites.expectation import captures_of, expect_host, expect_world, outcome_counts
+from simweb.sites.options import WorldOptions
+from simweb.sites.trouble import Outcome
 
 PORT = 8_000
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simweb.answer import Answer
-from simweb.builder import build_world
-from simweb.expect import expect_host
-from simweb.folder import FILE_LIMIT_BYTES, local_path
-from simweb.options import WorldOptions
-from simweb.plan import HostPlan
-from simweb.request import Request
+from simweb.servers.answer import Answer
+from simweb.servers.request import Request
+from simweb.sites.builder import build_world
+from simweb.sites.expectation import expect_host
+from simweb.sites.file_site import FILE_LIMIT_BYTES, local_path
+from simweb.sites.options import WorldOptions
+from simweb.sites.plan import HostPlan
 from tests.simweb.conftest import PORT, Served, served
 
 

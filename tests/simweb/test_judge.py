@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import FormatError, SettingError
-from simweb.judge import Rules, judge_events, judge_log
-from simweb.log_reader import Event, read_log
-from simweb.verdict import KINDS, Verdict
+from simweb.judging.judge import Rules, judge_events, judge_log
+from simweb.judging.log_reader import Event, read_log
+from simweb.judging.verdict import KINDS, Verdict
 
 CLIENT, SERVER, HOST = "127.10.0.1", "127.20.0.1", "a.test"
 

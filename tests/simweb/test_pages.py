@@ -7,14 +7,14 @@ from urllib.parse import urljoin
 
 import pytest
 
-from simweb.builder import build_world
-from simweb.expect import expect_host
-from simweb.folder_crawl import LinkReader
-from simweb.options import WorldOptions
-from simweb.pages import page_html, page_size
-from simweb.plan import HostPlan, World
-from simweb.text import FLOOR, paragraphs, python_charset, titles
-from simweb.trouble import Outcome
+from simweb.sites.builder import build_world
+from simweb.sites.expectation import expect_host
+from simweb.sites.file_site_crawl import LinkReader
+from simweb.sites.options import WorldOptions
+from simweb.sites.pages import page_html, page_size
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.text import FLOOR, paragraphs, python_charset, titles
+from simweb.sites.trouble import Outcome
 from tests.simweb.conftest import PORT
 
 CHARSETS = ("utf-8", "utf-8-unlabelled", "shift_jis", "euc-jp", "iso-8859-1")

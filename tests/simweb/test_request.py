@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import FormatError
-from simweb.request import Request, accepts, read_head
+from simweb.servers.request import Request, accepts, read_head
 
 
 def head(*lines: str) -> Request:

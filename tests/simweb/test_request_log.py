@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shared.errors import SettingError
-from simweb.request_log import RequestLog
+from simweb.servers.request_log import RequestLog
 
 
 def test_each_event_is_in_the_file_at_once(tmp_path: Path) -> None:

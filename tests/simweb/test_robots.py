@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from simweb.robots import FORBID_ALL, ROBOTS_KINDS, forbids, robots_text
+from simweb.sites.robots import FORBID_ALL, ROBOTS_KINDS, forbids, robots_text
 from tests.fixtures_dir import fixture_folder
 
 # Google takes a line without its colon, and compares escapes letter by letter, where RFC 9309

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.errors import SettingError
-from simweb.options import WorldOptions
+from simweb.sites.options import WorldOptions
 from tests.simweb.conftest import Served, served
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simweb.site import Leaf, Site
+from simweb.sites.site import Leaf, Site
 
 SITES = st.builds(
     Site,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simweb.answer import Answer, Delivery
-from simweb.distance import Pace
-from simweb.wire import framed, wire_pieces
+from simweb.servers.answer import Answer, Delivery
+from simweb.servers.wire import framed, wire_pieces
+from simweb.sites.distance import Pace
 
 AT_ONCE = Pace(0.0, math.inf)
 

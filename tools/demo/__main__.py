@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 
-from simweb.launch import SimulatedWeb, StartError
+from simweb.launcher import SimulatedWeb, StartError
 from tools.demo.fleet import place_agents, start_agents, start_manager
 from tools.demo.progress import ProgressLine
 from tools.demo.rounds import NoProgressError, counts, describe, run_round

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tools.demo.fleet import FleetOptions, start_agents, start_manager
 from tools.demo.rounds import describe, run_round
 from tools.demo.system import Manager, wait_for

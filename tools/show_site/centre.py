@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tools.demo.system import CommandError, Manager, Program, command, wait_for
 from tools.show_site.keys import People
 from tools.show_site.partner import StoryError

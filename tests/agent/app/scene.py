@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.archive.reader import iter_captures
-from simweb.launch import SimulatedWeb
+from simweb.launcher import SimulatedWeb
 from tests.agent.app.fake_manager import FakeManager
 from tools.demo.system import Agent, wait_for
 

@@ -12,7 +12,7 @@ import math
 from statistics import NormalDist
 
 from shared.errors import SettingError
-from simweb.chance import draw, normal, shuffled
+from simweb.sites.chance import draw, normal, shuffled
 
 __all__ = ["bytes_per_page", "pages_per_host"]
 

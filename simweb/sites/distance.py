@@ -13,8 +13,8 @@ import math
 import random
 
 from shared.frozen import frozen
-from simweb.chance import draw, normal
-from simweb.options import WorldOptions
+from simweb.sites.chance import draw, normal
+from simweb.sites.options import WorldOptions
 
 __all__ = ["AGENT_NETWORK", "HOST_NETWORK", "Distances", "Pace", "region_of"]
 

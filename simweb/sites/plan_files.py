@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from simweb.expect import captures_of, expect_host, outcome_counts
-from simweb.plan import World
+from simweb.sites.expectation import captures_of, expect_host, outcome_counts
+from simweb.sites.plan import World
 
 __all__ = ["host_rows", "write_plan"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from simweb.chance import Stream, draw64
+from simweb.sites.chance import Stream, draw64
 
 __all__ = ["FLOOR", "paragraphs", "python_charset", "titles"]
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 from math import gcd, sqrt
 
 from shared.frozen import frozen
-from simweb.chance import Stream, draw64, shuffled
+from simweb.sites.chance import Stream, draw64, shuffled
 
 __all__ = ["Leaf", "Site"]
 

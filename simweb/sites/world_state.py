@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from shared.errors import SettingError
 from shared.frozen import frozen
-from simweb.chance import draw
-from simweb.plan import HostPlan, World
-from simweb.trouble import HOST_TROUBLE
+from simweb.sites.chance import draw
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.trouble import HOST_TROUBLE
 
 __all__ = ["Change", "Running"]
 

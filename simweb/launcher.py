@@ -24,12 +24,12 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from shared.errors import PrsmError
-from simweb.builder import build_world
-from simweb.expect import Expected, expect_world
-from simweb.judge import judge_log
-from simweb.options import WorldOptions, flag_of
-from simweb.plan import HostPlan, World
-from simweb.verdict import Verdict
+from simweb.judging.judge import judge_log
+from simweb.judging.verdict import Verdict
+from simweb.sites.builder import build_world
+from simweb.sites.expectation import Expected, expect_world
+from simweb.sites.options import WorldOptions, flag_of
+from simweb.sites.plan import HostPlan, World
 
 __all__ = ["SimulatedWeb", "StartError"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 
-from simweb.chance import Stream, draw64, normal
-from simweb.plan import HostPlan, World
-from simweb.site import Leaf
-from simweb.text import FLOOR, paragraphs, python_charset, titles
+from simweb.sites.chance import Stream, draw64, normal
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.site import Leaf
+from simweb.sites.text import FLOOR, paragraphs, python_charset, titles
 
 __all__ = ["leaf_html", "page_html", "page_size", "trap_html"]
 

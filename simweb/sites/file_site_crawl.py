@@ -13,11 +13,11 @@ from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
 from shared.errors import FormatError
-from simweb.folder import FolderAnswers
-from simweb.options import WorldOptions
-from simweb.plan import HostPlan
-from simweb.request import Request
-from simweb.robots import forbids
+from simweb.servers.request import Request
+from simweb.sites.file_site import FolderAnswers
+from simweb.sites.options import WorldOptions
+from simweb.sites.plan import HostPlan
+from simweb.sites.robots import forbids
 
 __all__ = ["LinkReader", "folder_urls"]
 

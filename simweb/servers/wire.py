@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simweb.answer import Answer, head_bytes
-from simweb.distance import Pace
+from simweb.servers.answer import Answer, head_bytes
+from simweb.sites.distance import Pace
 
 __all__ = ["framed", "wire_pieces"]
 

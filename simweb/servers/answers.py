@@ -8,17 +8,17 @@ from __future__ import annotations
 from email.utils import formatdate
 from hashlib import blake2b
 
-from simweb.answer import Answer, Delivery, text_answer
-from simweb.chance import draw
-from simweb.coding import BodyCache, coding_name, encode
-from simweb.conditional import is_current
-from simweb.folder import FolderAnswers
-from simweb.leaves import LeafAnswers, content_type, other_host
-from simweb.pages import page_html
-from simweb.plan import HostPlan, World
-from simweb.request import Request, accepts
-from simweb.robots import forbids, robots_text
-from simweb.running import Running
+from simweb.servers.answer import Answer, Delivery, text_answer
+from simweb.servers.coding import BodyCache, coding_name, encode
+from simweb.servers.conditional import is_current
+from simweb.servers.request import Request, accepts
+from simweb.sites.chance import draw
+from simweb.sites.file_site import FolderAnswers
+from simweb.sites.leaves import LeafAnswers, content_type, other_host
+from simweb.sites.pages import page_html
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.robots import forbids, robots_text
+from simweb.sites.world_state import Running
 
 __all__ = ["Answers"]
 

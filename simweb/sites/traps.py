@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
-from simweb.chance import draw64
-from simweb.pages import trap_html
-from simweb.plan import HostPlan
-from simweb.site import Leaf
+from simweb.sites.chance import draw64
+from simweb.sites.pages import trap_html
+from simweb.sites.plan import HostPlan
+from simweb.sites.site import Leaf
 
 __all__ = ["TRAPS", "trap_body", "trap_start"]
 

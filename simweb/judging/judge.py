@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from shared.errors import SettingError
-from simweb.log_reader import Event, Seen, Span, read_crawl, read_log
-from simweb.verdict import Verdict
+from simweb.judging.log_reader import Event, Seen, Span, read_crawl, read_log
+from simweb.judging.verdict import Verdict
 
 __all__ = ["Rules", "judge_events", "judge_log"]
 

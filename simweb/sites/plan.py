@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from shared.frozen import frozen
-from simweb.chance import Stream, draw, draw64
-from simweb.distance import Distances
-from simweb.options import WorldOptions
-from simweb.site import Site
+from simweb.sites.chance import Stream, draw, draw64
+from simweb.sites.distance import Distances
+from simweb.sites.options import WorldOptions
+from simweb.sites.site import Site
 
 __all__ = ["HostPlan", "Outlink", "World"]
 

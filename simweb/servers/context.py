@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from simweb.answers import Answers
-from simweb.distance import Pace
-from simweb.plan import HostPlan, World
-from simweb.request_log import RequestLog
-from simweb.running import Running
-from simweb.stats import Stats
+from simweb.servers.answers import Answers
+from simweb.servers.request_log import RequestLog
+from simweb.servers.stats import Stats
+from simweb.sites.distance import Pace
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.world_state import Running
 
 if TYPE_CHECKING:
-    from simweb.connection import Connection
+    from simweb.servers.connection import Connection
 
 __all__ = ["Context"]
 

@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from simweb.folder_crawl import folder_urls
-from simweb.leaves import LANDINGS, landing_path
-from simweb.plan import HostPlan, World
-from simweb.site import Leaf
-from simweb.trouble import HOST_TROUBLE, PAGE_TROUBLE, Outcome
+from simweb.sites.file_site_crawl import folder_urls
+from simweb.sites.leaves import LANDINGS, landing_path
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.site import Leaf
+from simweb.sites.trouble import HOST_TROUBLE, PAGE_TROUBLE, Outcome
 
 __all__ = ["Expected", "captures_of", "expect_host", "expect_world", "outcome_counts"]
 

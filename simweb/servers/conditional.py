@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from email.utils import parsedate_to_datetime
 
-from simweb.request import Request
+from simweb.servers.request import Request
 
 __all__ = ["is_current"]
 

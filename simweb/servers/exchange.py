@@ -6,9 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from simweb.answer import Answer
-from simweb.plan import HostPlan
-from simweb.request import Request
+from simweb.servers.answer import Answer
+from simweb.servers.request import Request
+from simweb.sites.plan import HostPlan
 
 __all__ = ["Exchange"]
 

@@ -12,8 +12,8 @@ from typing import cast
 
 from dnslib import QTYPE, RCODE, RR, SOA, A, DNSError, DNSRecord
 
-from simweb.context import Context
-from simweb.plan import HostPlan
+from simweb.servers.context import Context
+from simweb.sites.plan import HostPlan
 
 __all__ = ["NameServer", "TcpNames", "UdpNames"]
 

@@ -12,13 +12,13 @@ from itertools import accumulate
 from pathlib import Path
 
 from shared.errors import SettingError
-from simweb.chance import draw, draw64, normal, shuffled, whole
-from simweb.distance import HOST_NETWORK
-from simweb.options import NAME, WorldOptions
-from simweb.plan import HostPlan, World
-from simweb.robots import ROBOTS_KINDS
-from simweb.sizes import bytes_per_page, pages_per_host
-from simweb.trouble import HOST_TROUBLE, PAGE_TROUBLE, Amount, amounts
+from simweb.sites.chance import draw, draw64, normal, shuffled, whole
+from simweb.sites.distance import HOST_NETWORK
+from simweb.sites.options import NAME, WorldOptions
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.robots import ROBOTS_KINDS
+from simweb.sites.sizes import bytes_per_page, pages_per_host
+from simweb.sites.trouble import HOST_TROUBLE, PAGE_TROUBLE, Amount, amounts
 
 __all__ = ["build_world"]
 

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from shared.errors import SettingError
-from simweb.answers import Answers
-from simweb.builder import build_world
-from simweb.connection import Connection
-from simweb.context import Context
-from simweb.control import Control
-from simweb.dns import NameServer, TcpNames, UdpNames
-from simweb.listeners import Listeners
-from simweb.options import ServeOptions, WorldOptions
-from simweb.plan import World
-from simweb.plan_files import write_plan
-from simweb.request_log import RequestLog
-from simweb.running import Running
+from simweb.servers.answers import Answers
+from simweb.servers.connection import Connection
+from simweb.servers.context import Context
+from simweb.servers.control import Control
+from simweb.servers.dns import NameServer, TcpNames, UdpNames
+from simweb.servers.listeners import Listeners
+from simweb.servers.request_log import RequestLog
+from simweb.sites.builder import build_world
+from simweb.sites.options import ServeOptions, WorldOptions
+from simweb.sites.plan import World
+from simweb.sites.plan_files import write_plan
+from simweb.sites.world_state import Running
 
 __all__ = ["serve"]
 

@@ -7,14 +7,14 @@ import struct
 import zlib
 from functools import lru_cache
 
-from simweb.answer import Answer, Delivery, text_answer
-from simweb.chance import Stream, draw, draw64
-from simweb.coding import encode
-from simweb.pages import leaf_html, page_html, trap_html
-from simweb.plan import HostPlan, World
-from simweb.running import Running
-from simweb.site import Leaf
-from simweb.traps import TRAPS, trap_body, trap_start
+from simweb.servers.answer import Answer, Delivery, text_answer
+from simweb.servers.coding import encode
+from simweb.sites.chance import Stream, draw, draw64
+from simweb.sites.pages import leaf_html, page_html, trap_html
+from simweb.sites.plan import HostPlan, World
+from simweb.sites.site import Leaf
+from simweb.sites.traps import TRAPS, trap_body, trap_start
+from simweb.sites.world_state import Running
 
 __all__ = ["CHAIN_HOPS", "DEEP_HOPS", "LANDINGS", "LeafAnswers", "landing_path", "other_host"]
 

@@ -19,12 +19,12 @@ from functools import lru_cache
 from typing import Any, cast
 
 from shared.errors import FormatError
-from simweb.answer import head_bytes, text_answer
-from simweb.context import Context
-from simweb.distance import Pace, region_of
-from simweb.exchange import Exchange
-from simweb.request import HEAD_LIMIT_BYTES, Request, read_head
-from simweb.wire import wire_pieces
+from simweb.servers.answer import head_bytes, text_answer
+from simweb.servers.context import Context
+from simweb.servers.exchange import Exchange
+from simweb.servers.request import HEAD_LIMIT_BYTES, Request, read_head
+from simweb.servers.wire import wire_pieces
+from simweb.sites.distance import Pace, region_of
 
 __all__ = ["Connection"]
 

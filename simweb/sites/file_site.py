@@ -15,11 +15,11 @@ from html import escape
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
 
-from simweb.answer import Answer, text_answer
-from simweb.conditional import is_current
-from simweb.options import WorldOptions
-from simweb.plan import HostPlan
-from simweb.request import Request
+from simweb.servers.answer import Answer, text_answer
+from simweb.servers.conditional import is_current
+from simweb.servers.request import Request
+from simweb.sites.options import WorldOptions
+from simweb.sites.plan import HostPlan
 
 __all__ = ["FILE_LIMIT_BYTES", "FolderAnswers", "local_path"]
 

@@ -14,12 +14,12 @@ import json
 from typing import Any
 
 from shared.errors import FormatError, PrsmError
-from simweb.answer import Answer, head_bytes
-from simweb.context import Context
-from simweb.distance import HOST_NETWORK
-from simweb.listeners import Listeners
-from simweb.plan import HostPlan
-from simweb.request import HEAD_LIMIT_BYTES, Request, read_head
+from simweb.servers.answer import Answer, head_bytes
+from simweb.servers.context import Context
+from simweb.servers.listeners import Listeners
+from simweb.servers.request import HEAD_LIMIT_BYTES, Request, read_head
+from simweb.sites.distance import HOST_NETWORK
+from simweb.sites.plan import HostPlan
 
 __all__ = ["Control"]
 
