@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tests.agent.modules.frontier import test_peer_reports as crawls
-from tests.e2e import test_peer_reports as visits
+from tests.e2e.crawling import test_peer_reports as visits
 from tests.e2e.peer_pages import LINKS
 from tests.e2e.peer_walks import COOKIES, WALKS
 from tests.manager.store import test_page_zip as selections

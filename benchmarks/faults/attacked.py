@@ -19,7 +19,7 @@ from typing import Final
 from benchmarks.faults.courier import Answer, Courier, Deliver, Message, Way, courier
 from tests.ceremony import Ceremony
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
-from tests.e2e.test_release_update import PRS, PYTHON, Site, signing
+from tests.e2e.system.test_release_update import PRS, PYTHON, Site, signing
 from tests.launcher.site import archive_of
 
 __all__ = ["UPDATE", "Attacked", "attacked", "instead"]

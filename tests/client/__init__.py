@@ -1,1 +1,1 @@
-"""`prs-get`: what it does by itself; `tests/e2e/test_prs_get.py` has it beside a real manager."""
+"""Tests of `prs-get` by itself; `tests/e2e/archive` has it beside a real manager."""

@@ -18,7 +18,7 @@ from benchmarks.faults.fault import Fault, Trial
 
 __all__ = ["FAULTS"]
 
-TESTS: Final = "tests/e2e/test_agent_kills.py"
+TESTS: Final = "tests/e2e/agent/test_agent_kills.py"
 
 
 def _kills(trial: Trial, which: str) -> None:

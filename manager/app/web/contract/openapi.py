@@ -3,7 +3,7 @@
 FastAPI documents the answer of success, and 422 for input that does not fit, which this manager
 answers by 400. Added here, to each operation by what it is: refusals with their code and sentence,
 HEAD beside GET, and that bodies have no other keys. Invariant: a status that an operation can
-answer is documented; schemathesis holds it to that (`tests/e2e/test_contract.py`).
+answer is documented; schemathesis holds it to that (`tests/e2e/manager/test_contract.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What goes over one connection, byte by byte; tests/e2e/test_manager_hostile.py has the rest."""
+"""HTTP/1.1 of one connection, byte by byte; `test_manager_hostile.py` has the rest."""
 
 from __future__ import annotations
 

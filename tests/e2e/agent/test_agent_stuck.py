@@ -10,7 +10,7 @@ import pytest
 
 from agent.control.lock import holder_of
 from tests.agent.app.scene import scene
-from tests.e2e.test_agent_holding import workers_of
+from tests.e2e.agent.test_agent_hold import workers_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

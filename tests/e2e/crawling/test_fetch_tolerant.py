@@ -11,9 +11,9 @@ import pytest
 from agent.pipeline.ports import FetchAnswer
 from shared.archive.encode import encode_capture
 from shared.archive.reader import read_capture
+from tests.e2e.crawling.test_fetch import OPTIONS, fetching, get, get_once
+from tests.e2e.crawling.test_fetch_tls import Identity, identity
 from tests.e2e.raw_server import RawServer
-from tests.e2e.test_fetch import OPTIONS, fetching, get, get_once
-from tests.e2e.test_fetch_tls import Identity, identity
 
 __all__ = ["identity"]
 

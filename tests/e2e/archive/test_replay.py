@@ -33,7 +33,7 @@ from tests.programs import NOT_INSTALLED
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(600)]
 
-PYWB = Path(__file__).parents[2] / "build" / "pywb" / "bin"
+PYWB = Path(__file__).parents[3] / "build" / "pywb" / "bin"
 GIT = Path("/usr/share/doc/git/html")
 REPLAYED = re.compile(r"\d{14}[a-z]{2}_/")
 """Begin of a replayed URL behind the collection's; pywb's own scripts lie elsewhere."""

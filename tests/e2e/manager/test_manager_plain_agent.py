@@ -18,7 +18,7 @@ from tests.programs import program
 
 pytestmark = pytest.mark.e2e
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "plain-agent.sh"
+SCRIPT = Path(__file__).parents[3] / "docs" / "plain-agent.sh"
 INTERVAL_S = 0.1
 NAME = "plain.example.ac.jp"
 

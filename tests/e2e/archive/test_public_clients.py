@@ -24,7 +24,7 @@ pytestmark = pytest.mark.e2e
 
 NAME = "plain.example"
 SETTINGS = "[limits]\nuploads_per_minute = 1000\n"
-TUS_JS = Path(__file__).with_name("tus_js")
+TUS_JS = Path(__file__).parents[1] / "tus_js"
 
 
 @dataclass

@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.e2e.manager.test_manager_leader import managers
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
 from tests.e2e.nginx import nginx_in_front
-from tests.e2e.test_manager_leader import managers
 from tests.manager.console.markup import read
 from tests.postgres import PostgresServer, postgres_server
 from tools.held_port import HeldPort

@@ -1,7 +1,7 @@
 """schemathesis against a manager that runs, with rows and with a key for every operation.
 
 It makes requests from the OpenAPI document, right and wrong ones, and holds each answer to what
-the document says. `python -m tests.e2e.test_contract N` does it by hand, N requests a property.
+the document says. By hand: `python -m tests.e2e.manager.test_contract N`, N requests a property.
 """
 
 from __future__ import annotations

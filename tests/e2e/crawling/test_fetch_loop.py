@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agent.pipeline.ports import FetchAnswer, FetchRequest
+from tests.e2e.crawling.test_fetch import HELLO, begin, fetching, get
 from tests.e2e.raw_server import Connection, RawServer
-from tests.e2e.test_fetch import HELLO, begin, fetching, get
 
 pytestmark = pytest.mark.e2e
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.agent.app.fake_manager import FakeManager
 from tests.agent.app.scene import SETTINGS
+from tests.e2e.crawling.test_fetch_tls import made_identity
 from tests.e2e.http2_server import Http2Server, Stream
-from tests.e2e.test_fetch_tls import made_identity
 from tools.demo.system import Agent
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]

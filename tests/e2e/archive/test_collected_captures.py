@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from shared.archive.reader import iter_captures
+from tests.e2e.archive.test_collection import collected
 from tests.e2e.fleet import Fleet, running_fleet
-from tests.e2e.test_collection import collected
 from tools.demo.system import command, wait_for
 
 pytestmark = pytest.mark.e2e

@@ -16,7 +16,7 @@ from manager.operations.people.audit_log import audit_page
 
 pytestmark = pytest.mark.e2e
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MINUTES = 20
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import pytest
 
 from agent.pipeline.ports import FetchAnswer
+from tests.e2e.crawling.test_fetch import HELLO, OPTIONS, fetching, get_once
+from tests.e2e.crawling.test_fetch_tls import Identity, identity
 from tests.e2e.http2_server import Http2Server, Stream
 from tests.e2e.raw_server import Connection, RawServer
-from tests.e2e.test_fetch import HELLO, OPTIONS, fetching, get_once
-from tests.e2e.test_fetch_tls import Identity, identity
 
 __all__ = ["identity"]
 

@@ -19,10 +19,10 @@ from agent.app.session.single_fetch import ByHand, Visit
 from agent.settings import Settings
 from shared.archive.encode import encode_capture
 from shared.archive.reader import read_capture
+from tests.e2e.crawling.test_fetch import fetching, get
 from tests.e2e.peer_pages import LINKS, NONE, moved, page
 from tests.e2e.peer_walks import COOKIES, END, WALKS
 from tests.e2e.raw_server import RawServer
-from tests.e2e.test_fetch import fetching, get
 from tests.shared.archive.foreign import foreign_records
 
 pytestmark = pytest.mark.e2e

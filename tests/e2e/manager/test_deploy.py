@@ -28,7 +28,7 @@ __all__ = ["postgres_server"]
 
 pytestmark = [pytest.mark.e2e]
 
-DEPLOY = Path(__file__).parents[2] / "deploy"
+DEPLOY = Path(__file__).parents[3] / "deploy"
 Front = Callable[[Path, list[int], int], AbstractContextManager[str]]
 
 

@@ -11,8 +11,8 @@ import pytest
 from agent.app.session.single_fetch import ByHand, Hop, Visit
 from agent.cli.fetch import times_of
 from agent.settings import Settings
+from tests.e2e.crawling.test_fetch import HELLO
 from tests.e2e.raw_server import RawServer
-from tests.e2e.test_fetch import HELLO
 
 pytestmark = pytest.mark.e2e
 

@@ -18,8 +18,8 @@ import pytest
 from agent.pipeline.ports import FetchAnswer
 from shared.archive.encode import encode_capture
 from shared.archive.reader import read_capture
+from tests.e2e.crawling.test_fetch import HELLO, fetching, get
 from tests.e2e.raw_server import RawServer
-from tests.e2e.test_fetch import HELLO, fetching, get
 from tests.fixtures_dir import fixture_folder
 
 pytestmark = pytest.mark.e2e

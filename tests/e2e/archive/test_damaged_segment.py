@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.archive.test_collection import collected
 from tests.e2e.fleet import Fleet, running_fleet
-from tests.e2e.test_collection import collected
 from tools.demo.system import CommandError, wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
