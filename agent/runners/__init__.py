@@ -1,9 +1,11 @@
-"""Runs a pipeline: where the partitions of a module live, and when they get their turn.
+"""Runners of a pipeline: they place the partitions of modules and schedule them.
 
-partition.py    message -> key -> partition
-mailbox.py      what waits for one partition
-in_process.py   all partitions in this process, one step at a time
-pauses.py       for how long the event loop was held up
-gathering.py    lets events gather, so that the loop is woken less often
-crawl_loop.py   the same under asyncio: time, commits, a clean stop
+routing.py            message -> key -> partition
+mailbox.py            messages that wait for one partition
+partitions.py         partitions as the runner sees them
+in_process.py         all partitions in this process, one step at a time
+crawl_loop.py         the same under asyncio: time, commits, a clean stop
+loop_pauses.py        pauses of the event loop
+event_gathering.py    batches events, so that the loop wakes less often
+garbage_collection.py runs Python's collector while no request waits
 """

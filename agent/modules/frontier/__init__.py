@@ -1,16 +1,22 @@
-"""The heart of the crawl: whose turn it is. All politeness is here and nowhere else.
+"""The frontier: schedules every request. All politeness is here and nowhere else.
 
-    handler.py   the module: what each message means
-    moving.py    a host that changes its address, from partition to partition
-    turns.py     who is ready, who rests, who has one of the parallel places
-    queues.py    addresses, their hosts, and the hosts' jobs
-    pace.py      how long to rest
-    front.py     what of a job's queues is in memory
-    endings.py   how requests end, and what becomes of their URLs
-    finishing.py when a job is done
-    rulings.py   what a robots.txt, or its absence, means for a host's turns
-    backing_off.py  who is left alone for longer, for the status
-    waits.py     hosts that wait for their next request, and why, for the status
+    handler.py        the module: reacts to each message
+    registry.py       addresses, hosts and jobs by name
+    scheduler.py      ready addresses, resting addresses, parallel places
+    dispatch.py       starts requests
+    request_end.py    ends requests, and decides about their URLs
+    crawl_delay.py    wait of an address after a request
+    backoff.py        addresses in back-off, for restarts and the status
+    robots_effects.py effects of a robots.txt, or of its absence, on a host
+    queues.py         addresses, their hosts, and the hosts' jobs
+    queue_window.py   the part of a job's queues that is in memory
+    linked_queue.py   a queue linked through its items
+    completion.py     finished jobs
+    host_move.py      a host that changes its address, between partitions
+    host_waits.py     hosts that wait for their next request, and why, for the status
+    outage.py         outages of the network, told apart from dead hosts
+    dormant.py        jobs whose addresses have no place in memory yet
+    wall_clock.py     the wall clock, for what outlives the process
 
 Invariant: an address has one token. It is out from the start of a request (`due`, `rules_due`)
 until its end (`ended`, `denied`), and after an end it rests for its interval; so two requests to

@@ -1,6 +1,5 @@
-"""What an address takes: the parameters, methods and bodies that its OpenAPI names, and no others.
+"""Request contract: an address takes the parameters, methods and bodies of its OpenAPI, no others.
 
-operations.py  what each operation of the application declares
 strict.py      refuses unknown and repeated parameters, loose values, bodies of another form
 methods.py     `Allow`, HEAD and OPTIONS of every address
 openapi.py     the document: every status that an operation can answer, its keys, its errors
