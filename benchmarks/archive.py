@@ -1,4 +1,4 @@
-"""How fast captures become a segment: `python -m benchmarks.archive`.
+"""Speed of writing captures to a segment: `python -m benchmarks.archive`.
 
 One run, one core: this project's encoder and warcio's own writer on the same pages (request and
 response, gzip member per record, block and payload digests), in turns, best of several rounds.

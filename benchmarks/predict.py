@@ -1,4 +1,4 @@
-"""How far off predicted distances are: `python -m benchmarks.predict`.
+"""Error of predicted distances: `python -m benchmarks.predict`.
 
 The world of `benchmarks.balance` (17 agents, the source's tables), and one whose affinities are of
 rank 3, each probed by some agents a host with 30% of noise. For each number of probes: the median

@@ -1,4 +1,4 @@
-"""What changed at the server, behind a cursor that it gave.
+"""Changes at the server, followed by its cursor.
 
 Invariant: a cursor is passed on only after everything in front of it was given, so a kill repeats
 changes and never skips one.

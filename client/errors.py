@@ -1,4 +1,4 @@
-"""Why `prs-get` ends, split by blame; each class has its exit code.
+"""Errors of `prs-get`, by blame; each class has its exit code.
 
 ClientError                1  something failed; the message says what
 ├── RefusedError           1  the server says no to this request

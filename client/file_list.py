@@ -1,4 +1,4 @@
-"""What WASAPI lists, checked: names, sizes and digests of files.
+"""WASAPI file lists, validated: names, sizes and digests.
 
 Source: WASAPI v1 as Archive-It speaks it; `manager/distribution/wasapi.py` is the other side.
 """

@@ -75,7 +75,7 @@ class Folder:
         return path
 
     def has(self, place: PurePosixPath, size_bytes: int) -> bool:
-        """Tell whether a file is there whole. Only whole files have such a name."""
+        """Return whether a file is there whole. Only whole files have such a name."""
         try:
             path = self.at(place)
             return path.is_file() and path.stat().st_size == size_bytes

@@ -1,4 +1,4 @@
-"""Which server, and the token for it: one file, readable by its owner only.
+"""Server and token: one file, readable by its owner only.
 
 Invariant: the token is in that file and in the requests to that server; never in a command line, a
 log, a message or an address. It is sent over TLS or to this machine only.

@@ -1,4 +1,4 @@
-"""What an answer to "the rest of this file, please" means.
+"""Answers to range requests, interpreted.
 
 Source: RFC 9110, 13.1.5 (If-Range), 14.4 (Content-Range), 15.3.7 (206).
 """

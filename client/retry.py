@@ -1,4 +1,4 @@
-"""When to try again: after a cut, and when the server says so.
+"""Retries: after a cut, and when the server asks for one.
 
 Pauses double from one second to a minute, with a random half; `tries` failures in a row without one
 new byte are enough. A server that names a time is waited for, up to `longest_wait_s`.

@@ -284,6 +284,6 @@ def _laid_out(
 
 
 def _holds_captures(path: Path) -> bool:
-    """Tell whether a WARC file has more than its first record, which is about the file."""
+    """Return whether a WARC file has more than its first record, which is about the file."""
     with gzip.open(path) as file:
         return re.search(rb"WARC-Type: (?!warcinfo)", file.read(FIRST_BYTES)) is not None

@@ -1,4 +1,4 @@
-"""What was withdrawn is deleted here too: segments by the list of changes, hosts by asking.
+"""Deletes withdrawn captures: segments by the list of changes, hosts by asking.
 
 The folder notes a cursor. Each run first reads what happened behind it: a deleted segment is
 removed. Where anything was deleted, a host may have been excluded; then each `host:port.zip` is

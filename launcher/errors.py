@@ -1,4 +1,4 @@
-"""Why an update did not happen.
+"""Errors of an update.
 
 LauncherError     a sentence for people; nothing was changed
 ├── RefusedError  what came is not genuine, too old, or contradicts what was known

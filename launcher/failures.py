@@ -35,7 +35,7 @@ class Failure:
     times: int = 1
 
     def holds(self, signed: str, now_ms: int) -> bool:
-        """Tell whether the release is to be left alone; a clock that went back ends that."""
+        """Return whether the release is to be left alone; a clock that went back ends that."""
         return signed == self.signed and self.at_ms <= now_ms < self.until_ms
 
 

@@ -1,4 +1,4 @@
-"""What lies where (docs/adr/0116), files that are there whole or not, and the log.
+"""Files of the launcher (docs/adr/0116), written whole or not at all, and its log.
 
 Invariant: `write_whole` and `point_at` leave the old or the new, never half, also after kill -9.
 """
@@ -69,7 +69,7 @@ class Place:
         return self.release(version) / "venv" / "bin" / "prs"
 
     def is_complete(self, version: str) -> bool:
-        """Tell whether a release was installed to its end, and its Python is still there.
+        """Return whether a release was installed to its end, and its Python is still there.
 
         An upgrade of the system may take that away; such a release is installed anew.
         """

@@ -1,4 +1,4 @@
-"""What a release's launcher does before another takes its place: an update that changes nothing.
+"""Rehearsal of a release's launcher before it is used: an update that changes nothing.
 
 It reads what is kept here and asks the manager as every night, but keeps what comes in a folder of
 its own that is removed. So a release whose launcher starts, and could not be replaced any more, is

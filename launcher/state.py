@@ -1,4 +1,4 @@
-"""What a launcher must not forget over kill -9: what was highest, what was good, what is on trial.
+"""State of the launcher kept over kill -9: highest version, good version, version on trial.
 
 A trial is written down before the link moves, and its verdict before the link moves back. A release
 that went back may have written more than the one before it knows: that is passed over.

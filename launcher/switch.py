@@ -1,4 +1,4 @@
-"""Let a new release prove itself: it must complete a sync, or the old one is back.
+"""Switch to a new release: it must complete a sync, or the old one returns.
 
 Invariant: the trial is on the disk before the link moves, the verdict before it moves back, and how
 the agent ran before it is stopped; so a launcher that was killed anywhere goes on where it was, and

@@ -1,4 +1,4 @@
-"""What is genuine: The Update Framework's own client, from the first root on.
+"""Verification of releases: The Update Framework's own client, from the first root on.
 
 Invariant: a release is named here only if the targets keys signed it, a snapshot and a timestamp
 that are not over cover it, and nothing is older than what was seen before: python-tuf keeps what it

@@ -1,4 +1,4 @@
-"""What the manager is to hear of updates: kept until it has heard it, over kill -9, and bounded.
+"""Update reports for the manager: kept until delivered, over kill -9, and bounded.
 
 Invariant: an outcome is on the disk before the manager is told, and leaves it when the manager took
 it. So what is told twice after a crash is the same words with the same moment, and counts once.

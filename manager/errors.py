@@ -1,4 +1,4 @@
-"""What the manager refuses, split by blame. The web layers map each class to its status code.
+"""Errors of the manager, by blame. The web layers map each class to its status code.
 
     PrsmError
     ├── UnknownKeyError     401  the caller's: no key, or one that nobody has

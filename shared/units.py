@@ -26,12 +26,12 @@ def explicit(url: str) -> str:
 
 
 def is_unit(url: str) -> bool:
-    """Tell whether a URL names a unit (its path ends in `/`, no query) or a start page."""
+    """Return whether a URL names a unit (its path ends in `/`, no query) or a start page."""
     return url.endswith("/") and "?" not in url
 
 
 def is_whole_host(unit: str) -> bool:
-    """Tell whether a unit key is a host's, not a directory's."""
+    """Return whether a unit key is a host's, not a directory's."""
     return unit.count("/") == _SLASHES
 
 

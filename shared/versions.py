@@ -18,7 +18,7 @@ _PARTS: Final = 4
 
 
 def is_version(text: str) -> bool:
-    """Tell whether a text names a release."""
+    """Return whether a text names a release."""
     return _FORM.fullmatch(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""When requests may be sent: hours on the site's own clock, by the kind of day.
+"""Hours in which requests may be sent: on the site's clock, by the kind of day.
 
 Monday to Friday and the weekend have hours; single days of the week may have others (`days`), and
 so may dates, as holidays do (`dates`). A date goes before a day, a day before its part of the week.
@@ -43,7 +43,7 @@ class Windows:
     dates: Mapping[date, Sequence[Window]] = field(default_factory=dict)
 
     def is_open(self, now: datetime) -> bool:
-        """Tell whether a request may be sent at an instant."""
+        """Return whether a request may be sent at an instant."""
         local = now.astimezone(self.zone)
         seconds = local.hour * 3600 + local.minute * 60 + local.second
         today = local.date()

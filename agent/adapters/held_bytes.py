@@ -1,4 +1,4 @@
-"""How many bytes of bodies are in memory: of answers that come in, and of pages that wait.
+"""Bytes of bodies in memory: incoming answers and waiting pages.
 
 The fetcher counts what comes in and stops counting when an answer is handed on; the page workers'
 pool counts a page from when it gets it until its work is done. What is on its way from the one to
@@ -36,5 +36,5 @@ class HeldBytes:
 
     @property
     def crowded(self) -> bool:
-        """Tell whether no more transfers should be begun: those under way need the other half."""
+        """Return whether no more transfers should be begun: those under way need the other half."""
         return self.sum > self.most // 2

@@ -1,4 +1,4 @@
-"""What the manager must learn, kept until it knows.
+"""Reports for the manager, kept until it has them.
 
 Units that are done, addresses of hosts and URLs of others are rows of the ledger's database: they
 become durable with the commit that holds their cause, and go when the manager has answered. The
@@ -156,7 +156,7 @@ class DurableReports:
         return HostFailure(str(rows[0][0])) if rows else None
 
     def tells(self, unit: str) -> bool:
-        """Tell whether a unit is done and not acknowledged, committed or not."""
+        """Return whether a unit is done and not acknowledged, committed or not."""
         return bool(self._database.ask("SELECT 1 FROM finished WHERE unit = ?", (unit,)))
 
     def forget_finished(self, units: Iterable[FinishedUnit]) -> None:

@@ -1,4 +1,4 @@
-"""Whether this machine has a route to an address; nothing is sent to find out.
+"""Routes of this machine to an address, looked up without sending anything.
 
 A datagram socket that is connected asks the kernel for the route, and no more.
 """
@@ -14,7 +14,7 @@ _DISCARD: Final = 9  # any port does
 
 
 def has_route(address: str) -> bool:
-    """Tell whether packets to an address have a way out of this machine."""
+    """Return whether packets to an address have a way out of this machine."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as asked:

@@ -1,4 +1,4 @@
-"""What the commands share: where the home is, and how an error becomes words and an exit code."""
+"""Options common to all commands, and errors as sentences and exit codes."""
 
 from __future__ import annotations
 

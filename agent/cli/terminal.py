@@ -1,4 +1,4 @@
-"""What `prs run` shows: sentences, one live line on a terminal, and what is wrong when quiet.
+"""Output of `prs run`: sentences, one live line on a terminal, errors when quiet.
 
 a terminal      sentences with their time, and below them one line, new each second
 a pipe, a file  the sentences only: no control characters

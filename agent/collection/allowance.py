@@ -1,4 +1,4 @@
-"""How fast, and in which hours, segments may be sent: by the site, and by the manager's word.
+"""Allowed rate and hours of sending segments, by the site and by the manager.
 
 Invariant: the stricter of both holds, whoever said it last. The manager's word is a file in the
 folder `collection`, so that it holds while nobody is reached, and for each process that sends.
@@ -63,7 +63,7 @@ class Allowance:
         return min(filter(None, (self._site.bytes_per_s, asked)), default=0)
 
     def is_open(self, now: datetime | None = None) -> bool:
-        """Tell whether segments may be sent at an instant; None: now."""
+        """Return whether segments may be sent at an instant; None: now."""
         self._look()
         now = now or datetime.now(UTC)
         asked = self._asked_hours

@@ -1,4 +1,4 @@
-"""Where this home serves segments (`prs serve`): written down for the agent to tell."""
+"""Address at which this home serves segments (`prs serve`), stored for the agent."""
 
 from __future__ import annotations
 

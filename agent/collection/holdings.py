@@ -44,12 +44,12 @@ class Held:
 
     @property
     def is_kept_there(self) -> bool:
-        """Tell whether the centre keeps it: then it may be deleted here."""
+        """Return whether the centre keeps it: then it may be deleted here."""
         return self.state in KEPT_THERE
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether the centre has judged it, or never can."""
+        """Return whether the centre has judged it, or never can."""
         return self.state in SETTLED
 
 

@@ -40,7 +40,7 @@ class Order:
 
     @property
     def is_ours(self) -> bool:
-        """Tell whether the site asked for it: then nobody is told."""
+        """Return whether the site asked for it: then nobody is told."""
         return self.id.startswith("site-")
 
 
@@ -58,7 +58,7 @@ class Progress:
 
     @property
     def over(self) -> bool:
-        """Tell whether nothing is left to do but to tell of it."""
+        """Return whether nothing is left to do but to tell of it."""
         return self.state != "open"
 
 

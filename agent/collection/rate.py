@@ -1,4 +1,4 @@
-"""How fast segments are sent."""
+"""Rate limit of sending segments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long segments stay here after the centre has them.
+"""Retention of segments here after the manager has them.
 
 Invariant: only what the centre said that it keeps is deleted, oldest first, and nothing that the
 crawl's last commit still calls open. Where the disk lacks its reserve, time does not protect them

@@ -116,7 +116,7 @@ class Tokens:
         return f"{until}.{self._mark(name, until)}", until
 
     def knows(self, token: str, name: str) -> bool:
-        """Tell whether a token is for this segment and not over."""
+        """Return whether a token is for this segment and not over."""
         until, _, mark = token.partition(".")
         if not (until.isascii() and until.isdigit() and len(until) < 12):
             return False

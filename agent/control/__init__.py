@@ -1,1 +1,1 @@
-"""How the process behaves at a partner's site: lock, hours, holding and stopping, disk, status."""
+"""Process control at a site: lock, hours, pause and stop, disk, status."""

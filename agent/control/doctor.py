@@ -1,4 +1,4 @@
-"""What must be right at a site before an agent can work, and what to do where it is not.
+"""Checks of a site before an agent can work, with remedies.
 
 Facts in, judgements out; the facts are gathered by `agent.app.site.diagnosis`.
 """

@@ -1,4 +1,4 @@
-"""Who asked this agent to pause or to drain, remembered over restarts.
+"""Pause and drain requests, kept over restarts.
 
 Paused: nothing is fetched, the work stays here. Drained: nothing is fetched, and what is not done
 goes back to the manager for others. The site and the manager each have their own say, and neither

@@ -1,4 +1,4 @@
-"""Where a home lies: on which machine, under which path. A copy of it lies somewhere else.
+"""Location of a home: machine and path. A copy lies somewhere else.
 
 What is hashed is only compared here, and never leaves the home.
 """

@@ -1,4 +1,4 @@
-"""Where the launcher of this installation is, and how it is started (docs/adr/0122).
+"""The launcher of this installation: its path and start (docs/adr/0122).
 
 Only an agent that was installed from an archive has one: its interpreter stands in
 `HOME/versions/VERSION/venv` (docs/adr/0116).
@@ -69,7 +69,7 @@ class Launching:
         return False
 
     def _is_overdue(self, home: Path) -> bool:
-        """Tell whether neither cron nor a timer had it look for a release lately."""
+        """Return whether neither cron nor a timer had it look for a release lately."""
         if not (home / "launcher" / ROOT).exists():
             return False  # it could believe none
         marks = (*(home / "launcher" / name for name in (LOOKED, TRIED)), home / "current/complete")

@@ -1,4 +1,4 @@
-"""How much was fetched in this calendar month, kept over restarts, and the cap that a site sets.
+"""Bytes fetched in this calendar month, kept over restarts, and the site's cap.
 
 Bytes are those of answers as they came over the network. A crash forgets what the last minute
 brought: a cap is for a contract with a provider, and ends a crawl some seconds late anyway. A clock

@@ -1,4 +1,4 @@
-"""Whether what an agent has begun gets on: to live and do nothing is no better than to hang.
+"""Progress watch: an agent that lives and does nothing is treated as hung.
 
 Each part that has something under way is looked at again and again: how much it has done so far.
 One that is busy and does no more for longer than its limit is stuck. Then the process gives no sign

@@ -1,4 +1,4 @@
-"""What the agent said, in a file of its home: bounded, whatever it says for years.
+"""The agent's log file in its home, bounded for years.
 
 The source's `robot.log`. Two files at most, the older one ends in `.1`; each is let go at half of
 the bound. Nothing waits for it, and a disk that is full costs lines of it and nothing else.

@@ -26,7 +26,7 @@ class Rereading:
         self._asked = False
 
     def due(self) -> bool:
-        """Tell whether the file should be read now; whoever asks then reads it."""
+        """Return whether the file should be read now; whoever asks then reads it."""
         last, self._last = self._last, self._look()
         stable = self._last == last and self._last != self._read
         if not (self._asked or stable):

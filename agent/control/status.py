@@ -1,4 +1,4 @@
-"""What a running agent says of itself, for `prs status`: one small file, replaced every second.
+"""Status file of a running agent for `prs status`, replaced every second.
 
 Invariant: a reader sees a whole report, the last or the one before. It is not synced to the disk:
 after a loss of power nobody asks how many pages a second there were. Whether the process still

@@ -1,4 +1,4 @@
-"""How a running agent learns that it is to stop: SIGTERM, SIGINT, or a reason of its own."""
+"""Stop requests of a running agent: SIGTERM, SIGINT, or its own reason."""
 
 from __future__ import annotations
 

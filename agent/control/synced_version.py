@@ -1,4 +1,4 @@
-"""Which version of this agent completed a sync last: how a new release proves itself.
+"""Version of this agent that last completed a sync: the proof of a new release.
 
 Written once by each process that was answered, and read by the launcher (docs/adr/0122).
 """

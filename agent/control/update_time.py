@@ -1,4 +1,4 @@
-"""When in a week this machine looks for a release: in the site's hours, and once a day of them.
+"""Weekly times of update checks: in the site's hours, once a day of them.
 
 A machine that is off outside its hours would else never look, and one whose owner allows the night
 only would fetch and install by day. Installations spread over the hours by the minute that each of
@@ -82,7 +82,7 @@ def _best(
 def _is_open(
     week: Windows, day: int, hour: int, minute: int, room: timedelta, machine: tzinfo
 ) -> bool:
-    """Tell whether a time of a day, as cron counts it, is within the hours, and for how long."""
+    """Return whether a time of a day, as cron counts it, is within the hours, and for how long."""
     for monday in SAMPLES:
         wall = monday + timedelta(days=(day - 1) % len(_WEEK), hours=hour, minutes=minute)
         start = wall.replace(tzinfo=machine)

@@ -1,5 +1,5 @@
-"""What the launcher notes of updates: for `prs status` which releases are left alone, and why; for
-`prs doctor` whether newer ones can come at all.
+"""The launcher's notes on updates: skipped releases for `prs status`, ability to update for
+`prs doctor`.
 
 The launcher writes them (`launcher/state.py`, docs/adr/0122); what cannot be read is not shown.
 """

@@ -1,4 +1,4 @@
-"""What the poller is told of the agent, and what it wants done. Data; `agent.app` does it."""
+"""Inputs and actions of the poller. Data only; `agent.app` carries them out."""
 
 from __future__ import annotations
 

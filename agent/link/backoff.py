@@ -1,4 +1,4 @@
-"""How long to wait after a failure: `min(max, base * 2^n) * (0.5 + random / 2)`.
+"""Back-off after a failure: `min(max, base * 2^n) * (0.5 + random / 2)`.
 
 The random half keeps a fleet from calling together when its manager comes back.
 Source: BOINC's scheduler back-off; design 3, rule 9.

@@ -70,7 +70,7 @@ class Door:
 
 
 def is_unbelieved(error: BaseException | None) -> bool:
-    """Tell whether a certificate was not believed, whatever that became on its way up."""
+    """Return whether a certificate was not believed, whatever that became on its way up."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return True

@@ -1,4 +1,4 @@
-"""What an exchange with the manager can end in, besides an answer.
+"""Errors of an exchange with the manager.
 
 LinkError              (agent.errors) no answer, or one worth another try
 ├── WaitError          429, 503: the manager asks for time, and says how much

@@ -1,4 +1,4 @@
-"""What a person can do about a manager's no: one clause for each status that needs somebody."""
+"""Operator hints by HTTP status: one clause for each that needs a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who this agent is: its key, made here, and how the manager came to know it.
+"""The agent's key, made here, and its registration with the manager.
 
 The key never leaves this machine but as a bearer token to the manager that it was made for; the
 manager learns its hash. Invariant: a key is on the disk before its hash is sent, so a lost
@@ -69,7 +69,7 @@ async def enrol(
 
 
 def is_renewing(home: Home) -> bool:
-    """Tell whether a new key waits here of which the manager may or may not know.
+    """Return whether a new key waits here of which the manager may or may not know.
 
     Raises HomeError.
     """

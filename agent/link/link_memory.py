@@ -1,4 +1,4 @@
-"""What the link must not forget over restarts: sequence number, minute, last command, place, list.
+"""State of the link kept over restarts: sequence number, minute, last command, place, list.
 
 Invariant: a number is handed out only after the disk says that it is used up, so it is never
 handed out again. Numbers are taken from the disk by the hundred: most syncs write nothing, and a

@@ -1,4 +1,4 @@
-"""Whether another copy of this home may still be at work, with the same name and key.
+"""Detection of another copy of this home that may be running with the same name and key.
 
 A home that finds itself in another place was moved or copied. Which, it cannot know: what it was
 copied from may have a permit. The manager refuses that one from now on, so its permit was given
@@ -14,7 +14,7 @@ __all__ = ["Moved", "is_elsewhere"]
 
 
 def is_elsewhere(before: str, now: str) -> bool:
-    """Tell whether the same key was used in another place. Each: a key's hash, a space, a place.
+    """Return whether the same key was used in another place. Each: a key's hash, a space, a place.
 
     With another key it is another agent, of which no copy is at work.
     """
@@ -31,7 +31,7 @@ class Moved:
 
     @property
     def waits(self) -> bool:
-        """Tell whether permits are not used yet."""
+        """Return whether permits are not used yet."""
         return self._waits
 
     def granted(self, permit: GrantPermit, now_s: float) -> float:

@@ -1,4 +1,4 @@
-"""When which report is sent: in order, again until it is taken, and no bad one before the others.
+"""Delivery of reports: in order, with retries, and no bad one blocks the others.
 
 A failure is of one of four kinds. The way is blocked (no answer, 401, 404, 426, 503): nobody is
 tried any more for a while. The manager has enough of one kind (429, as of new hosts for today):
@@ -97,7 +97,7 @@ class Sender:
         self._blocked_until_s = self._asked_until_s
 
     def _is_refused(self, name: str, error: LinkError) -> bool:
-        """Tell whether the manager will never take this report."""
+        """Return whether the manager will never take this report."""
         if not isinstance(error, RefusedError) or not error.by_manager or error.status in _BLOCKED:
             return False
         if error.status != _FORBIDDEN:
@@ -133,5 +133,5 @@ class Sender:
 
 
 def _is_foreign(error: LinkError) -> bool:
-    """Tell whether something between the manager and us refuses a report."""
+    """Return whether something between the manager and us refuses a report."""
     return isinstance(error, RefusedError) and not error.by_manager and error.status not in _BLOCKED

@@ -209,7 +209,7 @@ class Crawl:
 
     @property
     def shares_hosts(self) -> bool:
-        """Tell whether it has pieces of hosts that are split."""
+        """Return whether it has pieces of hosts that are split."""
         return self._seeds[0].shares_hosts
 
     @property
@@ -240,7 +240,7 @@ class Crawl:
 
     @property
     def crowded(self) -> bool:
-        """Tell whether more comes in or waits to be read than memory has room for."""
+        """Return whether more comes in or waits to be read than memory has room for."""
         if self.ports.worker.crowded or self.ports.fetcher.crowded:
             return True
         for robots in self._robots:  # noqa: SIM110  # asked at each turn: no generator
@@ -250,7 +250,7 @@ class Crawl:
 
     @property
     def urgent(self) -> bool:
-        """Tell whether so much was written that a commit should not wait."""
+        """Return whether so much was written that a commit should not wait."""
         size_bytes = 0
         for store in self._stores:
             size_bytes += store.bytes_since_commit
@@ -258,7 +258,7 @@ class Crawl:
 
     @property
     def waits_for_tick(self) -> bool:
-        """Tell whether a module goes on with its work at the next tick, though nothing comes."""
+        """Return whether a module goes on with its work at the next tick, though nothing comes."""
         robots, resolves = self._robots, self._resolves
         return any(one.goes_on for one in robots) or any(one.goes_on for one in resolves)
 

@@ -192,7 +192,7 @@ class Filter:
         return None
 
     def _is_late(self, job: Job, links: Links) -> bool:
-        """Tell whether a job takes no link from there: done, or measured by its own pages only.
+        """Return whether a job takes no link from there: done, or measured by its own pages only.
 
         A piece that rests was told to be at rest: what is found for it goes by the manager.
         """

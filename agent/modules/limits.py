@@ -1,4 +1,4 @@
-"""What the modules are told: how gently to visit, and where to stop. Plain numbers, no reading.
+"""Limits of the modules: politeness and bounds, as plain numbers.
 
 The agent's settings are mapped to these; every default is the one that holds without a setting,
 but for what is asked for without a link.

@@ -73,7 +73,7 @@ def _portion(links: Links, begin: int, end: int | None) -> Links:
 
 
 def _is_seen(work: PageWork) -> bool:
-    """Tell whether a page without links is one that the site gave as a page."""
+    """Return whether a page without links is one that the site gave as a page."""
     processed = work.processed
     status = processed.encoded.entry.status
     return status is not None and 200 <= status <= 299 and not processed.is_rules

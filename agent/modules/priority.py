@@ -1,4 +1,4 @@
-"""Which of a job's queues a URL waits in: the front of Mercator's two levels.
+"""Priority of URLs in a job: the front queues of Mercator.
 
 Within a level URLs are fetched in the order in which they were found, so breadth first.
 Source: seed 002 (Mercator: FIFO queues by priority in front, one host's queues behind).

@@ -1,4 +1,4 @@
-"""Whether the name of a host could be registered by anybody: it ends in a public suffix.
+"""Public suffix check: could anybody register this host name?
 
 Links hold much that only looks like a host (`http://localhost/`, `http://www.example/`, templates
 that were never filled in); the manager need not hear of it. IP literals always pass: whether an
@@ -22,7 +22,7 @@ _IPV4: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+")
 
 
 def is_registrable(host: str) -> bool:
-    """Tell whether a host key is an IP literal, or a name below (or equal to) a public suffix."""
+    """Return whether a host key is an IP literal, or a name below (or equal to) a public suffix."""
     name = split_host(host)[1]
     if name.startswith("[") or _IPV4.fullmatch(name):
         return True

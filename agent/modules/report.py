@@ -63,7 +63,7 @@ class Report:
         }
 
     def wants_tick(self, _: object) -> bool:
-        """Tell whether anything waits for the time."""
+        """Return whether anything waits for the time."""
         return bool(self._lines)
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:

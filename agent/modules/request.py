@@ -1,4 +1,4 @@
-"""What both modules that fetch ask of an answer."""
+"""Properties of an answer that both fetching modules need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a URL gets another attempt: the one rule that `fetch` and `frontier` share.
+"""Retry rule of URLs, shared by `fetch` and `frontier`.
 
     no answer             another attempt
     `retry`               another attempt, at the first one also where there are none: it says
@@ -62,7 +62,7 @@ _PASSING: Final = frozenset[Outcome]({"refused", "timeout", "disconnected", "ret
 
 
 def gets_another_attempt(outcome: Outcome, status: int, attempt: int, retries: int) -> bool:
-    """Tell whether a URL is tried again after its attempt with this number, counted from 1."""
+    """Return whether a URL is tried again after its attempt with this number, counted from 1."""
     if outcome == "retry" and attempt == 1:
         return True
     if attempt > retries:

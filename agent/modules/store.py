@@ -38,7 +38,7 @@ class Store:
         return len(self._waiting)
 
     def wants_tick(self, _: object) -> bool:
-        """Tell whether anything waits for the time."""
+        """Return whether anything waits for the time."""
         return bool(self._waiting)
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:

@@ -115,7 +115,7 @@ class Traps:
         return reason or (SAME_CONTENT if self.holds_back(url) else "")
 
     def holds_back(self, url: str) -> bool:
-        """Tell whether the last pages with such URLs were equal; the sample is let through."""
+        """Return whether the last pages with such URLs were equal; the sample is let through."""
         shapes = self._equal.get(url[: url.index("/", 8)])
         if shapes is None:
             return False
@@ -193,7 +193,7 @@ class Variants:
         self._old: dict[int, tuple[int, ...]] = {}
 
     def admits(self, key: int, variant: int) -> bool:
-        """Tell whether a variant is one of the first `most` of its key, and remember it then."""
+        """Return whether a variant is one of the first `most` of its key, and remember it then."""
         if not self._most:
             return True
         variants = self._young.get(key)

@@ -1,1 +1,1 @@
-"""What a crawl is: the graph of modules, what travels in it, and what it may ask of the world."""
+"""The crawl as a pipeline: graph of modules, messages, and ports to the world."""

@@ -1,4 +1,4 @@
-"""What an address is to the crawl: where a host answers, and whose clock its requests go by.
+"""Addresses of the crawl: where a host answers, and whose clock its requests follow.
 
 Behind a proxy, which looks names up, a host's name stands for its address, written `//name`. All
 ports and schemes of a name share it, as they would share the address.

@@ -1,4 +1,4 @@
-"""What travels between the modules. Frozen, picklable, and each with the keys of its receivers.
+"""Messages between the modules. Frozen, picklable, each with the keys of its receivers.
 
 The attributes `host`, `url` and `address` are partition keys: `host` is a host key with its port
 (`http://www.example.jp:80/`), `url` a canonical URL, `address` an IP address as text, or a name as
@@ -111,7 +111,7 @@ class Job:
 
     @property
     def is_piece(self) -> bool:
-        """Tell whether others crawl the rest of the host: a link into it may come at any time."""
+        """Return whether others crawl the rest of the host: a link into it may come at any time."""
         return self.share > 0 and self.kind == "crawl"
 
 
@@ -151,7 +151,7 @@ class Jobs(Protocol):
         ...
 
     def __contains__(self, unit: object) -> bool:
-        """Tell whether a unit is held."""
+        """Return whether a unit is held."""
         ...
 
     def __getitem__(self, unit: str) -> Job:
@@ -237,7 +237,7 @@ class ListChanged:
 
     @property
     def moves_urls(self) -> bool:
-        """Tell whether a URL may belong to another job than before, or be worth it now."""
+        """Return whether a URL may belong to another job than before, or be worth it now."""
         return bool(self.begun or self.ended or self.altered or self.woken)
 
 

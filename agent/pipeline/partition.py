@@ -1,4 +1,4 @@
-"""Which partition holds a key: what the runner decides by, and what a module recovers by.
+"""Partition of a key: the runner routes by it, and a module recovers by it.
 
 Invariant: the choice is a hash that does not change from run to run.
 Source: seed 000, section 4.3 (hash of host, URL or IP address).
@@ -21,7 +21,7 @@ class Partition:
     count: int = 1
 
     def holds(self, key: str) -> bool:
-        """Tell whether messages with this key come here."""
+        """Return whether messages with this key come here."""
         return partition_of(key, self.count) == self.number
 
 

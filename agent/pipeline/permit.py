@@ -57,6 +57,6 @@ class PermitGate:
         return max(0.0, self._held.ends_s - self._clock.boottime_s())
 
     def may_fetch(self) -> bool:
-        """Tell whether a request may be begun now."""
+        """Return whether a request may be begun now."""
         held = self._held  # asked twice a request: without the detours
         return held is not None and held.ends_s > self._clock.boottime_s()

@@ -1,4 +1,4 @@
-"""What the modules may ask of the world: the only doors to the network, the disk and the clock.
+"""Ports of the modules: their only access to network, disk and clock.
 
 Nothing here waits. A fetch, a look-up or the work on a page is started, and its completion arrives
 at a module's input as a message. Durable stores take changes at once and make them durable
@@ -132,7 +132,7 @@ class FetchAnswer:
 
     @property
     def was_sent(self) -> bool:
-        """Tell whether a request left this machine."""
+        """Return whether a request left this machine."""
         if self.outcome in ("no_permit", "forbidden_address"):
             return False
         return self.outcome != "stopped" or self.request_bytes > 0
@@ -313,7 +313,7 @@ class Ledger(Protocol):
         ...
 
     def shares_hosts(self) -> bool:
-        """Tell whether any of them is a piece of a split host."""
+        """Return whether any of them is a piece of a split host."""
         ...
 
     def open_jobs(self, after: int = 0) -> Iterator[OpenJob]:

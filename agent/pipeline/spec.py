@@ -1,4 +1,4 @@
-"""What a pipeline is made of: modules with a partition key, and connections between their ports.
+"""Specification of a pipeline: modules with a partition key, and connections of ports.
 
 A pipeline is data. A module handles a batch of messages that arrived at one of its inputs and
 returns messages for its outputs; it never waits and does no I/O but through `ports`. Runners

@@ -221,7 +221,7 @@ class CrawlLoop:
         return max(LEAST_SLEEP_S, longest_s)
 
     def _is_still(self) -> bool:
-        """Tell whether nothing has happened for some turns, this one too, and nothing is to."""
+        """Return whether nothing has happened for some turns, this one too, and nothing is to."""
         handled, watched = self._runner.handled, self._watched
         if handled != self._handled_before or watched.at_work or watched.waits_for_tick:
             self._handled_before = handled

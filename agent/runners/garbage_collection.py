@@ -1,4 +1,4 @@
-"""When Python looks for garbage in all of memory: when nobody waits, not when a counter says so.
+"""Garbage collection while no request waits, not when a counter says so.
 
 Almost nothing of the crawl is in a cycle, so what is let go of is free at once. But Python's
 collector walks through everything that is alive, and with a million hosts that takes two seconds

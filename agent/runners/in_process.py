@@ -103,7 +103,7 @@ class InProcessRunner:
 
     @property
     def idle(self) -> bool:
-        """Tell whether nothing came from outside since everything was settled."""
+        """Return whether nothing came from outside since everything was settled."""
         return not self._inbox
 
     def settle(self, most: int | None = None) -> None:

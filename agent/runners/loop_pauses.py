@@ -1,4 +1,4 @@
-"""How long the event loop did nothing but one thing: the longest time no request could go on.
+"""Pauses of the event loop: the longest time in which no request could proceed.
 
 Whatever blocks the loop counts, ours or a library's: a beat that comes late tells of it, to within
 `BEAT_S`. The loop's own turns and commits are measured exactly. Where nothing goes on there is

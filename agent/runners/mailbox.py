@@ -1,4 +1,4 @@
-"""What waits for one partition of a module: one line for all its inputs.
+"""Mailbox of one partition of a module: one queue for all its inputs.
 
 Invariant: messages leave in the order in which they came, across inputs too. So two messages of
 one sender never overtake each other (a change of the list and the links that follow from it).
@@ -39,7 +39,7 @@ class Mailbox:
 
     @property
     def full(self) -> bool:
-        """Tell whether whoever sends here should wait."""
+        """Return whether whoever sends here should wait."""
         return self.before + len(self.growing) >= self.capacity
 
     @property

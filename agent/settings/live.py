@@ -1,4 +1,4 @@
-"""Which settings a running agent can take up, and what to work by until the next start.
+"""Settings that a running agent can take up, and the values that hold until the next start.
 
 Everything that is asked anew each time (how gently, when, how much room) can change at once. What a
 part was built with (sizes of memories, worker processes, who the robot says it is) holds as long as

@@ -1,4 +1,4 @@
-"""What the manager asks for, laid over what the site allows: it can only become gentler.
+"""Limits that the manager asks for, laid over the site's: they only make a crawl gentler.
 
 Invariant: whatever a manager sends, no interval gets shorter, no limit higher, nothing that the
 site blocks gets open. A stolen manager must not own a partner's network; so address ranges,

@@ -241,7 +241,7 @@ def _check_zone(zone: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host's name or address is this very machine."""
+    """Return whether a host's name or address is this very machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,1 +1,1 @@
-"""How even balancers leave the source's experiment, a large fleet, and fifty rounds of change."""
+"""Evenness of balancers: the source's experiment, a large fleet, fifty rounds of change."""

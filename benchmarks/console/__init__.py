@@ -1,1 +1,1 @@
-"""How long a page of the console takes, of a manager with a large crawl behind it."""
+"""Time of each console page, of a manager with a large crawl."""

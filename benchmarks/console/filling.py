@@ -1,4 +1,4 @@
-"""What a manager keeps after months: a fleet, a million hosts, rounds, plans, logs, an audit.
+"""A manager's data after months: a fleet, a million hosts, rounds, plans, logs, an audit log.
 
 Rows are made by the database itself; unit numbers are host numbers. Crawl logs are files as intake
 writes them: `DISTINCT` are written, and each report has a link to one of them, which DuckDB cannot

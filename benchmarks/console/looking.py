@@ -159,7 +159,7 @@ def log_in(client: httpx.Client) -> None:
 
 
 def is_counting(answer: httpx.Response) -> bool:
-    """Tell whether an answer says that the page's figures are being counted."""
+    """Return whether an answer says that the page's figures are being counted."""
     return answer.status_code == 503 and "refresh" in answer.headers
 
 

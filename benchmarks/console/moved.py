@@ -1,4 +1,4 @@
-"""What came to the centre and what was given away, in months: orders, transfers, downloads, jobs.
+"""Collection and distribution data of months: orders, transfers, downloads, jobs.
 
 Rows of releases are made as well: their page reads rows, and no signature.
 """

@@ -1,4 +1,4 @@
-"""What is asked for as a whole: lists as CSV to their end, and a search through all logs."""
+"""Whole exports: lists as CSV to their end, and a search through all logs."""
 
 from __future__ import annotations
 

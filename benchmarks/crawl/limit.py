@@ -1,4 +1,4 @@
-"""What `wrk` gets from the same server and files: requests a second that no crawler can exceed.
+"""The limit: requests a second of `wrk` on the same server and files.
 
 One thread and a connection for each of 100 places at a time, each request for the next page of
 the list, by its host's name; nothing is parsed and nothing kept.

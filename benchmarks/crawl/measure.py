@@ -1,4 +1,4 @@
-"""What a command costs with everything it starts: CPU time, memory, and how long it takes.
+"""Cost of a command with all its children: CPU time, memory, duration.
 
     python -m benchmarks.crawl.measure OUT.json SECONDS COMMAND...
 

@@ -1,4 +1,4 @@
-"""What crawlers did on one web, run after run, and how they compare.
+"""Runs of crawlers on one web, and their comparison.
 
 The machine is not the same from one minute to the next, and a peer takes minutes where ours takes
 seconds. So ours runs twice before and twice after each peer, and the peer is held against these

@@ -1,4 +1,4 @@
-"""What a structure before the exact set saves: the module `dedup` and the ledger on disk.
+"""Savings of a filter before the exact set: the module `dedup` and the ledger on disk.
 
 The exact set knows a million other URLs of the job. Pages of a hundred links go through
 `Dedup.handle`; a commit every ten pages. The same links, the same ledger, another memory each time;

@@ -1,4 +1,4 @@
-"""How often a structure knows what it met, and how often it is wrong.
+"""Hit rate and error rate of filters of seen keys.
 
 A structure behind the LRU sees only what the LRU does not know and what leaves it; that is the same
 for all of them, so it is recorded once (`Front`). What they are told, and in which order, is what

@@ -1,1 +1,1 @@
-"""What third parties get in a second: segments through the web server in front, and selections."""
+"""Throughput of distribution: segments through nginx, and selections."""

@@ -74,7 +74,7 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Tell whether all was kept."""
+        """Return whether all was kept."""
         return not (self.lost or self.double or self.other)
 
     def lines(self) -> Iterator[str]:

@@ -137,7 +137,7 @@ class Ground:
         raise FaultError(problem)
 
     def round_is_open(self) -> bool:
-        """Tell whether a round is under way, as the database says."""
+        """Return whether a round is under way, as the database says."""
         return bool(self.postgres.run_sql("SELECT 1 FROM rounds WHERE open = 1"))
 
     def check(self) -> Verdict:

@@ -1,4 +1,4 @@
-"""Why a fault cannot be made on this machine, in words; empty where it can."""
+"""Requirements of faults that this machine lacks, in words; empty where it has all."""
 
 from __future__ import annotations
 

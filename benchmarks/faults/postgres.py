@@ -88,7 +88,7 @@ class Postgres:
 
     @property
     def running(self) -> bool:
-        """Tell whether the postmaster runs."""
+        """Return whether the postmaster runs."""
         return self._process is not None and self._process.poll() is None
 
     @property
@@ -135,7 +135,7 @@ class Postgres:
         return ""
 
     def answers(self, database: str = NAME) -> bool:
-        """Tell whether it takes a question."""
+        """Return whether it takes a question."""
         url = self.url.replace(f"/{NAME}?", f"/{database}?")
         try:
             with psycopg.connect(url, connect_timeout=2) as connection:

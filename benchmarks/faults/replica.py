@@ -114,7 +114,7 @@ class Replica(AskedManager):
         return answer.json()
 
     def answers(self) -> bool:
-        """Tell whether it answers."""
+        """Return whether it answers."""
         try:
             self.call("GET", "/managers")
         except FaultError:
@@ -122,7 +122,7 @@ class Replica(AskedManager):
         return True
 
     def leads(self, leader: str) -> bool:
-        """Tell whether it is who the row of the leader names."""
+        """Return whether it is who the row of the leader names."""
         return self.program.running and f"-{self.pid}-" in leader
 
     def close(self) -> None:

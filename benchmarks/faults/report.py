@@ -1,4 +1,4 @@
-"""What came of the faults: a row for each, as soon as it is known, and the figures of all."""
+"""Report of faults: a row for each as soon as it is known, and overall figures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Outcome:
 
     @property
     def held(self) -> bool:
-        """Tell whether it was made, and all promises were kept."""
+        """Return whether it was made, and all promises were kept."""
         return not (self.missing or self.broken)
 
     def cells(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""What was seen from outside, on the clock that no fault sets: CLOCK_MONOTONIC of this machine."""
+"""Observations from outside, on the clock that no fault sets: CLOCK_MONOTONIC."""
 
 from __future__ import annotations
 

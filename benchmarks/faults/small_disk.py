@@ -31,7 +31,7 @@ def small_disk(folder: Path, mebibytes: int, user: str | None = None) -> Iterato
 
 
 def is_small_disk(folder: Path) -> bool:
-    """Tell whether a folder is a disk of its own."""
+    """Return whether a folder is a disk of its own."""
     return folder.is_mount()
 
 

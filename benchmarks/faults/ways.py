@@ -1,4 +1,4 @@
-"""What may happen to messages on their way: ways of a `Courier`, each with a memory of its own."""
+"""Faults of messages in transit: ways of a `Courier`, each with its own memory."""
 
 from __future__ import annotations
 

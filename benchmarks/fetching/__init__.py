@@ -1,4 +1,4 @@
-"""What a page costs the process that fetches, without network: `make bench-fetching`.
+"""Cost of a page in the fetching process, without network: `make bench-fetching`.
 
 All of that process is real: modules, runner, loop, ledger, memory of earlier captures, the fetcher
 around libcurl, and the pool's side of the page workers. Answers and the workers' results are made

@@ -1,4 +1,4 @@
-"""What a URL costs between its discovery and its end, by how much is known: `make bench-frontier`.
+"""Cost of a URL in the frontier, by the number of known URLs: `make bench-frontier`.
 
 For each number of hosts one ledger grows from size to size. At each size a process of its own
 opens it, fills it up to the size, then lets URLs pass through the real dedup, frontier and ledger

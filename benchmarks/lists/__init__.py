@@ -1,1 +1,1 @@
-"""How long an agent's loop stands still while it takes a list."""
+"""Pause of an agent's loop while it takes a list."""

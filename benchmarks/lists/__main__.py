@@ -1,4 +1,4 @@
-"""How long an agent's loop stands still while it takes a list; `make bench-lists`.
+"""Pause of an agent's loop while it takes a list; `make bench-lists`.
 
 One agent's crawl without its manager, and a web without end on loopback in another process. Hosts
 that stay in every list are fetched all the time; the others come, stay, change, move away and

@@ -1,4 +1,4 @@
-"""How much sooner a balanced round ends than a random one, by the clock, and was it foreseen?
+"""Speedup of a balanced round over a random one by the clock, and its prediction.
 
     python -m benchmarks.live [--seed 1] [--hosts 400] [--regions 8] [--pages-mean 5] ...
 

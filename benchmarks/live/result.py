@@ -1,4 +1,4 @@
-"""What two rounds come to: seconds by the clock, and how near the plan was."""
+"""Result of two rounds: seconds by the clock, and the accuracy of the plan."""
 
 from __future__ import annotations
 

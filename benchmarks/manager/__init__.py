@@ -1,1 +1,1 @@
-"""What one manager takes from ten thousand agents in a second, and what two do behind a proxy."""
+"""Capacity of one manager for ten thousand agents, and of two behind a proxy."""

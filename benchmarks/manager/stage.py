@@ -1,4 +1,4 @@
-"""Who takes part: shipped managers, PostgreSQL, nginx; and what each of them used."""
+"""The participants: shipped managers, PostgreSQL, nginx; and their CPU time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one hostile sender does to the others, and how long a manager takes to end meanwhile.
+"""Effect of one hostile sender on others, and on the manager's time to stop.
 
     python -m benchmarks.senders [--only comments,gone] [--seconds 30] [--stop-s 20] [--quick]
 

@@ -1,4 +1,4 @@
-"""What the commands share: options, and how an error becomes words, JSON and an exit code."""
+"""Options common to all commands, and errors as sentences, JSON and exit codes."""
 
 from __future__ import annotations
 

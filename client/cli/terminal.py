@@ -1,4 +1,4 @@
-"""How a run is shown, on the standard error.
+"""Progress display on standard error.
 
 a terminal      a bar for all, and one for each file that comes; finished files as lines above
 a pipe, a file  a line for each file, and each wait; no control characters

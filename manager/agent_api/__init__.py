@@ -1,4 +1,4 @@
-"""What agents say to the manager: the five messages, sync, and how they join.
+"""HTTP routes for agents: the five messages, sync, joining, uploads.
 
 `messages`, `joining`, `tus`, `collection` and `releases` hold the routes, `sync_route` the one that
 is called most; `door` says who comes in, `keys` looks up and `syncs` answers many at once,

@@ -1,4 +1,4 @@
-"""How far agents are with what they were asked to send."""
+"""Route that reports an agent's progress in its collection orders."""
 
 from __future__ import annotations
 

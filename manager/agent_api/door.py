@@ -1,4 +1,4 @@
-"""Who comes in: the key of a request, and the parts of the manager that agents reach.
+"""Authentication of agents, and the parts of the manager that their routes reach.
 
 Invariant: an agent is its key, and a key counts only on a line that nobody else can read. A name
 in a request is never who the caller is; it must merely agree.

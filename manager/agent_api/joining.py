@@ -1,4 +1,4 @@
-"""How an agent joins and changes its key."""
+"""Routes by which an agent joins and changes its key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose key a request shows: looked up for all requests that wait, at once.
+"""Agent keys of requests, looked up in one batch for all that wait.
 
 While one look is in the database the next gathers, so a fleet that comes back after an hour costs
 a few looks and not one a request. Invariant: what `whose` returns was asked of the database after

@@ -1,4 +1,4 @@
-"""How many bodies may come in or be read at once, of all agents and of one, and how often.
+"""Limits on request bodies: concurrent ones in all and per agent, and their rate.
 
 Invariants: at most `at_once` uploads are under way in this process; of one agent at most
 `per_agent`, and one only where half of all places are taken, so that others find one; of one agent

@@ -1,4 +1,4 @@
-"""Who may do what: people by their session, scripts by a token, this machine by the Unix socket.
+"""Access control of `/api/v1`: sessions of people, tokens of scripts, the local Unix socket.
 
 Invariant: whoever reads may be any user; whoever changes something shows, beside the session's
 cookie, a token that no other site can know (`X-CSRF-Token`), or sends no cookie but the token of

@@ -1,4 +1,4 @@
-"""What is wrong and who was told, silences and maintenance windows, a test message."""
+"""Alerts, their recipients, silences, maintenance windows, and a test message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened: the audit, the reports that came; and whether all fits together."""
+"""The audit log, accepted reports, and the consistency check."""
 
 from __future__ import annotations
 

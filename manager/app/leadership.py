@@ -1,4 +1,4 @@
-"""Be the leader, or watch it: of several managers on one database, one does what is done once.
+"""Leader election: of several managers on one database, one does the work of the clock.
 
 A thread gives a sign of life several times a term. Invariants: jobs of the leader begin only while
 its last sign of life is younger than a term, counted from before it was written; others wait for a
@@ -187,7 +187,7 @@ class Leadership:
         return float("inf") if self._db.is_sqlite else sent_s + self._term_s
 
     def _may_take(self, seen: LeaderRow) -> bool:
-        """Tell whether nobody leads, or who does is dead, or was seen to be silent for a term."""
+        """Return whether nobody leads, or who does is dead, or was seen to be silent for a term."""
         if self._db.is_sqlite or not seen.holder or seen.holder == self._dead:
             return True
         now_s = self._clock_s()

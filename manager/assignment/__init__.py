@@ -1,4 +1,4 @@
-"""Who may fetch what, when and for how long: pure rules over numbers and names.
+"""Rules of rights, permits, groups and liveness: pure functions over numbers and names.
 
 `rights` passes the right to fetch a unit from agent to agent so that two never have it; `permits`
 says how long an agent keeps its rights without a word; `liveness` how an agent is, and why;

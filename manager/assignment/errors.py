@@ -1,4 +1,4 @@
-"""What the rules of assignment refuse.
+"""Errors of the rules of assignment.
 
 PrsmError
 ├── ConflictError (shared)

@@ -1,4 +1,4 @@
-"""What an agent held while it fetched: lines of anything else are quarantined.
+"""Check of log lines against what their agent held: other lines are quarantined.
 
 A log is judged by what was true then, not by what is true when it arrives. Invariant: a URL counts
 as held exactly when, at some moment of the log's time, the longest unit that existed and holds
@@ -60,7 +60,7 @@ class HeldThen:
         return sorted(unit for unit in self._own if self._holds_unit(unit))
 
     def holds(self, url: str) -> bool:
-        """Tell whether the agent held the unit of a canonical URL at some moment of the log."""
+        """Return whether the agent held the unit of a canonical URL at some moment of the log."""
         unit = self._index.holding(url)
         return unit is not None and self._holds_unit(unit)
 
@@ -100,7 +100,7 @@ def _spans(intervals: Iterable[UnitInterval], window: Span) -> dict[str, list[Sp
 
 
 def _covered(span: Span, hidden: Iterable[Span]) -> bool:
-    """Tell whether every moment of a span lies in one of the hidden ones."""
+    """Return whether every moment of a span lies in one of the hidden ones."""
     first, last = span
     for since, until in sorted(hidden):
         if since > first:

@@ -1,4 +1,4 @@
-"""Which unit of the sender a page lay in, and whether the sender held it then.
+"""Lookup of the unit that holds a page, and of the time in which its agent held it.
 
 Invariant: a page outside every unit that the agent held during the time of its line is
 quarantined: kept as data, without influence. Where a host is split, the longest unit that was held

@@ -1,4 +1,4 @@
-"""How an agent is, in words: liveness is work, not sockets.
+"""Liveness of an agent in words: it follows from work, not from sockets.
 
 Invariant: every state comes with a sentence that says why, from facts that the manager has. An
 agent is lost only when its promised contact plus grace has passed and its permit is over: only

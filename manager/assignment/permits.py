@@ -54,7 +54,7 @@ class Permit:
     fence_generation: int = 0
 
     def is_over(self, now_ms: int) -> bool:
-        """Tell whether the agent cannot be fetching any more. For the tick, after extending."""
+        """Return whether the agent cannot be fetching any more. For the tick, after extending."""
         return now_ms >= self.until_ms
 
     def renew(

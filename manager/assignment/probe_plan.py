@@ -1,4 +1,4 @@
-"""Who probes what where not everybody can probe all: a few agents each host, within budgets.
+"""Probe plan for large fleets: a few agents for each host, within budgets.
 
 In this order: who found the host and who owns it, whose distances will be used; everybody, up to
 what a host bears in a day, for the largest hosts; the neighbours of the finder in the tree (of the

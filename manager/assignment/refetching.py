@@ -58,7 +58,7 @@ class Tally:
 
     @property
     def is_suspect(self) -> bool:
-        """Tell whether an administrator should look."""
+        """Return whether an administrator should look."""
         return self.compared >= JUDGED_FROM and self.contradicted > SUSPECT_SHARE * self.compared
 
     @property
@@ -71,12 +71,12 @@ class Tally:
 
 
 def is_comparable(status: int | None) -> bool:
-    """Tell whether an answer says something that holds at another moment, too."""
+    """Return whether an answer says something that holds at another moment, too."""
     return status is None or not (status in (304, 429) or status >= 500)
 
 
 def same(one: Seen, other: Seen) -> bool:
-    """Tell whether two agents saw the same, as far as two visits can."""
+    """Return whether two agents saw the same, as far as two visits can."""
     if one.status != other.status:
         return False
     if one.status is None:
@@ -99,7 +99,7 @@ def _judged(agent: int, seen: Mapping[int, Seen]) -> Verdict:
 
 
 def needs_another(seen: Mapping[int, Seen]) -> bool:
-    """Tell whether a further agent should fetch the page: nobody did, or two of two differ."""
+    """Return whether a further agent should fetch the page: nobody did, or two of two differ."""
     if len(seen) < 2:
         return True
     return len(seen) == 2 and not any(judge(seen).values())

@@ -95,7 +95,7 @@ def holder(right: Right) -> int | None:
 
 
 def may_grant(group: Iterable[Right], agent: int, shares: int = 1) -> bool:
-    """Tell whether an agent may be given a unit of a group, by the rights of all its units.
+    """Return whether an agent may be given a unit of a group, by the rights of all its units.
 
     An address sees one robot: nobody else may hold, or still be giving up, anything in the group.
     shares: of a split host so many agents at once, each with that part of its rate.
@@ -105,7 +105,7 @@ def may_grant(group: Iterable[Right], agent: int, shares: int = 1) -> bool:
 
 
 def stands_in(right: Right, agent: int, generation: int) -> bool:
-    """Tell whether an agent's list of a generation names the unit.
+    """Return whether an agent's list of a generation names the unit.
 
     What was granted since the generation was raised waits for the next one: else a withdrawal
     before that could not know that a list had named it.

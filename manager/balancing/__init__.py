@@ -1,4 +1,4 @@
-"""Who fetches what, so that all agents end at the same time: pure rules, numbers in, plans out.
+"""Balancers: pure functions from costs to plans in which all agents end at the same time.
 
 `cost_matrix` turns volumes and distances into a `Problem`; `make_plan` answers with a `Plan` that
 can be shown before anything moves. The methods stand side by side in `BALANCERS`: the source's

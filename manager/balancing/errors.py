@@ -1,4 +1,4 @@
-"""What balancing refuses: the caller's numbers do not describe a problem that can be solved.
+"""Errors of balancing: the caller's numbers describe no problem that can be solved.
 
 PrsmError
 └── BalancingError     shapes, signs, indices or options that contradict each other

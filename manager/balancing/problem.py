@@ -1,4 +1,4 @@
-"""What is to be balanced: costs, present owners, and what must hold whatever the method.
+"""The balancing problem: costs, present owners, and constraints for every method.
 
 A `Problem` speaks of units, as the rest of the manager does. Methods work on `Atoms`: what must
 stay with one agent (units that share an address) is one column, and what an agent may not have

@@ -1,4 +1,4 @@
-"""How long an agent's work takes: waiting and transfer over its slots, in its hours.
+"""Duration of an agent's work: waiting and transfer over its slots, in its hours.
 
 A unit takes ceil(URLs / burst) x interval of waiting, which is the same whoever owns it, and its
 transfer. An address is one slot's work, one fetch at a time; an agent has so many slots and starts

@@ -1,4 +1,4 @@
-"""What all commands share: whose manager they call, and how they print."""
+"""Options common to all commands: the manager to call, and the output format."""
 
 from __future__ import annotations
 

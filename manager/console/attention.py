@@ -1,4 +1,4 @@
-"""What an administrator should look at now, in the order of how much it hurts.
+"""Notices for the administrator, ordered by severity.
 
 Pure: it judges what operations say. Each notice has a sentence with its numbers and leads to where
 something can be done.

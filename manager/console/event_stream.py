@@ -45,7 +45,7 @@ class Streams:
         self.closed = True
 
     def has_room(self, session: str) -> bool:
-        """Tell whether a session may have one more."""
+        """Return whether a session may have one more."""
         return self._open.total() < self._most and self._open[session] < OF_A_SESSION
 
     @contextmanager

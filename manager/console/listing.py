@@ -1,4 +1,4 @@
-"""What of a list is shown: filters, sort and page. All of it lives in the URL.
+"""Filters, sort order and page of a list, all kept in the URL.
 
 Invariant: `url()` of a listing that was read from a URL shows the same again; defaults are left
 out, so a plain list has a plain address.
@@ -74,7 +74,7 @@ class Listing:
 
     @property
     def is_filtered(self) -> bool:
-        """Tell whether a filter hides rows."""
+        """Return whether a filter hides rows."""
         return any(self.filters.values())
 
     def sorted(self, rows: Iterable[T], keys: Mapping[str, Callable[[T], Any]]) -> list[T]:

@@ -1,4 +1,4 @@
-"""What the databases refuse, as errors of ours: the sender's fault, nobody's, or a defect."""
+"""Database errors as errors of the manager, by blame: sender, environment, or a defect."""
 
 from __future__ import annotations
 

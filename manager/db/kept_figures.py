@@ -71,7 +71,7 @@ class _Figure:
 
     @property
     def is_asked(self) -> bool:
-        """Tell whether somebody asks for it now."""
+        """Return whether somebody asks for it now."""
         return self.turn.locked() or (self.behind is not None and not self.behind.done())
 
 

@@ -153,7 +153,7 @@ def schema_version(database: Database) -> str:
 
 
 def is_current(database: Database) -> bool:
-    """Tell whether the database has the schema of this version."""
+    """Return whether the database has the schema of this version."""
     with database.read() as tx:
         return _version(tx) == newest_schema()
 

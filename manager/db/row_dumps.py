@@ -83,7 +83,7 @@ def load(tx: Transaction, name: str, lines: Iterable[bytes]) -> int:
 
 
 def is_empty(tx: Transaction) -> bool:
-    """Tell whether the database has no table at all."""
+    """Return whether the database has no table at all."""
     return not sa.inspect(tx.connection).get_table_names()
 
 

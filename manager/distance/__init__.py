@@ -1,4 +1,4 @@
-"""How far agents are from hosts, and from each other: measured, or said to be predicted.
+"""Distances between agents and hosts, and among agents: measured or marked as predicted.
 
 `measured` judges the sums of a probe or a crawl, `spread` keeps how much their lines differ;
 `prediction` says how far the pairs are that nobody measured, `lessons` what that is learned from;

@@ -1,4 +1,4 @@
-"""What distance refuses.
+"""Errors of distance.
 
 PrsmError
 └── DistanceError     measurements that cannot be: negative, or of shapes that do not fit

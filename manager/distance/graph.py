@@ -1,4 +1,4 @@
-"""How far agents are from each other, and the tree along which they exchange units.
+"""Distances among agents, and the minimum spanning tree along which they exchange units.
 
 Two agents are near when they see the same hosts near: the network distance of i and j is the
 least d(i, s) + d(j, s) over hosts s that both have measured. It is a landmark estimate; no agent

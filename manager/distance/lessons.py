@@ -1,4 +1,4 @@
-"""What the model of distances is learned from, and what it comes to; both go between processes."""
+"""Training data and result of the distance model; both are sent between processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one agent's sums say of its distance to a unit: milliseconds per KByte of 1,000 bytes.
+"""Distance of an agent to a unit from its sums: milliseconds per KByte of 1,000 bytes.
 
 The distance is the source's: the sum of the times over the sum of the bytes, failed requests
 included, for they cost time as well. What stands beside it only flags: a single line that decides
@@ -80,7 +80,7 @@ class Measured:
 
     @property
     def one_line_decides(self) -> bool:
-        """Tell whether the distance is twice as long, or more, because of its slowest line."""
+        """Return whether the distance is twice as long, or more, because of its slowest line."""
         whole, rest = self.ms_per_kb, self.without_slowest
         return whole is not None and rest is not None and whole >= DECISIVE * max(rest, 1e-9)
 

@@ -1,4 +1,4 @@
-"""Which agents are near each other: pairs that may exchange units besides those on the tree."""
+"""Pairs of near agents that may exchange units besides those on the spanning tree."""
 
 from __future__ import annotations
 

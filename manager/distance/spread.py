@@ -1,4 +1,4 @@
-"""How much the lines of a measurement differ: a histogram of their ms per KByte.
+"""Spread of a measurement: a histogram of its lines' ms per KByte.
 
 Bins are an eighth of an octave wide (9%), so a quartile is right within 5% whatever its size.
 Histograms of the logs of one round add up, which quartiles do not; so these are what is kept.

@@ -1,4 +1,4 @@
-"""What is believed of what agents claim: a distance within a factor of what the others' say.
+"""Bounds on claimed distances: within a factor of what other agents measure.
 
 An agent could claim no time at all and be given everything, or a thousand times too much and be
 given nothing. A claim counts as at least a quarter-best distance of the others to the unit, divided

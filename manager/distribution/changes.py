@@ -1,4 +1,4 @@
-"""What changed, and the capture index: `/api/v1/changes`, `/api/v1/index`."""
+"""Routes of changes and of the capture index: `/api/v1/changes`, `/api/v1/index`."""
 
 from __future__ import annotations
 

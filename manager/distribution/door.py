@@ -1,4 +1,4 @@
-"""Who may take what: third parties by their token.
+"""Authentication of third parties by token.
 
 The token comes as `Authorization: Bearer TOKEN`, `Token TOKEN`, or as the password of Basic, whose
 user name is not looked at. Invariant: a token is taken over TLS or from loopback only.
@@ -88,7 +88,7 @@ class Caller:
         self.door.downloads.allow(self.client, name, size_bytes, start, end)
 
     async def may_go_on(self) -> bool:
-        """Tell whether its token is still good."""
+        """Return whether its token is still good."""
         door = self.door
         return await asyncio.to_thread(still_valid, door.db, self.client, door.now_ms())
 

@@ -1,4 +1,4 @@
-"""What is being taken: how far each download is, written down every few seconds.
+"""Downloads under way: progress, stored every few seconds.
 
 A download is a token and a name. One that asks for its first byte begins anew; one that asks for
 others goes on, which is what clients do after a cut, and with several ranges at a time.

@@ -1,4 +1,4 @@
-"""Which bytes of a file a request asks for.
+"""Byte ranges of a request (RFC 9110, section 14).
 
 Source: RFC 9110, sections 13 and 14. Several ranges at once are answered with the whole file, as
 14.2 allows.

@@ -1,4 +1,4 @@
-"""How many selections are made while they are sent, at a time: each takes memory and a thread.
+"""Limit on selections that are made while they are sent: each takes memory and a thread.
 
 Invariant: a turn is given back once, whatever ends the answer. Nobody waits for one: one more is
 told to come back, or to submit a job; jobs are made one after the other.

@@ -1,4 +1,4 @@
-"""What tokens take: counted here at once, written down every few seconds.
+"""Usage counters of tokens: counted at once, stored every few seconds.
 
 Invariant: a token's bytes of today are what is written down plus what is counted here; a kill
 loses a few seconds of counting, never a row. With several managers each counts its own.

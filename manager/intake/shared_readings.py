@@ -49,7 +49,7 @@ class KeptReadings(Generic[_Result]):
         self._under_way: dict[tuple[int, str], _Reading[_Result]] = {}
 
     def is_under_way(self, sender: int, digest: str) -> bool:
-        """Tell whether a request would join a reading."""
+        """Return whether a request would join a reading."""
         return (sender, digest) in self._under_way
 
     async def wait(

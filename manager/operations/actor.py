@@ -1,4 +1,4 @@
-"""Who asks for something, and the audit row that each action leaves."""
+"""The actor of an operation, and the audit row that each action leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell whether something changed, topic by topic, for pages that are being looked at."""
+"""Change marks by topic, for pages that refresh themselves."""
 
 from __future__ import annotations
 

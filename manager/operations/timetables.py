@@ -1,4 +1,4 @@
-"""What happens by the clock: schedules are kept, changed, removed; what is due is done, once.
+"""Schedules: kept, changed, removed; each due time is acted on once.
 
 Invariant: a time is taken once, whoever ticks, because what is done and the next time are one
 transaction. What is done at it, and whether a time that was missed counts, is left to the use:

@@ -77,12 +77,12 @@ class Line:
 
     @property
     def is_private(self) -> bool:
-        """Tell whether nobody else can read it."""
+        """Return whether nobody else can read it."""
         return self.kind in PRIVATE
 
     @property
     def is_tls(self) -> bool:
-        """Tell whether the client speaks TLS: to the manager, or to the configured proxy."""
+        """Return whether the client speaks TLS: to the manager, or to the configured proxy."""
         return self.kind in (LineKind.TLS, LineKind.PROXY_TLS)
 
 
@@ -206,7 +206,7 @@ def _is_page_visit(headers: Headers) -> bool:
 
 
 def _is_elsewhere(value: bytes) -> bool:
-    """Tell whether a page's address is not of loopback; a text that is none, as `null`, is not."""
+    """Return whether a page's address is outside loopback; a text like `null` is none, so False."""
     try:
         parts = urlsplit(value.decode("latin-1").strip().lower())
     except ValueError:
@@ -262,6 +262,6 @@ def _is_in(host: str, among: Sequence[Network]) -> bool:
 
 @lru_cache(maxsize=1024)
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is of this machine only."""
+    """Return whether an address is of this machine only."""
     address = _address(host)
     return address is not None and ipaddress.ip_address(address).is_loopback

@@ -1,4 +1,4 @@
-"""What is wrong, as rules find it and `alerts` tells it."""
+"""A trouble: a condition that a rule finds and `alerts` reports."""
 
 from __future__ import annotations
 

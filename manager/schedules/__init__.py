@@ -1,4 +1,4 @@
-"""When things are to happen by the clock: crontab lines and their next times. Pure."""
+"""Crontab lines and their next times. Pure."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class SettingLine:
 
     @property
     def is_default(self) -> bool:
-        """Tell whether it is as it comes."""
+        """Return whether it is as it comes."""
         return self.value == self.default
 
 

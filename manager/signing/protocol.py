@@ -1,4 +1,4 @@
-"""What is said on the signer's socket: one line of JSON there, one line back.
+"""Protocol of the signer's socket: one line of JSON each way.
 
     {"roots": [TEXT, ...], "targets": TEXT}  ->  {"snapshot": TEXT, "timestamp": TEXT}
                                              or  {"refused": SENTENCE}

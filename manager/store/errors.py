@@ -1,4 +1,4 @@
-"""What can go wrong at the door to the disk.
+"""Errors of the store.
 
 PrsmError
 ├── BusyError

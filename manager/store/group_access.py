@@ -1,4 +1,4 @@
-"""What a web server in front may read of the archive: by the group of its folder, and only that.
+"""Group permissions of archive folders, for a web server in front.
 
 An administrator gives the folder `archive` a group that the web server is in and this user too.
 Folders and files that are sent get the same group, and it may read them, whatever the umask is.

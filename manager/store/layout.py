@@ -1,4 +1,4 @@
-"""Where things lie in the data directory.
+"""Paths in the data directory.
 
     prsm.toml        settings, if any            prsm.sqlite   tables, unless they are elsewhere
     prsm.sock        the prsm commands' way in   prsm.lock     who serves this directory

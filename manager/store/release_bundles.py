@@ -30,7 +30,7 @@ class Bundles:
         return sha256
 
     def has(self, sha256: str, size_bytes: int) -> bool:
-        """Tell whether a file of this digest and size is here."""
+        """Return whether a file of this digest and size is here."""
         path = self._path(sha256)
         return path.is_file() and path.stat().st_size == size_bytes
 

@@ -1,4 +1,4 @@
-"""What agents keep and third parties receive: WARC segments and the source's classic lists.
+"""The archive format: WARC segments and the source's classic lists.
 
     warc.py      the public face of the WARC side: import from there
     capture.py   one fetched page, as data

@@ -1,4 +1,4 @@
-"""What can go wrong with an archive, by blame.
+"""Errors of archives, by blame.
 
 PrsmError
 ├── FormatError

@@ -85,7 +85,7 @@ def stored_header(received: bytes, body_length: int | None) -> bytes:
 
 
 def _tells_the_truth(lowered: bytes, body_length: int | None) -> bool:
-    """Tell whether a plain block, in lower case, can be stored as it is: most can."""
+    """Return whether a plain block, in lower case, can be stored as it is: most can."""
     if b"\ntransfer-encoding:" in lowered or b"\nx-crawl-" in lowered:
         return False
     if body_length is None:

@@ -1,4 +1,4 @@
-"""What a segment can hold: everything that is refused before a byte is written.
+"""Limits of a segment: everything that is refused before a byte is written.
 
 Invariant: a capture that passes is written, read back equal, and accepted by foreign readers.
 """
@@ -87,7 +87,7 @@ def _check_header(name: str, block: bytes) -> None:
 
 
 def _is_one_block(block: bytes) -> bool:
-    """Tell whether a block ends with its only empty line."""
+    """Return whether a block ends with its only empty line."""
     if block.endswith(b"\r\n\r\n") and b"\n\n" not in block:  # as servers write them
         return block.find(b"\n\r\n") == len(block) - 3
     return header_end(block) == len(block)

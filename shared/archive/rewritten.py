@@ -1,4 +1,4 @@
-"""What a segment is called that was written anew, as without hosts that were withdrawn.
+"""Names of rewritten segments, as without withdrawn hosts.
 
 Its number has a `w` more: prsm-20261122162944-00007-a.warc.gz becomes ...-00007w-a.warc.gz.
 """

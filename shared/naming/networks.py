@@ -1,4 +1,4 @@
-"""Which addresses a robot may be sent to: the public Internet, and what the operator allows.
+"""Addresses that a robot may connect to: the public Internet, and what the operator allows.
 
 Invariant: an address that is not plainly public is refused. Of IPv4 the ranges are those of the
 IANA registry of special purposes; of IPv6 only global unicast (2000::/3) is public, without the

@@ -1,4 +1,4 @@
-"""How both programs are set: frozen groups of fields, and the TOML file that they are read from.
+"""Settings of both programs: frozen groups of fields, read from a TOML file.
 
     fields   one setting: its value, unit, default, range, and the reason for them
     file     the file and `--set`: read, refused with a sentence, printed with all defaults

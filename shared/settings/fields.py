@@ -1,4 +1,4 @@
-"""What one setting is: a value with its unit, its default, its range and the reason for them.
+"""A setting: value, unit, default, range, and the reason for them.
 
 Invariant: a group that was made through `check_group` holds only values that its fields allow.
 Where the values come from is `shared.settings.file`'s business.

@@ -93,7 +93,7 @@ def decompress(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _begins_member(data: bytes) -> bool:
-    """Tell whether bytes begin a member of gzip, as far as they go (RFC 1952, 2.3.1)."""
+    """Return whether bytes begin a member of gzip, as far as they go (RFC 1952, 2.3.1)."""
     return MAGIC.startswith(data[: len(MAGIC)])
 
 

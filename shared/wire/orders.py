@@ -1,4 +1,4 @@
-"""What a server list means: which unit to crawl, how much of it, how fast, without what.
+"""Server lists: units to crawl, with limits, intervals and exceptions.
 
 `MaxTransfer` holds for the lines after it, until the next one. Comments that PRSM added and an
 old agent skips: `#Round=3`, `#Generation=42`, `#Lease=<seconds>` for the list, and behind a unit's

@@ -1,4 +1,4 @@
-"""Where an agent is, as people and agents say it: degrees, never guessed from an address."""
+"""Positions of agents in degrees, never guessed from an address."""
 
 from __future__ import annotations
 

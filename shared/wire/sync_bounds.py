@@ -1,4 +1,4 @@
-"""What both forms of a sync message go by: its words, and how much of anything it may hold."""
+"""Bounds common to both forms of sync messages: words and counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judge found: counts, violations by kind, and the first examples of each."""
+"""Verdict of a judge: counts, violations by kind, and first examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host answers to one request, before it is paced and sent. Data only."""
+"""A host's answer to one request, before pacing. Data only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all connections of a running web share."""
+"""State shared by all connections of a running web."""
 
 from __future__ import annotations
 

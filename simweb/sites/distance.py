@@ -1,4 +1,4 @@
-"""How far hosts are from clients: delay to the first byte and bandwidth, by region.
+"""Distances of hosts from clients: delay to the first byte and bandwidth, by region.
 
 Regions lie on a square; delay grows and bandwidth falls with the distance between client and
 host region, a host has its own factors, and each pair of client region and host a small one. The

@@ -1,4 +1,4 @@
-"""What an honest, complete crawl gets: every URL of the world, by outcome, known from the plan.
+"""Expected result of an honest, complete crawl: every URL of the world by outcome.
 
 URLs are in the form in which a crawler should store them. A host in trouble, or one whose
 robots.txt forbids all or fails, gives no capture; URLs of such a host that nobody can find are

@@ -1,4 +1,4 @@
-"""How the leaves of a host are answered: one function for each kind of page trouble."""
+"""Answers of a host's leaves: one function for each kind of page trouble."""
 
 from __future__ import annotations
 

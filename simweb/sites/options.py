@@ -1,4 +1,4 @@
-"""What a simulated web can be asked to be. The command line is made from these fields.
+"""Options of a simulated web. The command line is made from these fields.
 
 Two worlds with equal `WorldOptions` are equal, page by page and byte by byte (given the port).
 """

@@ -1,4 +1,4 @@
-"""How large hosts are: lognormal sizes with an exact total.
+"""Sizes of hosts: lognormal with an exact total.
 
 Quantiles are drawn one from each of `count` equal slices, so that a world of 300 hosts has the
 shape of a world of 6,500: with independent draws the largest host alone would decide the mean.

@@ -1,4 +1,4 @@
-"""What changes while a web runs: faults, versions of pages, who asked what before.
+"""State of a running web: faults, versions of pages, earlier requests.
 
 Clocks are handed in, so that tests decide what time it is. Everything else about a host is in
 its plan and never changes.

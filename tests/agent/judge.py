@@ -176,7 +176,7 @@ class Judge:
 
 
 def _invites(answer: FetchAnswer) -> bool:
-    """Tell whether an answer asks for no more distance: another request may follow at once."""
+    """Return whether an answer asks for no more distance: another request may follow at once."""
     answered = answer.outcome in ("answered", "truncated")
     return answered and answer.status not in TROUBLE and answer.retry_after_s is None
 

@@ -91,7 +91,7 @@ class Fleet:
         return {host["key"]: host["owner"] for host in hosts}
 
     def all_called(self) -> bool:
-        """Tell whether each agent has called the manager: before, no round can begin."""
+        """Return whether each agent has called the manager: before, no round can begin."""
         return all(agent["version"] for agent in self.manager.prsm("agents", "list"))
 
     def round(self) -> dict[str, Any]:

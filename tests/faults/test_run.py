@@ -65,7 +65,7 @@ def begin(folder: Path, limit_s: float, *names: str) -> subprocess.Popen[str]:
 
 
 def is_running(pid: int) -> bool:
-    """Tell whether a process lives; one that is dead and not taken leave of does not."""
+    """Return whether a process lives; one that is dead and not taken leave of does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
     except OSError:

@@ -135,7 +135,7 @@ time.sleep(600)
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process is there that was not ended."""
+    """Return whether a process is there that was not ended."""
     try:
         return " Z " not in Path(f"/proc/{pid}/stat").read_text()
     except FileNotFoundError:

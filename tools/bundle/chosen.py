@@ -1,4 +1,4 @@
-"""Which packages of `requirements.lock` the agent needs, and which of them a platform takes.
+"""Packages of `requirements.lock` that the agent needs, by platform.
 
 The lock has everything, tools of development too. What the agent needs follows from what it
 declares and what those declare in turn; versions and hashes are the lock's own, never chosen anew.
@@ -73,7 +73,7 @@ class Locked:
     hashes: frozenset[str]
 
     def fits(self, platform: Platform) -> bool:
-        """Tell whether a platform takes it."""
+        """Return whether a platform takes it."""
         environment: Mapping[str, str] = platform.environment
         return not self.marker or Marker(self.marker).evaluate(dict(environment))
 

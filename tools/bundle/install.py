@@ -247,7 +247,7 @@ def _fill(target: Path, wheels: list[Path]) -> None:
 
 
 def _starts(target: Path) -> bool:
-    """Tell whether an environment's Python runs, and finds all that was installed into it."""
+    """Return whether an environment's Python runs, and finds all that was installed into it."""
     words = [str(target / "bin" / "python"), "-I", "-c", PROGRAMS]
     try:
         done = subprocess.run(words, env=_environment(), capture_output=True, check=False)

@@ -80,7 +80,7 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Tell whether it runs."""
+        """Return whether it runs."""
         return self.process is not None and self.process.poll() is None
 
     def send(self, number: signal.Signals) -> None:

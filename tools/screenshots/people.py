@@ -1,4 +1,4 @@
-"""What people do at a centre in its first weeks: users, schedules, pins, and who takes captures."""
+"""Actions of people in a manager's first weeks: users, schedules, pins, third parties."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def read_answer(lines: Sequence[bytes]) -> Answer:
 
 
 def stays_open(header: bytes) -> bool:
-    """Tell whether the server keeps the connection for another request."""
+    """Return whether the server keeps the connection for another request."""
     lowered = header.lower()
     if b"\nconnection" not in lowered:
         options = b""

@@ -1,4 +1,4 @@
-"""Which transfers wait for memory, where bodies in flight have reached their bound.
+"""Transfers that wait for memory where bodies in flight have reached their limit.
 
 A transfer whose next piece finds no room is paused, which fills the connection's window and so
 stops its sender. When the sum is below the bound again, all go on. Until then one does: the one of
@@ -26,11 +26,11 @@ class Room:
 
     @property
     def is_waited_for(self) -> bool:
-        """Tell whether any transfer waits."""
+        """Return whether any transfer waits."""
         return bool(self._waiting)
 
     def may_receive(self, slot: Slot) -> bool:
-        """Tell whether a transfer takes its next piece; else it waits from now on."""
+        """Return whether a transfer takes its next piece; else it waits from now on."""
         held = self._held
         if held.sum <= held.gate or slot is self._going_on:
             return True

@@ -87,7 +87,7 @@ def _connection(descriptor: int) -> socket.socket:
 
 
 def same_address(one: str, other: str) -> bool:
-    """Tell whether two texts are the same address; what is none is never the same."""
+    """Return whether two texts are the same address; what is none is never the same."""
     if one == other:
         return True
     try:

@@ -1,4 +1,4 @@
-"""What every request of one agent has in common: who asks, and what a server may cost us."""
+"""libcurl options common to all requests of one agent: identity and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a request ended: libcurl's error codes in the crawl's words.
+"""Outcomes of requests: libcurl's error codes in the crawl's terms.
 
 Pure. What counts is what came: an answer whose header is whole is kept, cut or not; without one
 the request failed, in one of the ways that the frontier treats differently.

@@ -32,7 +32,7 @@ class RateLimit:
         self._bytes = min(self._bytes, bytes_per_s * BURST_S)
 
     def take(self, size_bytes: int, now_s: float) -> bool:
-        """Tell whether so many bytes may be received now; if so, count them.
+        """Return whether so many bytes may be received now; if so, count them.
 
         The last taker may overdraw, so that a piece larger than the bucket passes too.
         """

@@ -1,4 +1,4 @@
-"""Which requests have taken too long, and why.
+"""Deadlines of requests, and the reason where one has passed.
 
 libcurl knows no limit on the first byte, and its limit on the whole goes on while a transfer is
 paused by us: a slow rate of ours, or a full memory, would cut each large page, as if its

@@ -66,7 +66,7 @@ class Database:
 
     @property
     def changed(self) -> bool:
-        """Tell whether anything waits for a commit."""
+        """Return whether anything waits for a commit."""
         return bool(self._notes)
 
     def run(self, statement: str, row: Row = ()) -> int:
@@ -154,7 +154,7 @@ class Database:
             )
 
     def _is_ours_too(self, version: int) -> bool:
-        """Tell whether a newer program's ledger is one that this program can go on with, too."""
+        """Return whether a newer program's ledger is one that this program can go on with, too."""
         oldest: int = self._connection.execute("PRAGMA application_id").fetchone()[0]
         return version > VERSION >= oldest > 0
 

@@ -122,7 +122,7 @@ class Jobs:
             yield [(_job(str(order)), finished != 0) for _, order, finished in part]
 
     def shares_hosts(self) -> bool:
-        """Tell whether any job is a piece of a split host."""
+        """Return whether any job is a piece of a split host."""
         # Most orders are passed over without being parsed.
         query = (
             "SELECT 1 FROM jobs WHERE instr(job, '\"share\":0') = 0 "

@@ -1,4 +1,4 @@
-"""What happens to queues and counters between two commits, as one compressed row.
+"""Journal of queues and counters between two commits, as one compressed row.
 
 Each entry is a line. Replayed in order, from any commit on, entries give the same state however
 often: a URL and its end name their position, counters are sums so far. So jobs can be saved one

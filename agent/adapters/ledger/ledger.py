@@ -172,7 +172,7 @@ class SqliteLedger:
         return self._jobs.orders()
 
     def shares_hosts(self) -> bool:
-        """Tell whether any of them is a piece of a split host."""
+        """Return whether any of them is a piece of a split host."""
         return self._jobs.shares_hosts()
 
     def units(self) -> Iterator[tuple[int, str, bool]]:

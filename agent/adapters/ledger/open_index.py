@@ -1,4 +1,4 @@
-"""What a start must know of the open segment, so that it need not read every record in it.
+"""Index of the open segment, so that a start need not read all its records.
 
 With each commit the lines of the index that are new go into a row, with how far the segment was
 written and the sum of all its bytes. A start adds the lines up and compares the sum: some seconds

@@ -1,4 +1,4 @@
-"""Which segment the last commit calls open, for who takes segments away while an agent runs.
+"""Name of the open segment by the last commit, for removal while an agent runs.
 
 A segment is sealed first and committed as sealed behind that; where the disk is full the commit may
 come much later. A ledger that finds neither the open nor the sealed file would not open any more.

@@ -63,7 +63,7 @@ class Queues:
 
     @property
     def changed(self) -> bool:
-        """Tell whether a commit has something to do here."""
+        """Return whether a commit has something to do here."""
         return bool(self._lines or self._jobs.counted or self._garbage or self._saving)
 
     def push(self, items: Iterable[QueuedUrl]) -> None:

@@ -139,7 +139,7 @@ class Run:
         return self._words, self.state.words
 
     def finds(self, key: int) -> bool:
-        """Tell whether a key is in it that its filter lets through."""
+        """Return whether a key is in it that its filter lets through."""
         block = bisect_right(self._fences, key) - 1
         if block < 0:
             return False
@@ -176,7 +176,7 @@ class Runs:
         self._filters = [(*run.filter(), run) for run in runs]
 
     def hold(self, key: int) -> bool:
-        """Tell whether a key is in one of them."""
+        """Return whether a key is in one of them."""
         mask = _MASK_OF[key & _MASK_KEY]
         high = key >> 32
         for words, count, run in self._filters:

@@ -171,7 +171,7 @@ class SeenSet:
 
     @property
     def changed(self) -> bool:
-        """Tell whether a commit has something to do here."""
+        """Return whether a commit has something to do here."""
         done = self._task is not None and self._task.future.done()
         return done or self._written < len(self._young.keys)
 

@@ -248,7 +248,7 @@ def _is_longer(path: Path, size_bytes: int) -> bool:
 
 
 def _is_draft(segment: Path) -> bool:
-    """Tell whether it was being written anew: who withdraws a host begins that again.
+    """Return whether it was being written anew: who withdraws a host begins that again.
 
     Sealed as it is, it would pass for whole, and the one before would go.
     """

@@ -58,7 +58,7 @@ class Nursery:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether it can be asked for workers."""
+        """Return whether it can be asked for workers."""
         return self._line is not None
 
     def launch(self, files: Files) -> _Nursling:

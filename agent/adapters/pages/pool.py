@@ -184,7 +184,7 @@ class WorkerPages:
             self._beat = self._loop.call_later(self._beat_s, self._look)
 
     def _is_behind(self, least_busy: WorkerProcess) -> bool:
-        """Tell whether pages have waited for all workers for long enough to start another."""
+        """Return whether pages have waited for all workers for long enough to start another."""
         if not least_busy.ready or len(least_busy.tasks) < BATCH:
             self._full_since_s = math.inf
             return False

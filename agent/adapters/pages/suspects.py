@@ -30,5 +30,5 @@ class Suspects:
         return count == PAGES
 
     def set_aside(self, host: str) -> bool:
-        """Tell whether a host's pages are not read any more."""
+        """Return whether a host's pages are not read any more."""
         return bool(self._killed) and self._killed.get(host, 0) >= PAGES

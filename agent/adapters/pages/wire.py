@@ -1,4 +1,4 @@
-"""What crosses the pipes between the pool and a worker process.
+"""Messages over the pipes between the pool and a worker process.
 
     to the worker     frames of marshalled values: first what it must know, then lists of pages,
                       whose bodies follow their list as they are, one behind the other

@@ -1,4 +1,4 @@
-"""How a worker process comes to be: started as a program here, forked by a nursery elsewhere."""
+"""Start of worker processes: as programs here, forked by a nursery elsewhere."""
 
 from __future__ import annotations
 

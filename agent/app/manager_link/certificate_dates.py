@@ -1,4 +1,4 @@
-"""What is said of a manager's certificate that is not valid yet, or any more: mostly a wrong clock.
+"""Messages on manager certificates outside their dates: mostly a wrong clock.
 
 The certificate is fetched once more without being believed, to say its dates; no key goes with it.
 """
@@ -21,7 +21,7 @@ _NOT_YET_OR_OVER: Final = (9, 10)  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_C
 
 
 def is_about_dates(error: BaseException | None) -> bool:
-    """Tell whether a certificate was refused for its dates, whatever that became on its way up."""
+    """Return whether a certificate was refused for its dates, however the error is wrapped."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return error.verify_code in _NOT_YET_OR_OVER

@@ -1,4 +1,4 @@
-"""Which units the manager is told to be done: the others wait for what must be there before.
+"""Finished units that are safe to report to the manager.
 
 Of a piece of a split host the manager must know every page that was found for the other pieces
 before it hears that nothing is left of this one: else all could be at rest while a page is on its

@@ -1,4 +1,4 @@
-"""Whether a request may be sent now, and if not, why not, in words.
+"""Permission to send a request now, or the reason against it in words.
 
 Two questions: `permitted` is asked at each request (permit, hours, a hold of site or manager);
 `fetching` before one is begun at all (room on the disk and in the outbox, the month's
@@ -41,7 +41,7 @@ class Permission:
         self._asked_ms, self._change_ms = 0, 0
 
     def permitted(self) -> bool:
-        """Tell whether a request may be sent now."""
+        """Return whether a request may be sent now."""
         if not self._gate.may_fetch() or self.holds.paused:
             return False
         now_ms, change_ms = self._clock.epoch_ms(), self._change_ms
@@ -50,7 +50,7 @@ class Permission:
         return self._open
 
     def fetching(self) -> bool:
-        """Tell whether a request should be begun now."""
+        """Return whether a request should be begun now."""
         return self.permitted() and not self.short_of
 
     @property

@@ -1,4 +1,4 @@
-"""How long an agent outside its hours may leave the manager alone, and what it promises.
+"""Contact of an agent outside its hours: how long it may stay silent, and its promise.
 
 Pure. The promise is kept on the agent's own clock, also over a change of daylight saving, because
 the end of the night is an instant and not an hour of the day.

@@ -1,4 +1,4 @@
-"""When the open crawl log is closed and, with the hosts that were found, put into the outbox.
+"""Schedule of reports: closes crawl logs and puts them, with found hosts, into the outbox.
 
 A log goes when the hours have ended, at a time of the day, when the list is worked off (the round
 waits for it), when a probe was finished a while ago, when it is long, or every so often where a
@@ -98,7 +98,7 @@ class ReportSchedule:
         self._probes_since_s = None
 
     def hosts_due(self, now: Moment) -> bool:
-        """Tell whether hosts that were found should go now."""
+        """Return whether hosts that were found should go now."""
         wait_s = self._settings.every_s or self._settings.hosts_s
         if now.pages_on_way:
             return False  # a slow manager is sent fewer and larger reports, not more of them
@@ -112,7 +112,7 @@ class ReportSchedule:
         self._hosts_s = now.now_s
 
     def _daily(self, epoch_ms: int) -> bool:
-        """Tell whether the time of the day lies between the last log and now."""
+        """Return whether the time of the day lies between the last log and now."""
         if not self._settings.at or self._last_ms is None:
             return False
         minutes = day_minutes(self._settings.at, "reports.at")

@@ -1,4 +1,4 @@
-"""Whether pages can be fetched from here: one request on the way on which the crawl would go.
+"""Check of the network: one request on the way that the crawl takes.
 
 The name is looked up as the crawl does (`naming.servers`), its address is judged by the same rules,
 and the same fetcher sends the request, from the same address and through the same proxy.

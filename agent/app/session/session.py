@@ -344,7 +344,7 @@ class CrawlSession:
 
     @property
     def shares_hosts(self) -> bool:
-        """Tell whether others crawl parts of its hosts at the same time."""
+        """Return whether others crawl parts of its hosts at the same time."""
         return self._crawl.shares_hosts
 
     @property
@@ -388,6 +388,6 @@ class CrawlSession:
 
     @property
     def quiet(self) -> bool:
-        """Tell whether no request and no page is under way, nor what was just heard of one."""
+        """Return whether no request and no page is under way, nor what was just heard of one."""
         idle = self._runner.idle
         return idle and not self._crawl.at_work and not self.state().under_way

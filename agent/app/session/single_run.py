@@ -1,4 +1,4 @@
-"""When a run with `--once` ends: all is finished, reported and sent, or the hours are over.
+"""End of a run with `--once`: all finished, reported and sent, or the hours are over.
 
 A manager gives out work only to agents that have just called, so an empty list at first says
 nothing: the run ends when several syncs in a row have brought no news. Segments that the manager

@@ -1,4 +1,4 @@
-"""Which parts of an agent must get on, and within how long (`agent.control.progress_watch`).
+"""Progress deadlines of the agent's components (`agent.control.progress_watch`).
 
 The limits are what no slow disk, network or manager takes: a process that is ended by mistake costs
 a night's connections, and one that is stuck waits for hours without harm, as it fetches nothing.

@@ -1,4 +1,4 @@
-"""What the settings of a site say of its hours, its way to the manager, how much it may do."""
+"""A site's settings: hours, connection to the manager, capacity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent is put together from, for those who look at all of it. Made once, by `life`."""
+"""Parts of a running agent, for modules that need all of it. Made once, by `composition`."""
 
 from __future__ import annotations
 

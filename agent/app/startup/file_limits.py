@@ -1,4 +1,4 @@
-"""How many files and connections an agent may have open."""
+"""Limits on open files and connections of an agent."""
 
 from __future__ import annotations
 

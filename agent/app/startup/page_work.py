@@ -1,4 +1,4 @@
-"""Who works on fetched pages: worker processes, or this one where the settings say so."""
+"""Page work: in worker processes, or in this one where the settings say so."""
 
 from __future__ import annotations
 

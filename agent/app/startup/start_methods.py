@@ -1,4 +1,4 @@
-"""Who starts the agent of a home: cron, systemd or a person; asked, arranged, and taken back.
+"""Start methods of an agent: cron, systemd or a person; installed and removed.
 
 Invariant: at most one of the two starts it. What is arranged names the program that stays the same
 over updates (docs/adr/0116), not the release that runs now.
@@ -142,7 +142,7 @@ def _take_out(home: Path) -> list[str]:
 
 
 def _starts(line: str) -> bool:
-    """Tell whether a line of cron starts the agent; else it looks for a release."""
+    """Return whether a line of cron starts the agent; else it looks for a release."""
     return not line.endswith(" update --quiet")
 
 

@@ -1,4 +1,4 @@
-"""How an agent leaves a site for good: first its work, then what starts it, then its data.
+"""Uninstallation of an agent: its work ends first, then its start, then its data.
 
 Handing back is what `prs drain` does: the agent that runs does it, or one is started for it,
 whatever the hours are, because it fetches nothing.

@@ -1,4 +1,4 @@
-"""Where hosts answer, and which answer nowhere, for as long as their look-ups hold: 16 bytes each.
+"""Host cache: addresses and failed look-ups of hosts, for their time to live; 16 bytes each.
 
 A host is its name's 64-bit hash with this process's secret (`hash`), so no name is kept: of a
 million hosts, one that is asked for and is not there is taken for another with a chance of 5 in

@@ -131,11 +131,11 @@ class Resolve:
 
     @property
     def goes_on(self) -> bool:
-        """Tell whether jobs are taken up, some at each tick."""
+        """Return whether jobs are taken up, some at each tick."""
         return self._unplaced is not None or self._left_behind
 
     def wants_tick(self, tick: object) -> bool:
-        """Tell whether the time says anything new; while jobs are taken up, it always does."""
+        """Return whether the time says anything new; while jobs are taken up, it always does."""
         if self.goes_on:
             return True
         return cast(Tick, tick).now_s - self._told_s >= TOLD_S

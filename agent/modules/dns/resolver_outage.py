@@ -32,5 +32,5 @@ class Silence:
             self._silent.add(name)
 
     def is_ours(self, now_s: float) -> bool:
-        """Tell whether it is our own network that is down."""
+        """Return whether it is our own network that is down."""
         return len(self._silent) >= self._names and now_s - self._since_s <= self._longest_s

@@ -1,4 +1,4 @@
-"""When a job is done: looked at with the ticks, when nothing is on its way inside.
+"""Completion of jobs, checked at ticks when nothing of them is under way.
 
 Invariant: a job is done only when nothing of it waits or is under way, or when it has stopped for
 a reason and nothing is under way. One of which not a single page was had is not complete but

@@ -1,4 +1,4 @@
-"""How long an address rests after a request.
+"""Crawl delay: the wait of an address after a request.
 
     20 s; 10 s for the fastest fifth of the hosts
     ten times as long as the answer took, where that is longer
@@ -30,14 +30,14 @@ SPEEDS_KEPT: Final = 100_000
 
 
 def is_strike(ended: FetchAnswer) -> bool:
-    """Tell whether a request's end asks for more distance: no answer, or one that says so."""
+    """Return whether a request's end asks for more distance: no answer, or one that says so."""
     if ended.outcome in ANSWERED:
         return ended.status in TROUBLE
     return not ended.is_free_retry
 
 
 def is_first_fault(ended: FetchAnswer, strikes: int) -> bool:
-    """Tell whether an address need not rest longer for this error, which may be its page's own.
+    """Return whether an address need not rest longer for this error, which may be its page's own.
 
     strikes: of the address, with this one.
     """
@@ -146,7 +146,7 @@ class Pace:
         return min(rest, max(base, politeness.backoff_cap_s))
 
     def may_go_on(self, address: AddressQueue, own_rest_s: float, ended: FetchAnswer) -> bool:
-        """Tell whether the next request may follow at once on the connection that is open.
+        """Return whether the next request may follow at once on the connection that is open.
 
         own_rest_s: the rest of the host itself.
         """

@@ -1,4 +1,4 @@
-"""When requests begin: the clock, the rest after a gap, and one turn for each ready address.
+"""Dispatch of requests: the clock, the wait after a gap, one turn for each ready address.
 
 A gap is any time in which somebody else may have been given our addresses, or in which nobody
 counted: before the first tick, while fetching was not allowed, or when the process stood still.

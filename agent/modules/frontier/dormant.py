@@ -86,11 +86,11 @@ class Dormant:
         return 0 <= place < len(self._keys) and self._keys[place] != 0
 
     def is_at(self, number: int, address: str) -> bool:
-        """Tell whether a job waits at an address."""
+        """Return whether a job waits at an address."""
         return number in self and self._keys[number - self._first] == key_of(address)
 
     def any_at(self, address: str) -> bool:
-        """Tell whether any job waits at an address; looks through all."""
+        """Return whether any job waits at an address; looks through all."""
         if not self.jobs:
             return False
         return bool(np.any(np.frombuffer(self._keys, np.int64) == key_of(address)))

@@ -1,4 +1,4 @@
-"""What each message means to the frontier.
+"""Message handler of the frontier.
 
 A tick is the only moment at which a turn begins, but for one: a URL that robots.txt forbids gives
 its turn to the next one at once. So whoever is told something between two ticks (the list changed,

@@ -43,7 +43,7 @@ class Moving:
         self._forward: dict[str, str] = {}  # hosts that went on before they came
 
     def is_expected(self, placed: Placed, job: Job) -> bool:
-        """Tell whether a host's queue is still on its way; its new job then waits for it."""
+        """Return whether a host's queue is still on its way; its new job then waits for it."""
         expected = self._expected.get(placed.host)
         if expected is None:
             return False

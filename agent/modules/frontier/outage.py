@@ -72,11 +72,11 @@ class Outage:
             self._witnesses.discard(address)
 
     def is_witness(self, address: str) -> bool:
-        """Tell whether an address has answered, and may show that the network is back."""
+        """Return whether an address has answered, and may show that the network is back."""
         return address in self._witnesses
 
     def is_ours(self, now_s: float) -> bool:
-        """Tell whether it is our own network that is down."""
+        """Return whether it is our own network that is down."""
         silent = self._silent
         if not silent or now_s - self._since_s > self._longest_s:
             return False
@@ -85,7 +85,7 @@ class Outage:
         return self._heard and self._ends >= self._requests and self._witnesses <= silent
 
     def may_ask(self, now_s: float) -> bool:
-        """Tell whether it is time to look if the network is back; the next time is later."""
+        """Return whether it is time to look if the network is back; the next time is later."""
         if now_s < self._next_s:
             return False
         self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)

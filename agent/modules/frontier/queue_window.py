@@ -1,4 +1,4 @@
-"""What of one job's queues is in memory: the next URLs of each level, and whose time has not come.
+"""The part of a job's queues in memory: next URLs of each level, and delayed ones.
 
 Invariant: of each level at most a window is held, and nothing of a level that is not worked on;
 all of it, with what is under way, is in the ledger until the page is kept. No level starves: most
@@ -39,7 +39,7 @@ class Front:
 
     @property
     def waits(self) -> bool:
-        """Tell whether a URL waits, or perhaps does."""
+        """Return whether a URL waits, or perhaps does."""
         return bool(self._more or self._later) or any(self._windows)
 
     @property

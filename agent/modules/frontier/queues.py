@@ -48,17 +48,17 @@ class JobQueue:
 
     @property
     def at_limit(self) -> bool:
-        """Tell whether it has had, or is having, its last page."""
+        """Return whether it has had, or is having, its last page."""
         return self.pages + self.in_flight >= self.limit
 
     @property
     def waits(self) -> bool:
-        """Tell whether a URL waits, or perhaps does."""
+        """Return whether a URL waits, or perhaps does."""
         return self.front is None or self.front.waits
 
     @property
     def wants_turn(self) -> bool:
-        """Tell whether it would use a turn, now or when its rest is over."""
+        """Return whether it would use a turn, now or when its rest is over."""
         front = self.front
         return (
             not self.stopped
@@ -72,7 +72,7 @@ class JobQueue:
         return 0 if self.front is None else len(self.front.under_way)
 
     def is_at(self, host: str, address: str) -> bool:
-        """Tell whether it is crawled under a name at an address, and stays there."""
+        """Return whether it is crawled under a name at an address, and stays there."""
         here = self.host
         return here.name == host and here.address.name == address and not here.leaves_to
 
@@ -129,7 +129,7 @@ class HostQueue:
 
     @property
     def wants_turn(self) -> bool:
-        """Tell whether it would use a turn of its address."""
+        """Return whether it would use a turn of its address."""
         return self.turns.first is not None and self.rules != "asked" and not self.leaves_to
 
     @property
@@ -152,13 +152,13 @@ class HostQueue:
 
     @property
     def in_flight(self) -> bool:
-        """Tell whether a request to it is under way at its address."""
+        """Return whether a request to it is under way at its address."""
         holder = self.address.holder
         return holder is not None and holder.host == self.name
 
     @property
     def quiet(self) -> bool:
-        """Tell whether nothing of it is under way anywhere."""
+        """Return whether nothing of it is under way anywhere."""
         if self.in_flight or self.rules == "asked":
             return False
         return not any(job.under_way for job in self.jobs.values())
@@ -189,7 +189,7 @@ class AddressQueue:
 
     @property
     def wants_turn(self) -> bool:
-        """Tell whether it would use its turn."""
+        """Return whether it would use its turn."""
         return self.holder is None and (self.turns.first is not None or bool(self.rules))
 
     def ask_for(self, rules: RulesDue, *, at_once: bool = False) -> None:
@@ -209,7 +209,7 @@ class AddressQueue:
 
     @property
     def at_rest(self) -> bool:
-        """Tell whether nothing of it waits or is under way, though it may be woken."""
+        """Return whether nothing of it waits or is under way, though it may be woken."""
         if self.holder is not None or self.rules:
             return False
         return not any(
@@ -233,7 +233,7 @@ class AddressQueue:
 
     @property
     def empty(self) -> bool:
-        """Tell whether nothing may come of it any more."""
+        """Return whether nothing may come of it any more."""
         if self.holder is not None or self.rules:
             return False
         for host in self.hosts.values():  # noqa: SIM110  # asked for each page: no generator

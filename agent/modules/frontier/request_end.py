@@ -1,4 +1,4 @@
-"""When requests end: the rest that follows, and what becomes of the URL.
+"""End of a request: the wait that follows, and the fate of its URL.
 
 Invariant: a URL leaves the ledger only when its page is kept, when robots.txt forbids it, or when
 it is given up with a reason that is counted.
@@ -79,7 +79,7 @@ class Endings:
         return closing
 
     def is_unreached(self, due: Due | RulesDue, ended: FetchAnswer) -> bool:
-        """Tell whether a host's own address could not be connected to, and not for our network."""
+        """Return whether a host's address refused connections, and our network works."""
         if ended.request_bytes or (isinstance(due, RulesDue) and due.hop):
             return False
         return not self._has.outage.is_ours(ended.ended_s)

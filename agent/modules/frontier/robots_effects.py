@@ -1,4 +1,4 @@
-"""What a robots.txt, or its absence, means for the turns of its host.
+"""Effects of a robots.txt, or of its absence, on the turns of its host.
 
 Without rules nothing of a host is fetched. They are asked for again, each time later, until the
 host is given up: a crawl is patient, a probe is not, because a round waits for its slowest probe;

@@ -1,4 +1,4 @@
-"""Who is ready, who rests, and who has one of the parallel places.
+"""Scheduler of addresses: ready ones, resting ones, and the parallel places.
 
 Offering is the one verb: whatever could use a turn is offered to the ring above it, or to the
 timing wheel if it must rest first; what is in a ring or in the wheel already is left there. So

@@ -138,7 +138,7 @@ _WIDE: Final = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
 def may_hold_links(media_type: str) -> bool:
-    """Tell whether a body of a media type is worth a look: images and films are not."""
+    """Return whether a body of a media type is worth a look: images and films are not."""
     return (
         media_type in _HTML_TYPES
         or media_type in _UNKNOWN_TYPES
@@ -162,7 +162,7 @@ def is_document(kind: Kind) -> TypeGuard[DocumentKind]:
 
 
 def is_data(media_type: str, body: bytes) -> bool:
-    """Tell whether a file of no type, sent without an encoding, is neither a list nor packed."""
+    """Return whether a file of no type, sent without an encoding, is neither a list nor packed."""
     if media_type not in _FILE_TYPES or body.startswith(_GZIP):
         return False
     return not kind_of(media_type, body)

@@ -1,4 +1,4 @@
-"""What one page may cost: all that the rest of the agent knows of the work on pages."""
+"""Limits for one page."""
 
 from __future__ import annotations
 

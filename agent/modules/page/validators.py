@@ -1,4 +1,4 @@
-"""What a later request for a page may be made conditional on, and whether a body is what it was.
+"""Validators for later conditional requests, and the test whether a body is unchanged.
 
 A request is conditional only for what holds no links: a page that has not changed still leads to
 others, and the crawl of a round finds them in its body alone.

@@ -3,9 +3,9 @@
 Pure, so that it can run in another process. Nothing that a site sends raises: a body that cannot
 be decoded, a page that cannot be parsed, is archived as it came, with a note.
 
-Links are taken from HTML, feeds, sitemaps and other documents (`body_kinds.py`) with a status of 2xx, or
-of 3xx that leads nowhere, as 300, whose body is a list of choices, and a redirect without Location;
-the body of any other redirect repeats its Location, that of an error leads nowhere new.
+Links are taken from HTML, feeds, sitemaps and other documents (`body_kinds.py`) with a status of
+2xx, or of 3xx that leads nowhere: 300, whose body is a list of choices, or a redirect without
+Location; the body of any other redirect repeats its Location, that of an error leads nowhere new.
 """
 
 from __future__ import annotations

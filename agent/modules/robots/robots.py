@@ -82,12 +82,12 @@ class Robots:
 
     @property
     def crowded(self) -> bool:
-        """Tell whether so much waits to be read that nothing more should be fetched."""
+        """Return whether so much waits to be read that nothing more should be fetched."""
         return self._to_read_bytes > CROWD_BYTES
 
     @property
     def goes_on(self) -> bool:
-        """Tell whether a text is read on at the next tick."""
+        """Return whether a text is read on at the next tick."""
         return bool(self._readings)
 
     def rule_of(self, due: Due) -> str:
@@ -98,7 +98,7 @@ class Robots:
         return known.rules.allowed(due.url[due.url.index("/", 8) :]).rule or ""
 
     def wants_tick(self, _: object) -> bool:
-        """Tell whether anything waits for the time."""
+        """Return whether anything waits for the time."""
         return bool(self._readings)
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:

@@ -1,4 +1,4 @@
-"""What was met before: memories that answer before the exact set on disk is asked.
+"""Filters of seen keys: they answer before the exact set on disk is asked.
 
     interface.py     `Seen` (decides about links) and `Filter` (stands behind an `Seen`)
     pairs.py         a table of 64-bit keys, two places for each: the default

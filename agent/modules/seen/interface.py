@@ -1,4 +1,4 @@
-"""What each memory of keys can do, and the kinds of mistakes that it may make.
+"""Interface of filters of seen keys, and the kinds of error they may make.
 
 A *false negative* (a key that was met, and is taken for new) costs a question to the exact set on
 disk, nothing else. A *false positive* (a new key taken for met) costs a page of this round.

@@ -1,4 +1,4 @@
-"""Where a key's counters or bits lie in a filter.
+"""Positions of a key's counters or bits in a filter.
 
 Two halves of the mixed key give all places by double hashing: Kirsch and Mitzenmacher, "Less
 hashing, same performance: building a better Bloom filter" (2006). In a small filter two keys may

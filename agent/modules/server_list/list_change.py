@@ -104,7 +104,7 @@ class Taking:
 
 
 def _goes_on(before: Job, job: Job) -> bool:
-    """Tell whether a job of the new list is the one that was there. Of a refetch its pages say."""
+    """Return whether a job of the new list equals the present one. A refetch compares its pages."""
     if (before.round, before.kind) != (job.round, job.kind):
         return False
     return job.kind != "refetch" or before.start_pages == job.start_pages

@@ -1,4 +1,4 @@
-"""What a list wants of each unit, read off its lines.
+"""Units of a server list, read from its lines.
 
 Needs neither the ledger nor the loop: of a million lines it takes ten seconds, in a thread.
 """
@@ -50,7 +50,7 @@ class Wanted:
 
     @property
     def shares_hosts(self) -> bool:
-        """Tell whether any unit is a piece of a split host."""
+        """Return whether any unit is a piece of a split host."""
         return any(
             want.order.share > 0 and want.order.kind == "crawl" for want in self.units.values()
         )

@@ -1,4 +1,4 @@
-"""What the agent holds, packed: of a million units 20 bytes each are in memory, the orders on disk.
+"""The agent's scope, packed: 20 bytes in memory for each of a million units, orders on disk.
 
 A unit that is a whole host is its name's 64-bit hash with this process's secret, and the number of
 its job. Whoever asks for the job gets it from the ledger, and there its unit is compared, so that
@@ -96,7 +96,7 @@ class UnitsHeld:
         return None if place is None else self._numbers[place]
 
     def is_finished(self, unit: str) -> bool:
-        """Tell whether a unit's job is done."""
+        """Return whether a unit's job is done."""
         return self._state(unit) == _DONE
 
     def finish(self, unit: str) -> None:

@@ -138,7 +138,7 @@ class Seed:
         return job
 
     def _wakes(self, job: Job, new_pages: Iterable[object]) -> bool:
-        """Tell whether a job rested, and does not any more: it may have something to fetch."""
+        """Return whether a job rested, and does not any more: it may have something to fetch."""
         if job.unit not in self._resting_units or not new_pages:
             return False
         self._resting_units.discard(job.unit)

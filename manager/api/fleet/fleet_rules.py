@@ -1,4 +1,4 @@
-"""What all agents keep to: the block list and limits of politeness."""
+"""Rules for all agents: the block list and limits of politeness."""
 
 from __future__ import annotations
 

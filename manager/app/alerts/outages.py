@@ -1,4 +1,4 @@
-"""Tell people that the database does not answer, without asking it.
+"""Alerts on a database that does not answer, sent without asking it.
 
 Each manager tells by itself, for while the database is away nobody leads, and nobody knows of the
 others. What was told is kept in memory. Invariant: `look` asks no database, so whatever hangs at

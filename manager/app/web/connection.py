@@ -287,7 +287,7 @@ class _Answer:
 
 
 def _is_form(kind: bytes) -> bool:
-    """Tell whether a content type is a form's, which no reader takes for JSON."""
+    """Return whether a content type is a form's, which no reader takes for JSON."""
     name = kind.partition(b";")[0].strip().lower()
     return name == b"application/x-www-form-urlencoded" or name.startswith(b"multipart/")
 

@@ -1,4 +1,4 @@
-"""Which connections are closed where nearly all are taken: those of the address with the most.
+"""Eviction of connections near the limit: those of the address that has most.
 
 Else one address that opens thousands keeps everybody out. Idle connections go first, the oldest
 before others. Where an address holds more than half of all connections, those go too that wait for

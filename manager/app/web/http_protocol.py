@@ -103,7 +103,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Tell whether no request is being answered."""
+        """Return whether no request is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
     @property

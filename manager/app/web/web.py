@@ -1,4 +1,4 @@
-"""What the manager serves: agents, `/api/v1`, third parties, and the pages for people."""
+"""The web application: agents, `/api/v1`, third parties, and the console."""
 
 from __future__ import annotations
 

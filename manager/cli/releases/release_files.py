@@ -1,4 +1,4 @@
-"""What `prsm release` does with keys and metadata as files, where no manager is asked."""
+"""Keys and metadata of releases as files, for commands that need no manager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which part of the world a map shows, and where places lie in it.
+"""The part of the world that a map shows, and positions in it.
 
 The land is a file of ours, made by `tools/world_outline.py`: equirectangular, from `NORTH` to
 `SOUTH`, `WIDTH` points for all 360 degrees. A narrower part is the same land, moved and enlarged;

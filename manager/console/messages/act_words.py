@@ -1,4 +1,4 @@
-"""What rows of the audit say was done, in words: beside the key, which scripts and filters use.
+"""Audit actions in words, shown beside the keys that scripts and filters use.
 
 A key that is not here is shown as it is: another release's manager may have written it.
 """

@@ -1,4 +1,4 @@
-"""Why something is as it is, as rows keep it and pages say it in another language.
+"""Stored reasons of events, translated for pages.
 
 The sentences are those of operations, clause by clause; a test holds each against them.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with what somebody typed or may do, as pages say it in another language.
+"""Errors about input and permissions, translated for pages.
 
 The sentences are those of the console and of operations, clause by clause, as in `refusal_phrases`.
 """

@@ -1,4 +1,4 @@
-"""Why something was not done, and what to do instead, as pages say it in another language.
+"""Refusals of actions with their remedies, translated for pages.
 
 The sentences are those of operations, clause by clause; a test holds each against them, and each of
 them against these.

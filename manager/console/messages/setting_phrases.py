@@ -1,4 +1,4 @@
-"""What each setting means, as the page of settings says it in another language.
+"""Descriptions of settings, translated for the page of settings.
 
 The sentences are those of `manager/settings`, clause by clause; a test holds each against them.
 """

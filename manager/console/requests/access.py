@@ -1,4 +1,4 @@
-"""Who may see and do what: the one place through which every page of the console goes.
+"""Access control of the console: every page goes through it.
 
 In this order: the line is private, or nothing is said; a change comes from a page of this origin;
 the session is there, or the login is, which keeps what was typed; the role suffices; the form has

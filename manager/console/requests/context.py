@@ -1,4 +1,4 @@
-"""What the console works with, handed in by the application."""
+"""Dependencies of the console, handed in by the application."""
 
 from __future__ import annotations
 

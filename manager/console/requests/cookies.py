@@ -58,7 +58,7 @@ class Look:
 
 
 def is_tls(request: Request) -> bool:
-    """Tell whether the browser speaks TLS: to us, or to the proxy that we believe."""
+    """Return whether the browser speaks TLS: to us, or to the proxy that we believe."""
     return bool(request.state.line.is_tls)
 
 

@@ -164,17 +164,17 @@ class Visit:
 
     @property
     def is_live(self) -> bool:
-        """Tell whether the open page asks for itself anew (`static/js/live.js`)."""
+        """Return whether the open page asks for itself anew (`static/js/live.js`)."""
         return "prsm-live" in self.request.headers
 
     @property
     def is_stream(self) -> bool:
-        """Tell whether the open page wants to hear what changes."""
+        """Return whether the open page wants to hear what changes."""
         return self.request.headers.get("accept") == "text/event-stream"
 
     @property
     def is_part(self) -> bool:
-        """Tell whether a script asks, which takes a part out of the page."""
+        """Return whether a script asks, which takes a part out of the page."""
         return self.is_live or "hx-request" in self.request.headers
 
     @property
@@ -185,7 +185,7 @@ class Visit:
 
     @property
     def is_confirmed(self) -> bool:
-        """Tell whether the person was asked already."""
+        """Return whether the person was asked already."""
         return self.form.get(CONFIRMED) == "yes"
 
     def back(self, path: str) -> str:
@@ -204,7 +204,7 @@ class Visit:
         return given or f"{scheme}://{self.request.headers.get('host', 'localhost')}"
 
     def may(self, role: Role) -> bool:
-        """Tell whether the person's role is enough."""
+        """Return whether the person's role is enough."""
         return self.user is not None and rank(self.user.role) >= rank(role)
 
     def page(

@@ -1,4 +1,4 @@
-"""How much the archive holds, and which hosts are withdrawn from it."""
+"""Size of the archive, and the hosts that are withdrawn from it."""
 
 from __future__ import annotations
 

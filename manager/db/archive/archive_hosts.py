@@ -1,4 +1,4 @@
-"""Which hosts lie in public segments, and in which."""
+"""Hosts in public segments, with the segments that hold them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is withdrawn with a host, and what is to be rewritten without it."""
+"""Captures that are withdrawn with a host, and segments to be rewritten without it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def keys_in_use(tx: Transaction) -> set[str]:
 
 
 def is_in_use(tx: Transaction, key: str) -> bool:
-    """Tell whether a segment that is not deleted has this key."""
+    """Return whether a segment that is not deleted has this key."""
     query = sa.select(segments.c.id).where(segments.c.key == key, segments.c.state != "gone")
     return tx.value(query.limit(1)) is not None
 

@@ -1,4 +1,4 @@
-"""What tokens take of which file or selection, and how far it is."""
+"""Downloads by token: file or selection, and progress."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def all_jobs(
 
 
 def is_running(tx: Transaction, job_id: int) -> bool:
-    """Tell whether a job is being made."""
+    """Return whether a job is being made."""
     state = tx.value(sa.select(archive_jobs.c.state).where(archive_jobs.c.id == job_id))
     return bool(state == "running")
 
@@ -170,7 +170,7 @@ def set_hosts(tx: Transaction, job_id: int, host_ids: Collection[int]) -> None:
 
 
 def excluded_since(tx: Transaction, host_ids: Collection[int]) -> bool:
-    """Tell whether one of some hosts is excluded."""
+    """Return whether one of some hosts is excluded."""
     for part in chunks(host_ids):
         query = sa.select(hosts.c.id).where(hosts.c.id.in_(part), hosts.c.excluded_ms.is_not(None))
         if tx.value(query.limit(1)) is not None:

@@ -43,7 +43,7 @@ class GlanceRow:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether it speaks only the five messages."""
+        """Return whether it speaks only the five messages."""
         return self.kind == "plain"
 
 

@@ -116,12 +116,12 @@ class AgentRow:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether it speaks only the five messages."""
+        """Return whether it speaks only the five messages."""
         return self.kind == "plain"
 
     @property
     def takes_part(self) -> bool:
-        """Tell whether it may own units: joined, not left, not retired, not given up."""
+        """Return whether it may own units: joined, not left, not retired, not given up."""
         return self.subscribed and self.retired_ms is None and self.lost_ms is None
 
 

@@ -61,7 +61,7 @@ class SilenceRow:
     ended_ms: int | None
 
     def holds(self, now_ms: int) -> bool:
-        """Tell whether it goes on at a moment."""
+        """Return whether it goes on at a moment."""
         return self.ended_ms is None and self.from_ms <= now_ms < self.until_ms
 
 

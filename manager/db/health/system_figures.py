@@ -61,7 +61,7 @@ def totals(tx: Transaction) -> Totals:
 
 
 def has_hosts(tx: Transaction) -> bool:
-    """Tell whether there is anything to crawl."""
+    """Return whether there is anything to crawl."""
     return tx.value(sa.select(hosts.c.id).limit(1)) is not None
 
 

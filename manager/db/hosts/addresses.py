@@ -1,4 +1,4 @@
-"""Where hosts' names lead, and the groups of hosts that share an address.
+"""Addresses of hosts, and the groups of hosts that share one.
 
 A group's number is the smallest host id in it, so merging two groups keeps the smaller number.
 Which groups must become one is decided by `manager.assignment.groups`.

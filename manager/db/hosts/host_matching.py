@@ -1,4 +1,4 @@
-"""Which hosts are meant by a filter, as a query over as few tables as it needs."""
+"""Queries for the hosts that match a filter, over as few tables as it needs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class HostWanted:
 
     @property
     def is_any(self) -> bool:
-        """Tell whether all hosts match."""
+        """Return whether all hosts match."""
         return not (self.reversed_prefix or self.text or self.owner or self.state)
 
     @property

@@ -224,7 +224,7 @@ def set_rest(tx: Transaction, row: RestRow) -> None:
 
 
 def any_rest_over(tx: Transaction, now_ms: int) -> bool:
-    """Tell whether a rest is over that the lists still speak of."""
+    """Return whether a rest is over that the lists still speak of."""
     return bool(tx.value(_ANY_REST_OVER, {"now_ms": now_ms}))
 
 

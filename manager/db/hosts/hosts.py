@@ -195,7 +195,7 @@ def tops_among(tx: Transaction, unit_ids: Collection[int]) -> list[int]:
 def any_in_state(
     tx: Transaction, states: Collection[str], outside: sa.Select[Any] | None = None
 ) -> bool:
-    """Tell whether a unit is in one of some states; outside: a query for groups not to look at."""
+    """Return whether a unit is in one of some states. outside: a query for groups to skip."""
     query = sa.select(units.c.id).where(units.c.state.in_(states))
     if outside is not None:
         query = query.join(hosts, hosts.c.id == units.c.host_id).where(
@@ -228,7 +228,7 @@ def unplaced_to_idle(tx: Transaction) -> None:
 
 
 def any_unresolved_since(tx: Transaction, since_ms: int) -> bool:
-    """Tell whether a host that was found since a moment has not been resolved yet."""
+    """Return whether a host that was found since a moment has not been resolved yet."""
     return bool(
         tx.value(
             sa.select(

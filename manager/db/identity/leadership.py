@@ -1,4 +1,4 @@
-"""Which manager leads: one row with an epoch, and the signs of life of all managers.
+"""The leader: one row with an epoch, and the heartbeats of all managers.
 
 Invariant: the epoch rises with each change of the holder, in a write transaction. As those run one
 after the other, whoever finds itself in the row at the beginning of a write leads until its end.
@@ -57,7 +57,7 @@ def current(tx: Transaction) -> LeaderRow:
 
 
 def leads(tx: Transaction, name: str, epoch: int) -> bool:
-    """Tell whether a manager leads in an epoch."""
+    """Return whether a manager leads in an epoch."""
     found = tx.value(sa.select(leader.c.id).where(leader.c.holder == name, leader.c.epoch == epoch))
     return found is not None
 
@@ -99,5 +99,5 @@ def all_managers(tx: Transaction) -> list[ManagerRow]:
 
 
 def has_managers(tx: Transaction) -> bool:
-    """Tell whether the schema knows of managers."""
+    """Return whether the schema knows of managers."""
     return sa.inspect(tx.connection).has_table(managers.name)

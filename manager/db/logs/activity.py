@@ -1,4 +1,4 @@
-"""What all logs together say of each hour: a row an hour, added to as logs come."""
+"""Hourly sums of all logs: one row an hour, added to as logs come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is exported: distances, volumes, costs and owners, row by row.
+"""Exported rows: distances, volumes, costs and owners.
 
 Invariant: rows come from the database as they are read, whatever their number; a reader that is
 not consumed to its end must be dropped before its transaction ends. Rows are in the order of the

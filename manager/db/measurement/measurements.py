@@ -1,4 +1,4 @@
-"""What agents measured: sums of their logs, distances and volumes made from them."""
+"""Sums of logs by agent, unit and round, and the distances and volumes made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What distances are predicted from: the agents' numbers, one row; and the probes to learn from."""
+"""The prediction model, one row, and the probes that it is trained on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who fetches whose pages again: orders to agents, page by page, given unit by unit.
+"""Refetch orders: assigned to agents page by page, granted unit by unit.
 
 An agent fetches a page once. Who is asked, and what it means, is left to operations.
 """

@@ -1,4 +1,4 @@
-"""Who owns a unit: intervals that are opened and closed, never changed otherwise.
+"""Assignments of units: intervals that are opened and closed, never changed otherwise.
 
 Invariant: at most one open interval a unit (the database holds it). Who becomes the owner is left
 to operations and the rules of balancing.

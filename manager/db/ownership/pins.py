@@ -122,7 +122,7 @@ def count_pins(tx: Transaction, agent_id: int | None = None) -> int:
 
 
 def any_pin_or_ban(tx: Transaction) -> bool:
-    """Tell whether there is any; joined with millions of hosts, none is dear to find."""
+    """Return whether there is any; joined with millions of hosts, none is dear to find."""
     return bool(tx.value(sa.select(sa.or_(sa.exists(pins.select()), sa.exists(bans.select())))))
 
 
@@ -212,7 +212,7 @@ def bans_of_hosts(
 
 
 def _is_shorter(tx: Transaction, table: sa.Table, numbers: Collection[int]) -> bool:
-    """Tell whether a table is to be read whole rather than asked for so many numbers: a plan may
+    """Return whether a table is to be read whole rather than asked for so many numbers: a plan may
     move a million units, and people decided on a few."""
     rows = sa.select(sa.literal(1)).select_from(table).limit(len(numbers) + 1).subquery()
     return int(tx.value(sa.select(sa.func.count()).select_from(rows))) <= len(numbers)

@@ -1,4 +1,4 @@
-"""Who may fetch a unit now. A right passes from one agent to another only through *free*.
+"""Rights to fetch units. A right passes from one agent to another only through *free*.
 
 Invariants: at most one row a unit, which is its key; at most one agent a group, but for the pieces
 of a split host, which who grants sees to with `nobody_else` and `may_crawl`. Only `free` deletes

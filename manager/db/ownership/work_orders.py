@@ -1,4 +1,4 @@
-"""What orders to agents have in common, to probe units and to fetch pages again.
+"""Queries common to orders of probes and of refetches.
 
 waiting -> granted -> finished -> done, or failed from any of the first three. A right that is
 freed without the unit being finished puts its orders back to waiting (`rights`).

@@ -1,4 +1,4 @@
-"""What happened since a moment that a plan could not know of; and who gave what to whom in it.
+"""Changes since a plan was made, and the moves of owners since then.
 
 Invariant: what is counted is counted among the newest rows only, up to a bound, so that it costs
 the same however many hosts there are.

@@ -1,4 +1,4 @@
-"""What a plan is made from: units with their groups and owners, and the distances to them."""
+"""Inputs of a plan: units with groups and owners, and their distances."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PlanUnit:
 
     @property
     def is_directory(self) -> bool:
-        """Tell whether it is only a part of its host: no plain agent can have that."""
+        """Return whether it is only a part of its host: no plain agent can have that."""
         return self.is_piece or self.path != "/"
 
 

@@ -1,4 +1,4 @@
-"""How plans are listed."""
+"""The list of plans: filters and sort orders."""
 
 from __future__ import annotations
 

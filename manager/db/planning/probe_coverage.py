@@ -1,4 +1,4 @@
-"""How much is measured, by agent and by age, and what is ordered, as probe pages show it.
+"""Coverage of probes by agent and age, and open orders, for the probe pages.
 
 Invariant: no query returns more rows than there are agents, control hosts or pairs asked for. What
 counts all distances reads an index from end to end, and is to be kept for a while by who asks.

@@ -247,7 +247,7 @@ def agents_with_open(tx: Transaction) -> list[int]:
 
 
 def any_open(tx: Transaction, round_number: int) -> bool:
-    """Tell whether an order of a round is still to be carried out."""
+    """Return whether an order of a round is still to be carried out."""
     return bool(tx.value(_ANY_OPEN, {"round": round_number}))
 
 

@@ -1,4 +1,4 @@
-"""What a person could want probed: pairs of unit and agent by how long ago they were measured."""
+"""Pairs of unit and agent by the age of their measurement, to order probes of."""
 
 from __future__ import annotations
 

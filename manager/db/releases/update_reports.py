@@ -1,4 +1,4 @@
-"""What launchers said of updates: a row for each time that something else happened."""
+"""Reports of launchers on updates: one row for each change."""
 
 from __future__ import annotations
 

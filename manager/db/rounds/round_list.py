@@ -1,4 +1,4 @@
-"""How rounds are listed."""
+"""The list of rounds: filters and sort orders."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def cancel_units(
 
 
 def fetched_among(tx: Transaction, number: int, unit_ids: Collection[int]) -> bool:
-    """Tell whether a round has crawled any of some units, or is crawling it."""
+    """Return whether a round has crawled any of some units, or is crawling it."""
     return any(
         tx.value(
             sa.select(
@@ -231,7 +231,7 @@ def fetched_among(tx: Transaction, number: int, unit_ids: Collection[int]) -> bo
 
 
 def any_unfinished(tx: Transaction, number: int) -> bool:
-    """Tell whether a unit of a round is still to be crawled."""
+    """Return whether a unit of a round is still to be crawled."""
     return bool(
         tx.value(
             sa.select(

@@ -1,4 +1,4 @@
-"""What happens by the clock: crontab lines, when each is next, what became of the last time.
+"""Schedules: crontab lines, their next times, and the outcome of the last run.
 
 Two uses have tables of their own, with the same columns for the clock: rounds that begin, and
 agents that are asked to send.

@@ -1,4 +1,4 @@
-"""What agents were asked to send, and how far they are."""
+"""Collection orders to agents, and their progress."""
 
 from __future__ import annotations
 

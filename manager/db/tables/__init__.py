@@ -1,4 +1,4 @@
-"""What the manager keeps, by subject. Every time is an integer: milliseconds since 1970, UTC.
+"""Tables by subject. Every time is an integer: milliseconds since 1970, UTC.
 
 `archive` what came of the crawl; `clients` third parties who take of it;
 `managers` the managers themselves, and what people are told;

@@ -1,4 +1,4 @@
-"""What the centre keeps of the crawl: arrivals, segments, which hosts lie in which, changes."""
+"""Tables of the archive: arrivals, segments, hosts in segments, changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all agents are asked to keep to: URLs that nobody fetches, and limits of politeness."""
+"""Tables of rules for all agents: blocked URLs and limits of politeness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people decided about owners: a unit that is one agent's, a host that an agent never gets."""
+"""Tables of pins (a unit belongs to one agent) and bans (an agent never gets a host)."""
 
 from __future__ import annotations
 

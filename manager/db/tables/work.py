@@ -1,4 +1,4 @@
-"""Who owns a unit, who may fetch it now, who is to measure it, and what was measured."""
+"""Tables of assignments, rights, probe orders and distances."""
 
 from __future__ import annotations
 

@@ -263,7 +263,7 @@ class LogIntake:
             raise
 
     def _is_of_no_report(self, agent: AgentIdentity, body: Spooled, name: str) -> bool:
-        """Tell whether what failed was not committed all the same: its answer may have been lost,
+        """Return whether what failed was not committed all the same: its answer may have been lost,
         or another manager was faster. Whoever does not know takes no rows away."""
         try:
             return known_report(self._db, agent, body.sha256, name) is None

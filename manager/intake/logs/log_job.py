@@ -1,4 +1,4 @@
-"""What the reading of a crawl log is given, and what it gives."""
+"""Input and output of the job that reads a crawl log."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class LogJob:
 
     @property
     def is_long(self) -> bool:
-        """Tell whether it takes longer than a turn of the worker processes."""
+        """Return whether it takes longer than a turn of the worker processes."""
         return self.size_bytes > LONG_BYTES
 
     @property

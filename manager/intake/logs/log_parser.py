@@ -98,7 +98,7 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
 
 
 def _has_big(sums: Iterable[LogSum], big: Collection[str]) -> bool:
-    """Tell whether a host has directories to sum up; most logs have none that is big."""
+    """Return whether a host has directories to sum up; most logs have none that is big."""
     lines: Counter[str] = Counter()
     for one in sums:
         lines[one.host] += one.requests

@@ -1,4 +1,4 @@
-"""What holds for the lines of a log: round, kind and time, as its comments say or as is inferred.
+"""Section of a log: round, kind and times of its lines, from comments or inferred.
 
 Our agents write `#Round=3`, `#MaxTransfer=50`, `#Refetch=1`, `#Since=<ms>` and `#Until=<ms>`;
 each holds for the lines after it, until the next of its name. A plain agent writes none: the

@@ -1,4 +1,4 @@
-"""Why a request that brings bytes is answered otherwise than with the new offset.
+"""Errors of upload requests that are not answered with the new offset.
 
 PrsmError
     ChecksumError   460  bytes are not what they should be

@@ -1,4 +1,4 @@
-"""Who writes an upload now: one request at a time, and a newer one takes over from an older.
+"""Writer of an upload: one request at a time, and a newer one replaces an older.
 
 A connection that broke is often noticed by its sender first. So who comes to go on does not wait
 until the server finds out: the request that holds the upload is asked to keep what it has and to

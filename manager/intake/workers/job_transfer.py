@@ -1,4 +1,4 @@
-"""How a job gets to a child and its result back: in a file without a name, whose address is sent.
+"""Transfer of jobs and results to child processes, in anonymous files.
 
 A pool's queues are pipes of 64 KiB, which the parent holds at both ends. Where a child dies before
 it has read all of a large job, the thread that feeds the pipe waits for ever, and the program with

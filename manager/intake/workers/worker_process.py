@@ -96,7 +96,7 @@ class WorkerProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Tell whether it can take a job."""
+        """Return whether it can take a job."""
         return self._process.is_alive()
 
     def send(self, function: Callable[[Any], object], job: object, cpu_s: float) -> None:

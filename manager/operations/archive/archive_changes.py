@@ -1,4 +1,4 @@
-"""What changed among the public segments, for who follows.
+"""Changes of the public segments, for clients that follow them.
 
 Invariant: numbers rise with the transactions, so who has taken all up to one number misses nothing.
 A cursor is signed: only what was given out comes back, and a follower's bug is no silent gap.

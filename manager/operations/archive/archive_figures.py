@@ -1,4 +1,4 @@
-"""How much the archive holds and may give away, and of whom it gives nothing."""
+"""Size of the archive: all, public, and withheld."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def public_file(db: Database, name: str) -> SegmentRow:
 
 
 def is_public(db: Database, name: str) -> bool:
-    """Tell whether a segment is given away."""
+    """Return whether a segment is given away."""
     with db.read() as tx:
         return _is_given(segments.segment_by_name(tx, name))
 

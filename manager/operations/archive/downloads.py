@@ -1,4 +1,4 @@
-"""What third parties take: written down every few seconds, listed, forgotten."""
+"""Downloads of third parties: stored every few seconds, listed, forgotten."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def job_of(db: Database, client: Client, token: str) -> JobRow:
 
 
 def is_complete(db: Database, job_id: int, client_id: int) -> bool:
-    """Tell whether the result of a job is there and given to a client."""
+    """Return whether the result of a job is there and given to a client."""
     return complete_job(db, job_id, client_id) is not None
 
 

@@ -1,4 +1,4 @@
-"""What third parties select: hosts by an expression, captures of each by conditions.
+"""Selections of third parties: hosts by an expression, captures by conditions.
 
 Invariant: an expression is matched against the hosts that lie in public segments, in linear time;
 never against captures. A host that is excluded while a selection runs is left out from then on.

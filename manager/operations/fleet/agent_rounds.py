@@ -1,4 +1,4 @@
-"""What one agent did in rounds, without counting what all the others did."""
+"""Rounds of one agent, without counting those of all others."""
 
 from __future__ import annotations
 

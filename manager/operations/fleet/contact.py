@@ -1,4 +1,4 @@
-"""What agents say: the short messages (M4, M5, and that they called), and sync from `sync`.
+"""Messages of agents: M4, M5 and contact; sync is in `sync`.
 
 Invariants. Any message of a plain agent renews its permit. Leaving frees an agent's rights at once,
 because it says that it has stopped; its old list brings no permit any more.

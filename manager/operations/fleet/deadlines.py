@@ -1,4 +1,4 @@
-"""What the tick does before anything else: move deadlines with the clock, free what is over.
+"""First steps of the tick: move deadlines with the clock, free expired permits and probes.
 
 Invariant: nothing but `expire_permits` ends a permit because of time, and it is never called before
 `follow_clock` in the same tick: a manager that was away, or a clock that jumped, ends nobody's work

@@ -1,4 +1,4 @@
-"""What all agents keep to beside their site's own settings: a block list, limits of politeness.
+"""Rules for all agents beside their sites' settings: a block list, limits of politeness.
 
 Agents hear of it by sync, within minutes, and go by the stricter of both (`shared.wire.sync`,
 Settings). A line of the block list is an RE2 expression that is looked for anywhere in a URL as

@@ -1,4 +1,4 @@
-"""What a list says of its units: how much, how fast, without what, from where.
+"""Lines of a server list: limits, intervals, exceptions and start pages of units.
 
 Invariant: of a split host each agent is told what others crawl of it, how many share its rate, and
 how long it rests itself; all of it may only change with a generation.

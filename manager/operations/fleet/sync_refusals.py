@@ -1,4 +1,4 @@
-"""Which syncs are refused, and what is kept of them all the same.
+"""Refusals of syncs, and the data that is kept of refused ones.
 
 Invariant: a refused sync is no contact: nothing that it says is taken. That it came from a clone,
 or from a version that is too old, is written down for people.

@@ -1,4 +1,4 @@
-"""What an agent says in a sync, taken: its state, units that it finished, what it saw.
+"""State that an agent reports in a sync: finished units, addresses, capacity.
 
 Invariant: all of it may come twice. Rights of finished units are freed here, and those that a list
 which was acknowledged names no more; nothing else of a sync frees a right.
@@ -61,7 +61,7 @@ def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]
 
 
 def has_news(request: SyncRequest) -> bool:
-    """Tell whether an agent says more than how it is; most syncs do not."""
+    """Return whether an agent says more than how it is; most syncs do not."""
     told = request.finished or request.addresses or request.rests
     return bool(told) or request.command_done is not None
 

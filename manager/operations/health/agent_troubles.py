@@ -1,4 +1,4 @@
-"""What is wrong with an agent that calls: it fetches nothing, or its machine is amiss.
+"""Troubles of an agent that calls: it fetches nothing, or its machine has a problem.
 
 Pure rules over what is known of all agents. Invariant: each is a trouble only when it has lasted
 for hours (`Trouble.after_s`); before that it is for the console's eyes. What was last known of an

@@ -1,4 +1,4 @@
-"""What happened once and a person should look at: audit rows that are alerts, told as they come.
+"""Audit rows that are alerts, told as they come.
 
 Unlike a trouble such an event is never over. Invariants: each is told once, by the number of the
 last one that was; those of one look are one message for each kind, and looks that tell are

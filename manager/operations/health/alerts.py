@@ -1,4 +1,4 @@
-"""What wants a person's attention now, and who was told of it: begun, still so, over.
+"""Alerts: present troubles and who was told of them.
 
 Pure rules first: `troubles` names what is wrong from what is known; `due` says of which a message
 is due. Invariant: a trouble has one key as long as it lasts, is told when it begins, again after
@@ -289,7 +289,7 @@ def messages(
 
 
 def _is_held(row: ToldRow, seen: Standing, now_ms: int) -> bool:
-    """Tell whether a trouble is neither going on nor over: its agent, idle before, is away now.
+    """Return whether a trouble is neither going on nor over: its agent, idle before, is away now.
 
     What has only begun is over then: an agent that sleeps was not amiss for hours.
     """

@@ -1,4 +1,4 @@
-"""When nobody is told of troubles: maintenance windows, and troubles that somebody knows of.
+"""Silences: maintenance windows, and acknowledged troubles.
 
 A silence has a reason and an end; nothing is silent for ever. Invariant: rows are only added and
 ended, so the page can say who silenced what, when and why.

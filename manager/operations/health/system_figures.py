@@ -1,4 +1,4 @@
-"""How things stand, in numbers, for metrics and alerts: cheap enough for every few seconds."""
+"""System figures for metrics and alerts, cheap enough for every few seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where hosts' names lead: what the manager resolved, what agents see, and the groups that follow.
+"""Addresses of hosts, resolved by the manager or seen by agents, and address groups.
 
 Invariant: hosts that were ever seen at one address are one group, and a group has one owner. Where
 two groups turn out to be one, the agent that owns most of it gets all of it, and the others'

@@ -1,4 +1,4 @@
-"""Where agents are, for the map: said by people, never guessed from addresses."""
+"""Positions of agents on the map: stated by people, never guessed from addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an agent joins, proves who it is, and changes its key.
+"""Enrolment of agents: join tokens, keys, and changes of keys.
 
 The administrator issues a join token bound to a name; the agent makes its own key and sends the
 token with the key's hash. Invariants: a token is consumed by one atomic update; the same token

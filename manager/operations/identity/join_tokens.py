@@ -1,4 +1,4 @@
-"""What became of a join token, for who gave it out and waits for the partner."""
+"""Status of a join token, for the administrator who waits for the partner."""
 
 from __future__ import annotations
 

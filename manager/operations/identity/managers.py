@@ -1,4 +1,4 @@
-"""Which managers serve the database, and which leads: who may lead when, and what people see.
+"""Managers of one database: heartbeats, leadership, and their list for people.
 
 The leader gives signs of life. One that gives none for a term, by the clock of who watches, is
 replaced; no two clocks are compared. Invariant: a leader is replaced in a write transaction and

@@ -1,4 +1,4 @@
-"""How much was fetched over time: of each hour what all logs say, for four hundred days.
+"""Activity over time: hourly sums of all logs, for four hundred days.
 
 A log is of a stretch of time, and what it says is spread over the hours of it as if its agent had
 worked evenly. Invariant: nothing is lost by that: the hours of a log add up to what it says. Hours

@@ -1,4 +1,4 @@
-"""What somebody looks for in crawl logs, as people write it."""
+"""Filters of crawl logs, as people write them."""
 
 from __future__ import annotations
 

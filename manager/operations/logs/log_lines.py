@@ -1,4 +1,4 @@
-"""Which lines of all crawl logs are like that? Newest first, and in portions that never take long.
+"""Search for lines of crawl logs, newest first, in portions of bounded time.
 
 A line's time is by its answer's `Date`, or an estimate (`log_times`). A search looks
 at reports from the newest on, until it has the lines that were asked for or its patience is over,

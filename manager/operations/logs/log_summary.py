@@ -1,4 +1,4 @@
-"""What a crawl log (M3) comes to, as intake hands it on: sums of units and directories, pages."""
+"""Summary of a crawl log (M3) from intake: sums of units and directories, drawn pages."""
 
 from __future__ import annotations
 

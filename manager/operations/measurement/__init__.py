@@ -1,4 +1,4 @@
-"""What agents measured: distances, volumes, claims and their review.
+"""Measurements of agents: distances, volumes, claims and their review.
 
 Turns sums of logs into distances, compares claims with other evidence, predicts what was not
 measured. The logs themselves are left to `logs`, plans made from distances to `planning`.

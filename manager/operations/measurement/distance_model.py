@@ -83,7 +83,7 @@ class Learning:
             return made
 
     def is_learned(self, db: Database, now_ms: int) -> bool:
-        """Tell whether a round may be planned now.
+        """Return whether a round may be planned now.
 
         It may when all is learned that had come when its last probe was done, or nothing can be
         learned now; so neither what comes in the meantime nor what fails puts it off for ever.

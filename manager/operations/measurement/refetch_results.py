@@ -1,4 +1,4 @@
-"""What came of the pages that were fetched again: compared, counted for their agents, shown.
+"""Results of refetches: compared, counted for their agents, shown.
 
 The verdict is kept on the agent; `agent_verdicts` says it in words.
 """

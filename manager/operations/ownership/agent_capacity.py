@@ -1,4 +1,4 @@
-"""What agents said that they may do, as balancing takes it; and what a plan means by the clock.
+"""Capacity of agents for balancing, and the clock time of a plan.
 
 An agent that said nothing (a plain one, an older version) has the capacity of the defaults. A time
 zone that this machine does not know counts as UTC.

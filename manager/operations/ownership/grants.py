@@ -26,7 +26,7 @@ LEAST_PROBES: Final = 20  # small hosts are done long before the agent calls aga
 
 
 def may_receive(agent: AgentRow, now_ms: int) -> bool:
-    """Tell whether an agent may be given rights now."""
+    """Return whether an agent may be given rights now."""
     return agent.takes_part and not agent.rejoined and agent.permit_until_ms > now_ms
 
 

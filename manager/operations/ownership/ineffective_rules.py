@@ -1,4 +1,4 @@
-"""What people decided and cannot hold now: pins that are ignored, hosts that nobody may have.
+"""Pins and bans that cannot be applied.
 
 Invariant: nothing is changed here. A pin comes into force again by itself (`pin_rules`), a host
 that all present agents are banned from is crawled again when one comes that may have it.

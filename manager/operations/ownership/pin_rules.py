@@ -1,4 +1,4 @@
-"""Which pins hold: a pin stands while its agent takes part and nothing else contradicts it.
+"""Effective pins: a pin stands while its agent takes part and no other rule contradicts it.
 
 A pin that does not stand is kept and shown with the reason, and comes into force by itself when
 the reason is gone. Of two pins that cannot both hold, as two names turned out to share an address,

@@ -221,7 +221,7 @@ def authenticate_client(db: Database, token: str, now_ms: int) -> Client:
 
 
 def still_valid(db: Database, client: Client, now_ms: int) -> bool:
-    """Tell whether a download that began with a token may go on."""
+    """Return whether a download that began with a token may go on."""
     with db.read() as tx:
         row = clients.token_by_id(tx, client.token_id)
         owner = clients.client_by_id(tx, client.id)

@@ -61,7 +61,7 @@ def hashed(password: str) -> str:
 
 
 def matches(password_hash: str | None, password: str) -> bool:
-    """Tell whether a password is the one kept. None, of an unknown name, takes the same time."""
+    """Return whether a password is the one kept. None, of an unknown name, takes the same time."""
     if len(password) > MOST:
         return False
     nobody = _nobody()

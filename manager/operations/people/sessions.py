@@ -1,4 +1,4 @@
-"""Where people are logged in: seen by administrators, who may end it."""
+"""Sessions of users, seen and ended by administrators."""
 
 from __future__ import annotations
 

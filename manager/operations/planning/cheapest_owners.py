@@ -1,4 +1,4 @@
-"""Where single units cost least, beside what the agents own: what is placed between two plans.
+"""Cheapest owners of single units beside present loads, for placing between two plans.
 
 Invariant: what shares an address goes to one agent, and pins and bans hold, as in every plan.
 """

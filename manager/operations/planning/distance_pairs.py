@@ -1,4 +1,4 @@
-"""What agents measured, pair by pair: a page of it, or all."""
+"""Measured pairs of agent and unit: a page of them, or all."""
 
 from __future__ import annotations
 

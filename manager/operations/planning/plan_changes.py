@@ -1,4 +1,4 @@
-"""What changed since a plan was made: what keeps it from being carried out, and what it missed.
+"""Changes since a plan was made: those that stop it, and those it did not know.
 
 Invariant: a plan is stale where what it moves belongs to somebody else by now, where who was to get
 it takes no part any more, or where people have decided otherwise since. All else that changed is

@@ -1,4 +1,4 @@
-"""Who makes plans: here, or in a child process; and what the other methods would give.
+"""Planners: in this process or in a child, and the results of other methods.
 
 Invariant: a comparison ends within its time. What was not reached by then says so; nothing is
 kept of it but four numbers.

@@ -1,4 +1,4 @@
-"""How much is measured: what share of all pairs lately, by agent, how old distances are."""
+"""Coverage of probes: share of recent pairs by agent, and the age of distances."""
 
 from __future__ import annotations
 

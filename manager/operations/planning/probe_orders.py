@@ -1,4 +1,4 @@
-"""Who is to probe what: everybody everything while that is feasible, else `assignment.probe_plan`.
+"""Probe orders: all pairs while that is feasible, else by `assignment.probe_plan`.
 
 Invariants: of an agent at most one order a unit and round; nothing that is fresh is probed again,
 but control hosts, which every agent probes in each round unless it did within a day; no agent is

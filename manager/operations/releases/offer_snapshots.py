@@ -1,4 +1,4 @@
-"""What a person saw of a release when they decided, held against how it is now.
+"""Snapshot of a release as a person saw it, compared with the present one.
 
 Two administrators may look at one release. Who decides by a page that is not true any more ends no
 halt that they did not see, and narrows no ring that somebody has widened.

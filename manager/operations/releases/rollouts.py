@@ -1,4 +1,4 @@
-"""Who is offered which release: rings, halt, pins, the lowest version that still gets work.
+"""Rollouts: rings, halts, pins, and the lowest version that still gets work.
 
 None of it needs a key: an offer can only name a release that people signed, and the launcher at the
 site checks that for itself. Invariant: a release that is halted or revoked is offered to nobody,
@@ -73,12 +73,12 @@ class AgentOffer:
 
     @property
     def is_due(self) -> bool:
-        """Tell whether it is offered something that it does not run."""
+        """Return whether it is offered something that it does not run."""
         return bool(self.offered) and self.offered != self.running
 
     @property
     def has_failed(self) -> bool:
-        """Tell whether its last update did not end well."""
+        """Return whether its last update did not end well."""
         return self.told.outcome not in ("", "updated", "unreached")
 
 
@@ -245,7 +245,7 @@ def _agent_offer(
 
 
 def too_old(minimum: str, version: str) -> bool:
-    """Tell whether an agent of a version gets no work; what says no version counts as newest."""
+    """Return whether an agent of a version gets no work; what says no version counts as newest."""
     if not minimum or not is_version(version):
         return False
     return version_key(version) < version_key(minimum)

@@ -1,4 +1,4 @@
-"""What sites say of their updates: the last word of each agent, and what came before it.
+"""Update reports of sites: the last of each agent, and its history.
 
 A launcher that did not reach the manager tells later what happened, in the order in which it did.
 So reports come late, and after a crash twice: one that is known counts once.

@@ -1,4 +1,4 @@
-"""What moves a round on: the plan when all is probed, the end when all is crawled and reported."""
+"""Progress of a round: plan when all is probed, end when all is crawled and reported."""
 
 from __future__ import annotations
 

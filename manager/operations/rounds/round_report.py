@@ -1,4 +1,4 @@
-"""What a round was planned to cost, what was measured, and how far the two are apart.
+"""Report of a round: planned cost, measured cost, and their difference.
 
 Planned and measured are milliseconds of transfer, one request after the other, as the source
 counts them; an agent's capacity is taken out again. The error is measured over planned, less 1; of

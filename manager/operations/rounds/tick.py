@@ -59,7 +59,7 @@ class TickOutcome:
 
     @property
     def did_something(self) -> bool:
-        """Tell whether anything changed."""
+        """Return whether anything changed."""
         return self != NOTHING
 
 

@@ -1,4 +1,4 @@
-"""What agents are asked to send now, and how that ends.
+"""Collection orders to agents, and their outcome.
 
 Invariant: an order is repeated in each sync until the agent reported its end; what it reports twice
 changes nothing. Orders by the clock are left to `collection_schedules`.

@@ -1,4 +1,4 @@
-"""How fast, and in which hours, an agent may send segments, by the manager's word.
+"""Limits of an agent's sending set at the manager: rate and hours.
 
 The site has its own settings; the agent goes by the stricter of both. It hears of it by sync.
 """

@@ -1,4 +1,4 @@
-"""What came of an upload: bytes, all of them, a file that is right.
+"""Received bytes of an upload: progress, completion, verification.
 
 Invariants. An offset that was told is on the disk. What is `received` had the right SHA-256 and
 waits to be accepted; nobody sees it before.

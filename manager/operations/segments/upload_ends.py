@@ -1,4 +1,4 @@
-"""How uploads end: judged, given up by either side, or too old.
+"""Ends of uploads: judged, cancelled by either side, or expired.
 
 Invariant: only `accepted` and `quarantined` let an agent throw its file away.
 """

@@ -1,4 +1,4 @@
-"""Which bytes of an upload are missing: ranges [start, end), in order, apart from each other.
+"""Missing byte ranges of an upload: [start, end), in order and disjoint.
 
 An upload begins with one gap, the whole. What arrives fills the first gap from its start; a block
 that turns out wrong becomes a gap again. The sender is always told the start of the first gap, so

@@ -1,4 +1,4 @@
-"""What agents are told of hosts that were withdrawn: their own copies go, too.
+"""Withdrawn hosts, announced to agents so that they drop their copies.
 
 Invariant: an agent hears of hosts that it was given, and of no others; of each until it said that
 it heard. Source: the archive's rule that excluding withdraws (docs/adr/0092).

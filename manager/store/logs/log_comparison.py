@@ -1,4 +1,4 @@
-"""What one agent's logs say of pages that other agents fetched too.
+"""Comparison of one agent's logs with those of agents that fetched the same pages.
 
 Of each URL and agent the newest line counts. Compared is what two honest robots see alike from
 anywhere: whether there was an answer, its status, and its size within a tenth and 1,000 bytes. Not

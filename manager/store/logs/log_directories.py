@@ -1,4 +1,4 @@
-"""How the pages of a big host lie in its directories: what it could be split by.
+"""Sums of a big host by directory, to split it by.
 
 A directory has the lines of the pages that lie in it and in none of those named below it. The tree
 of a host is as deep as it must be, and no deeper: a directory is named if it holds a 500th of the

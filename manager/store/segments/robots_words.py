@@ -1,4 +1,4 @@
-"""What a page says against being kept in public: `noindex`, `noarchive`.
+"""Robots directives of a page against public archiving: `noindex`, `noarchive`.
 
 Read from `X-Robots-Tag`, from `<meta name=robots>`, and from the note that our robots write. A word
 behind a robot's name (`googlebot: noindex`) is for that robot.

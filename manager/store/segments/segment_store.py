@@ -1,4 +1,4 @@
-"""Where segments lie: a directory here, or an object store.
+"""Stores of segments: a local folder or an object store.
 
 Invariant: a key names complete, immutable bytes or nothing. Keys are made of numbers and digests by
 this program; no name that came over the network is part of one.

@@ -136,7 +136,7 @@ class Scene:
         return Counter(line.url for line in lines if "/robots" not in line.url)
 
     def quiet_for(self, seconds: float) -> bool:
-        """Tell whether no request begins for so long, once what was on its way has come."""
+        """Return whether no request begins for so long, once what was on its way has come."""
         time.sleep(ON_ITS_WAY_S)
         now = time.monotonic()
         time.sleep(seconds)

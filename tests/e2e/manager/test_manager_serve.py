@@ -160,7 +160,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def is_gone(group: int) -> bool:
-    """Tell whether no process of a group is left."""
+    """Return whether no process of a group is left."""
     try:
         os.killpg(group, 0)
     except ProcessLookupError:
@@ -169,7 +169,7 @@ def is_gone(group: int) -> bool:
 
 
 def is_trusted(url: str, certificate: Path) -> bool:
-    """Tell whether who trusts only this certificate is answered."""
+    """Return whether who trusts only this certificate is answered."""
     context = ssl.create_default_context(cafile=str(certificate))
     try:
         httpx.get(f"{url}api/v1/agents", verify=context)

@@ -64,7 +64,7 @@ class Robot:
     unreported: set[Work] = field(default_factory=set)
 
     def believes(self, now_ms: int) -> bool:
-        """Tell whether it would start a request to the unit now."""
+        """Return whether it would start a request to the unit now."""
         return self.work is not None and self.work not in self.finished and now_ms < self.end_ms
 
     def acknowledged(self, now_ms: int) -> int:

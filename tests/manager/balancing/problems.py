@@ -52,7 +52,7 @@ def problems(draw: st.DrawFn, *, constrained: bool = True, largest: int = 14) ->
 
 
 def same_owner_in_groups(problem: Problem, owner: IntArray) -> bool:
-    """Tell whether no group is split."""
+    """Return whether no group is split."""
     if problem.group is None:
         return True
     return all(

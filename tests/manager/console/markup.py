@@ -68,7 +68,7 @@ class Markup:
         )
 
     def has_form(self, action: str) -> bool:
-        """Tell whether there is a form that acts by this address."""
+        """Return whether there is a form that acts by this address."""
         return any(form.action == action and form.method == "post" for form in self.forms)
 
 

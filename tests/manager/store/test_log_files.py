@@ -144,7 +144,7 @@ def test_a_file_is_read_without_the_network(tmp_path: Path) -> None:
 
 
 def asked_twice(first: Path, second: Path, *, fails: bool = False) -> bool:
-    """Tell whether what is written down by one asker is there for the next."""
+    """Return whether what is written down by one asker is there for the next."""
     with kept_connection(MEMORY_BYTES, first) as connection:
         connection.execute("CREATE OR REPLACE TABLE seen (x INTEGER)")
     if fails:

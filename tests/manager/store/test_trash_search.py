@@ -18,7 +18,7 @@ DOOMED = page("http://other.example/x", os.urandom(2000).hex().encode())
 
 
 def holds(data: bytes) -> bool:
-    """Tell whether bytes hold the host that is looked for."""
+    """Return whether bytes hold the host that is looked for."""
     return holds_any(io.BytesIO(data), {OTHER})
 
 

@@ -231,7 +231,7 @@ def _of_attributes(local: str, attributes: Mapping[str, str]) -> Iterator[str]:
 
 
 def _is_one(local: str, text: str) -> bool:
-    """Tell whether a text is a reference: a `guid` may be any identifier."""
+    """Return whether a text is a reference: a `guid` may be any identifier."""
     return local not in _WHOLE_ONLY or text.startswith(("http://", "https://"))
 
 

@@ -122,7 +122,7 @@ def _with_shadow_trees(markup: bytes) -> bytes:
 
 
 def _is_ascii(attributes: Mapping[str, str | None]) -> bool:
-    """Tell whether the values that somebody reads are in ASCII."""
+    """Return whether the values that somebody reads are in ASCII."""
     for name, value in attributes.items():
         if value and not value.isascii() and name not in _UNREAD:
             if name == "content" and (attributes.get("name") or "").lower() in _UNREAD_METAS:
@@ -132,7 +132,7 @@ def _is_ascii(attributes: Mapping[str, str | None]) -> bool:
 
 
 def is_hard(markup: bytes) -> bool:
-    """Tell whether a page in UTF-8 would keep the parser busy for seconds."""
+    """Return whether a page in UTF-8 would keep the parser busy for seconds."""
     if _may_have_long_tag(markup) and any(
         len(match[0].split()) > MAX_TAG_PARTS
         for match in _LONG_TAG.finditer(markup.decode("utf-8", "replace"))
@@ -151,7 +151,7 @@ def is_hard(markup: bytes) -> bool:
 
 
 def _may_have_long_tag(markup: bytes) -> bool:
-    """Tell whether one tag has so many bytes: first by one look in each stretch."""
+    """Return whether one tag has so many bytes: first by one look in each stretch."""
     stretch = LONG_TAG // 2  # so a long tag holds one of them whole
     for start in range(0, len(markup) - stretch, stretch):
         if markup.find(b">", start, start + stretch) < 0:
@@ -160,7 +160,7 @@ def _may_have_long_tag(markup: bytes) -> bool:
 
 
 def _may_be_deep(markup: bytes) -> bool:
-    """Tell whether tags that nobody closes are so many that depth must be counted exactly.
+    """Return whether tags that nobody closes are so many that depth must be counted exactly.
 
     Every `<` that is not `</` counts as if it opened an element. What stood before a piece can
     not matter more than its depth, nor what stands in it more than what it opens.

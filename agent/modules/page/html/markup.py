@@ -1,4 +1,4 @@
-"""What on a page leads on: by the compiled reader, and by the parser's tree where that cannot.
+"""Links in HTML markup: by the compiled reader, or by the parser's tree.
 
     items     "next.html"                       a reference, as it stands in `<a href>` ...
               ("link", {"rel": "next", ...})    an element that `links` must look at

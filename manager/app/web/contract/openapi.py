@@ -245,5 +245,5 @@ def _widen_tuples(part: Any) -> None:
 
 
 def _is_open(operation: dict[str, Any]) -> bool:
-    """Tell whether unknown keys of a body are passed over: of sync, so that newer agents work."""
+    """Return whether unknown keys of a body are passed over: of sync, so that newer agents work."""
     return str(operation.get("operationId", "")).startswith("sync_")

@@ -1,4 +1,4 @@
-"""What the archive gives away: how much there is, who may take it, who takes it now."""
+"""The archive page: its size, who may download, and current downloads."""
 
 from __future__ import annotations
 

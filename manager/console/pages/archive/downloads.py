@@ -1,4 +1,4 @@
-"""What third parties take, how far it is, and the selections that are made as files for them."""
+"""Downloads of third parties with their progress, and selections made as files."""
 
 from __future__ import annotations
 

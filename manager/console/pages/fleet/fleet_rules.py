@@ -1,5 +1,4 @@
-"""What all agents keep to, changed while they crawl: the block list, with a box to try it, and
-limits of politeness."""
+"""Rules for all agents: the block list, with a box to try it, and limits of politeness."""
 
 from __future__ import annotations
 

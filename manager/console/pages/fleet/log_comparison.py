@@ -1,4 +1,4 @@
-"""What an agent logged beside what others logged of the same pages: examples, or all as CSV.
+"""Comparison of one agent's logs with those of others: examples, or all as CSV.
 
 Nothing of a comparison is kept but numbers in the audit, so the file is made by one more.
 """

@@ -1,4 +1,4 @@
-"""What was fetched over time, as the overview draws it: pages and bytes a second."""
+"""Pages and bytes a second over time, for the overview."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Found:
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether there are more than were counted."""
+        """Return whether there are more than were counted."""
         return self.matching >= COUNTED_MOST
 
 

@@ -1,4 +1,4 @@
-"""Who did what and when, newest first; alerts are what somebody should look at."""
+"""The audit log, newest first, with its alerts."""
 
 from __future__ import annotations
 

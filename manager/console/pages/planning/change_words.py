@@ -1,4 +1,4 @@
-"""What changed since a plan was made, as sentences of a page."""
+"""Changes since a plan was made, as sentences."""
 
 from __future__ import annotations
 

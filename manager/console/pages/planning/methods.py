@@ -1,4 +1,4 @@
-"""What the methods of giving units out are, in a sentence each, in the order to try them."""
+"""Assignment methods, a sentence each, in the order to try them."""
 
 from __future__ import annotations
 

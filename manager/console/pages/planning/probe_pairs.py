@@ -1,4 +1,4 @@
-"""What agents measured, pair by pair, by its age or by its length."""
+"""Measured pairs of agent and unit, by age or by distance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long what people signed holds: on the page of releases, and as CSV."""
+"""Expiry of signed metadata, for the page of releases and as CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a round is, as the overview and the round's own page show it."""
+"""Progress of a round, for the overview and the round's page."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Progress:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether the round goes on."""
+        """Return whether the round goes on."""
         return self.detail.round.state in ("probing", "crawling")
 
 

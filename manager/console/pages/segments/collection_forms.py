@@ -1,4 +1,4 @@
-"""What is to be sent, as the forms of the collection say it: of an order, and of a schedule."""
+"""Form fields that choose segments, for collection orders and schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What agents were asked to send: all of it, by agent and state; ask now, and take it back."""
+"""Collection orders by agent and state: list, create and cancel them."""
 
 from __future__ import annotations
 

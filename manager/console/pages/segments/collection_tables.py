@@ -1,4 +1,4 @@
-"""When agents are asked to send, as CSV."""
+"""Collection schedules as CSV."""
 
 from __future__ import annotations
 
