@@ -13,7 +13,7 @@ from client.file_list import Listed
 from client.names import plain
 from client.partial_file import Part
 from client.ranges import read_rest, rest_fields
-from client.retry import Retrying
+from client.retry import RetryPolicy
 from client.server import Server
 
 __all__ = ["Came", "download"]
@@ -26,7 +26,7 @@ Came = Callable[[int], None]
 
 def download(server: Server, part: Part, file: Listed, came: Came) -> None:
     """Make a part whole, verified and synced; raises ClientError, and keeps the part then."""
-    retrying = Retrying(server.patience, plain(file.name)[:100])
+    retrying = RetryPolicy(server.patience, plain(file.name)[:100])
     damages = 0
     while True:
         try:
@@ -46,7 +46,7 @@ def download(server: Server, part: Part, file: Listed, came: Came) -> None:
             return
 
 
-def _rest(server: Server, part: Part, file: Listed, came: Came, retrying: Retrying) -> None:
+def _rest(server: Server, part: Part, file: Listed, came: Came, retrying: RetryPolicy) -> None:
     fields = rest_fields(part.size, part.etag)
     with server.stream(file.path, fields, also=(416,)) as answer:
         if answer.status_code == 416:

@@ -17,7 +17,7 @@ from typing import Final
 import shared.retry_after
 from client.errors import CutError, LaterError, StoppedError
 
-__all__ = ["Patience", "Retrying", "retry_after_s"]
+__all__ = ["Patience", "RetryPolicy", "retry_after_s"]
 
 LEAST_S: Final = 1.0
 MOST_S: Final = 60.0
@@ -74,7 +74,7 @@ class Patience:
         self.check()
 
 
-class Retrying:
+class RetryPolicy:
     """The failures in a row of one file or request."""
 
     def __init__(self, patience: Patience, what: str) -> None:

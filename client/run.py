@@ -38,7 +38,7 @@ from client.selection import (
 from client.server import Server
 from client.unzip import unpack
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "Report",
@@ -181,7 +181,7 @@ def matching_selections(
             matching.append(selection)
         else:
             report.add(
-                Taken(selection.label, "unmatched", 0, agreeing(f"{hosts} hosts, 0 captures"))
+                Taken(selection.label, "unmatched", 0, with_plurals(f"{hosts} hosts, 0 captures"))
             )
     return matching
 

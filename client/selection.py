@@ -17,7 +17,7 @@ from client.errors import DamagedError, GoneError, LaterError, RefusedError
 from client.file_list import Listed, files_of_page
 from client.folder import Folder
 from client.names import plain, segment_place
-from client.retry import Retrying
+from client.retry import RetryPolicy
 from client.server import Server
 from shared.frozen import frozen
 
@@ -223,7 +223,7 @@ def job_parts(folder: Folder) -> set[str]:
 
 
 def _submit(server: Server, body: dict[str, str]) -> str:
-    retrying = Retrying(server.patience, "job")
+    retrying = RetryPolicy(server.patience, "job")
     while True:
         try:
             answer = server.json(JOBS, body=body)

@@ -29,7 +29,7 @@ from client.errors import (
 )
 from client.login import Login
 from client.names import plain
-from client.retry import Patience, Retrying, retry_after_s
+from client.retry import Patience, RetryPolicy, retry_after_s
 
 __all__ = ["Server"]
 
@@ -96,7 +96,7 @@ class Server:
 
     def json(self, path: str, query: Query = (), *, body: object = None) -> Any:
         """Return the JSON of a GET, or of a POST where there is a body; raises ClientError."""
-        retrying = Retrying(self._patience, self._url.rstrip("/"))
+        retrying = RetryPolicy(self._patience, self._url.rstrip("/"))
         while True:
             try:
                 with self.stream(path, {}, query=query, body=body) as answer:

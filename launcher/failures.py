@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["Failure", "failed_before", "failure_after"]
 
@@ -49,7 +49,7 @@ def failure_after(before: Failure | None, signed: str, step: str, why: str, now_
 def failed_before(version: str, failure: Failure) -> str:
     """Return in words how a release failed, how often, and until when it is left alone."""
     until = time.strftime("%Y-%m-%d %H:%M", time.localtime(failure.until_ms / 1000))
-    often = "once" if failure.times == 1 else agreeing(f"{failure.times} times")
+    often = "once" if failure.times == 1 else with_plurals(f"{failure.times} times")
     return (
         f"{version} failed at {failure.step} ({often}) and is left alone until "
         f"{until}: {failure.why}"

@@ -24,7 +24,7 @@ from launcher.place import Journal, Place
 from launcher.state import State, Trial, write_state
 from shared.versions import is_version, version_key
 
-__all__ = ["Outcome", "Switching", "higher", "how_it_runs"]
+__all__ = ["Outcome", "Switch", "higher", "start_command_of"]
 
 STOP_S: Final = 60.0
 CALL_S: Final = 240
@@ -46,7 +46,7 @@ class Outcome:
     detail: str = ""
 
 
-class Switching:
+class Switch:
     """Moves `current`, with the state written first."""
 
     def __init__(self, place: Place, journal: Journal, *, patience_s: float) -> None:
@@ -66,7 +66,7 @@ class Switching:
         """Switch to an installed release and decide; the outcome is final."""
         began_ms = time.time_ns() // 1_000_000
         trial = Trial(
-            version, self._place.running(), began_ms, restart=how_it_runs(self._agent_pid())
+            version, self._place.running(), began_ms, restart=start_command_of(self._agent_pid())
         )
         state = self.keep(replace(state, trial=trial, highest=higher(state.highest, version)))
         return self.go_on(state)
@@ -172,7 +172,7 @@ class Switching:
         pid = self._agent_pid()
         if not pid:
             return
-        words = how_it_runs(pid)
+        words = start_command_of(pid)
         self._ran = self._ran or words
         self._say(f"stop: process {pid}")
         if words[:1] == ("systemctl",):
@@ -227,7 +227,7 @@ def higher(one: str, other: str) -> str:
     return max(one, other, key=version_key)
 
 
-def how_it_runs(pid: int) -> tuple[str, ...]:
+def start_command_of(pid: int) -> tuple[str, ...]:
     """Return the arguments behind `prs` of a process, or how systemd is told to start it.
 
     pid: 0: of none. Empty: it does not run.

@@ -26,10 +26,10 @@ from launcher.failures import failed_before, failure_after
 from launcher.manager import Manager, read_site
 from launcher.place import Journal, Place
 from launcher.state import State, read_state
-from launcher.switch import Outcome, Switching, higher
+from launcher.switch import Outcome, Switch, higher
 from launcher.trusted import Release, Trusted
-from launcher.update_reports import Telling
-from shared.plurals import agreeing
+from launcher.update_reports import UpdateReports
+from shared.plurals import with_plurals
 from shared.versions import is_version, version_key
 
 __all__ = ["tell", "update"]
@@ -50,7 +50,7 @@ def update(place: Place, journal: Journal, *, again: bool, patience_s: float) ->
 
 def tell(place: Place, journal: Journal) -> int:
     """Tell the manager what it could not be told before, and nothing else; return 0."""
-    Telling(place.own, Manager(read_site(place.data)), journal.say).tell()
+    UpdateReports(place.own, Manager(read_site(place.data)), journal.say).tell()
     return 0
 
 
@@ -59,9 +59,9 @@ class _Run:
         self._place = place
         self._say = journal.say
         self._again = again
-        self._switching = Switching(place, journal, patience_s=patience_s)
+        self._switching = Switch(place, journal, patience_s=patience_s)
         self._manager = Manager(read_site(place.data))
-        self._telling = Telling(place.own, self._manager, journal.say)
+        self._telling = UpdateReports(place.own, self._manager, journal.say)
         self._step = "recover"
         self._version = ""
         self._held = ""  # why what is to be run is left alone
@@ -111,7 +111,7 @@ class _Run:
         self._version = release.version
         self._begin("decide", f"{release.version} is to be run")
         self._check(state, release)
-        if not self._again and (why := self._why_not(state, release)):
+        if not self._again and (why := self._obstacle(state, release)):
             self._leave_alone(why)
             return None
         failed = self._make_ready(state, trusted, release)
@@ -134,7 +134,7 @@ class _Run:
         version = release.version
         archive = None
         if not self._place.is_complete(version):
-            self._begin("download", agreeing(f"{release.target.length} bytes of {version}"))
+            self._begin("download", with_plurals(f"{release.target.length} bytes of {version}"))
             archive = trusted.download(release, self._place)
         try:
             if archive is not None:
@@ -227,7 +227,7 @@ class _Run:
                 f"({state.good or 'none'}) may follow it"
             )
 
-    def _why_not(self, state: State, release: Release) -> str:
+    def _obstacle(self, state: State, release: Release) -> str:
         """Return how a release failed here, unless it is to be tried; the manager knows it."""
         version = release.version
         failure = state.failed.get(version)

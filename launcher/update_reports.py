@@ -18,7 +18,7 @@ from launcher.manager import Manager
 from launcher.place import write_whole
 from launcher.switch import Outcome
 
-__all__ = ["UNTOLD", "Telling"]
+__all__ = ["UNTOLD", "UpdateReports"]
 
 UNTOLD: Final = "untold.json"  # the agent looks whether it is there
 MOST: Final = 20
@@ -37,7 +37,7 @@ class _Untold:
     detail: str
 
 
-class Telling:
+class UpdateReports:
     """The outcomes that wait."""
 
     def __init__(self, own: Path, manager: Manager, say: Callable[[str], None]) -> None:

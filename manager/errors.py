@@ -32,7 +32,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from shared.errors import ConflictError, Fault, FormatError, LimitError, PrsmError
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.wire.installation import FOREIGN, HOUR_S
 
 __all__ = [
@@ -135,7 +135,7 @@ class FullDatabaseError(BusyError):
     code = "database_full"
 
     def __init__(self, name: str, free_bytes: int | None, why: str) -> None:
-        left = "" if free_bytes is None else agreeing(f", {free_bytes:,} bytes are free")
+        left = "" if free_bytes is None else with_plurals(f", {free_bytes:,} bytes are free")
         where = "at the server of PostgreSQL" if free_bytes is None else "in its file system (`df`)"
         super().__init__(
             f"the database {name} has no room for a change{left} ({why}); nothing was changed. "

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Self
 
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "ConflictError",
@@ -89,7 +89,7 @@ class PrsmError(Exception):
 
     def __str__(self) -> str:
         """Return the message, in which nouns agree with their numbers."""
-        return agreeing(super().__str__())
+        return with_plurals(super().__str__())
 
     def about(self, field: str) -> Self:
         """Return this error, which is about a field."""

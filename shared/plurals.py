@@ -2,7 +2,7 @@
 
 Programs write the plural, as for most numbers: f"{moves} units change hands". Each outlet puts it
 right: refusals (`PrsmError`), what commands print, logs, alerts, the console, which shows rows of
-years ago, too. `agreeing` puts the noun behind a 1, and the verb behind that, into the singular;
+years ago, too. `with_plurals` puts the noun behind a 1, and its verb, into the singular;
 any other text stays as it is. `tests/test_plurals.py` holds each sentence to that.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["ADJECTIVES", "NOUNS", "VERBS", "agreeing"]
+__all__ = ["ADJECTIVES", "NOUNS", "VERBS", "with_plurals"]
 
 NOUNS: Final = {
     **{
@@ -70,7 +70,7 @@ _ONE: Final = re.compile(
 _ONE_OF: Final = re.compile(rf"(?<![\w.,:/+-])(1 of [0-9][0-9,]* (?:{_NOUN})) ({_VERB})\b")
 
 
-def agreeing(text: str) -> str:
+def with_plurals(text: str) -> str:
     """Return a sentence in which what stands behind the number 1 is singular."""
     if "1 " not in text:
         return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["MOST_TIMES", "PERCENTS_END", "change_of", "spoken_change", "spoken_times"]
 
@@ -40,4 +40,4 @@ def spoken_change(ratio: float | None) -> str | None:
         return None
     if ratio < PERCENTS_END:
         return f"{100 * (ratio - 1):+.1f}%"
-    return agreeing(f"{spoken_times(ratio)} times")
+    return with_plurals(f"{spoken_times(ratio)} times")

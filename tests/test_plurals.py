@@ -1,7 +1,7 @@
 """Each sentence that counts something agrees with the number 1 where somebody reads it.
 
 Programs write the plural; outlets put it right (`shared.plurals`). A sentence must therefore end in
-an outlet: a refusal, a line of a log, what a command prints, or `agreeing` itself.
+an outlet: a refusal, a line of a log, what a command prints, or `with_plurals` itself.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Final
 
 import pytest
 
-from shared.plurals import ADJECTIVES, NOUNS, agreeing
+from shared.plurals import ADJECTIVES, NOUNS, with_plurals
 
 ROOT: Final = Path(__file__).parents[1]
 PROGRAMS: Final = ("agent", "client", "launcher", "manager", "shared")
 SPOKEN: Final = ("manager/cli", "agent/cli", "client/cli", "manager/console")
 """Packages all of whose sentences are printed, or shown, by their outlet."""
 
-OUTLETS: Final = {"agreeing", "say", "_say", "echo", "Trouble", "Check"}
+OUTLETS: Final = {"with_plurals", "say", "_say", "echo", "Trouble", "Check"}
 LOGS: Final = {"debug", "info", "warning", "error", "exception"}
 COUNTED: Final = re.compile(rf" (?:(?:{'|'.join(ADJECTIVES)}) )*(?:{'|'.join(NOUNS)})\b(?!/)")
 LIMIT: Final = re.compile(r"[A-Z_]+|.*\bmost_\w+|.*\.limits?\..*|.*_(?:most|limit)|.*max_\w+")
@@ -104,4 +104,4 @@ def test_each_sentence_of_all_programs_agrees_with_one() -> None:
     assert len(said) > 200
     plural = re.compile(rf"(?<![\w.,:/+-])(?<!edge )1{COUNTED.pattern}")
     assert [text for text in said if plural.search(text)], "they are written in the plural"
-    assert [one for one in map(agreeing, said) if plural.search(one)] == []
+    assert [one for one in map(with_plurals, said) if plural.search(one)] == []

@@ -31,9 +31,9 @@ def stop(place: Place, force: bool) -> None:
                 f"process {holder.pid} did not stop within {PATIENCE_S:.0f} s; "
                 "`prs stop --force` kills it"
             )
-        from agent.app.startup.start_methods import who_starts_again  # noqa: PLC0415  # only here
+        from agent.app.startup.start_methods import start_method_again  # noqa: PLC0415  # only here
 
-        say(f"process {holder.pid} has stopped; {who_starts_again(place.path, by_force=force)}")
+        say(f"process {holder.pid} has stopped; {start_method_again(place.path, by_force=force)}")
 
 
 @click.command()
@@ -42,7 +42,7 @@ def drain(place: Place) -> None:
     """Begin nothing new, hand the work back to the manager, and stay so until `prs resume`."""
     with in_words():
         _change(place, lambda holds: holds.drain("site"))
-    say(_what_now(place, "draining: what is not done goes to other agents"))
+    say(_present_state(place, "draining: what is not done goes to other agents"))
 
 
 @click.command()
@@ -51,7 +51,7 @@ def pause(place: Place) -> None:
     """Fetch nothing until `prs resume`; the work stays here while the agent calls the manager."""
     with in_words():
         _change(place, lambda holds: holds.pause("site"))
-    say(_what_now(place, "paused"))
+    say(_present_state(place, "paused"))
 
 
 @click.command()
@@ -61,7 +61,7 @@ def resume(place: Place) -> None:
     with in_words():
         holds = _change(place, lambda holds: holds.resume("site"))
     held = f", but {holds.reason}" if holds.paused else ""
-    say(_what_now(place, f"resumed{held}"))
+    say(_present_state(place, f"resumed{held}"))
 
 
 def _change(place: Place, change: Callable[[Holds], Holds]) -> Holds:
@@ -70,7 +70,7 @@ def _change(place: Place, change: Callable[[Holds], Holds]) -> Holds:
     return change_holds(home.hold, change)
 
 
-def _what_now(place: Place, text: str) -> str:
+def _present_state(place: Place, text: str) -> str:
     if holder_of(Home(place.path).lock) is None:
         return f"{text}; no agent runs here now, the next one will know"
     return f"{text}; the agent that runs sees it within a second"

@@ -16,7 +16,7 @@ from shared.frozen import frozen
 if TYPE_CHECKING:
     from agent.settings import Settings
 from shared.full_disk import NO_ROOM
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "DEFAULT_HOME",
@@ -84,7 +84,7 @@ def in_words() -> Iterator[None]:
 
 def say(text: str, *, err: bool = False) -> None:
     """Print sentences, in which nouns agree with their numbers."""
-    click.echo(agreeing(text), err=err)
+    click.echo(with_plurals(text), err=err)
 
 
 def plain(text: str) -> str:

@@ -16,7 +16,7 @@ from agent.link.errors import LinkError
 from agent.link.exchange import json_object, read_body
 from shared.wire.uploads import FileDigests, digest_file, join_blocks
 
-__all__ = ["RENEW_S", "Offering"]
+__all__ = ["RENEW_S", "OfferSender"]
 
 OFFERS: Final = "/api/v1/collection/offers"
 UPLOADS: Final = "/api/v1/uploads/"
@@ -24,7 +24,7 @@ ANSWER_BYTES: Final = 64 * 1024
 RENEW_S: Final = 3000.0  # of the hour for which a token is good
 
 
-class Offering:
+class OfferSender:
     """Lets a manager fetch segments of this home."""
 
     def __init__(self, manager: ManagerClient, holdings: Holdings, tokens: Tokens) -> None:

@@ -23,7 +23,7 @@ from typing import Final
 from agent.collection.allowance import Allowance
 from agent.collection.carrier import Carrier
 from agent.collection.holdings import Holdings
-from agent.collection.offers import Offering
+from agent.collection.offers import OfferSender
 from agent.collection.rate import Rate
 from agent.collection.retention import keep_room
 from agent.collection.segment_server import Tokens
@@ -115,7 +115,7 @@ async def _collect(
             chunk_bytes=settings.collection.chunk_bytes,
             may_send=may_send,
             patience=patience,
-            note=_Noting(home),
+            note=_ProgressNotes(home),
         )
         carrier = Carrier(
             home.collection,
@@ -128,7 +128,7 @@ async def _collect(
             may_send=may_send,
             say=say,
             now_ms=_now_ms,
-            offer=Offering(manager, holdings, Tokens(home)).offer,
+            offer=OfferSender(manager, holdings, Tokens(home)).offer,
         )
         with suppress(StopSendingError):
             await carrier.carry_out()
@@ -143,7 +143,7 @@ def _drop_withdrawn(home: Home, holdings: Holdings, say: Callable[[str], None]) 
         note_dropped(home.collection, hosts, _now_ms())
 
 
-class _Noting:
+class _ProgressNotes:
     """Says now and then how far the segment under way is, for `prs collect`."""
 
     def __init__(self, home: Home) -> None:

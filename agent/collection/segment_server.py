@@ -186,7 +186,7 @@ class _Server(ThreadingHTTPServer):
         self._open += 1
         try:
             request.settimeout(IDLE_S)
-            with suppress(OSError), self._shaking_hands(request) as secured:
+            with suppress(OSError), self._tls_handshake(request) as secured:
                 secured.do_handshake()
                 self.finish_request(secured, client_address)
         finally:
@@ -194,7 +194,7 @@ class _Server(ThreadingHTTPServer):
             self.shutdown_request(request)
 
     @contextmanager
-    def _shaking_hands(self, request: socket.socket) -> Iterator[ssl.SSLSocket]:
+    def _tls_handshake(self, request: socket.socket) -> Iterator[ssl.SSLSocket]:
         """Give the connection, which is hung up unless `trust` is called of it in time."""
         with self._context.wrap_socket(
             request, server_side=True, do_handshake_on_connect=False

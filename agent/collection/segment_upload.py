@@ -15,7 +15,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from agent.collection.tus import TusClient, Uploading
+from agent.collection.tus import TusClient, TusUpload
 from agent.link.backoff import Backoff
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from shared.frozen import frozen
@@ -89,7 +89,7 @@ class SegmentSender:
                     return upload.where
         raise LinkError(f"{path.name}: the manager forgot its upload again and again")
 
-    async def _begun(self, name: str, digests: FileDigests, order: str) -> Uploading:
+    async def _begun(self, name: str, digests: FileDigests, order: str) -> TusUpload:
         self._failures = 0
         while True:
             self._check()
@@ -101,7 +101,7 @@ class SegmentSender:
                 await self._failed(error)
 
     async def _to_the_end(
-        self, file: BinaryIO, name: str, upload: Uploading, digests: FileDigests
+        self, file: BinaryIO, name: str, upload: TusUpload, digests: FileDigests
     ) -> bool:
         """Send what is missing; False: the upload is gone, and must be begun anew."""
         size_bytes, self._failures = digests.size_bytes, 0
@@ -121,7 +121,7 @@ class SegmentSender:
         return True
 
     async def _found_again(
-        self, upload: Uploading, start: int, size_bytes: int, error: LinkError
+        self, upload: TusUpload, start: int, size_bytes: int, error: LinkError
     ) -> bool:
         """After a failure: find out where to go on. False: the upload is gone."""
         if isinstance(error, RefusedError):

@@ -26,7 +26,7 @@ from shared.wire.uploads import (
     write_metadata,
 )
 
-__all__ = ["TusClient", "Uploading"]
+__all__ = ["TusClient", "TusUpload"]
 
 UPLOADS: Final = "/api/v1/uploads"
 PIECE_BYTES: Final = 64 * 1024
@@ -35,7 +35,7 @@ NOT_THROUGH: Final = frozenset({400, 403, 405, 501})
 _HEADERS: Final = {"Tus-Resumable": TUS}
 
 
-class Uploading:
+class TusUpload:
     """Where an upload is: its path at the manager, and the place to go on."""
 
     def __init__(self, where: str, offset: int) -> None:
@@ -52,7 +52,7 @@ class TusClient:
         self._overrides = False
         self.sent_bytes = 0
 
-    async def begin(self, name: str, digests: FileDigests, order: str = "") -> Uploading:
+    async def begin(self, name: str, digests: FileDigests, order: str = "") -> TusUpload:
         """Begin an upload, or find the one of this file. Raises LinkError."""
         values = {
             "filename": name.encode(),
@@ -71,7 +71,7 @@ class TusClient:
             where = httpx.URL(answer.headers.get("Location", "")).path
             if not where.startswith(f"{UPLOADS}/"):
                 raise LinkError("no tus answer to a creation: it has no Location of the manager")
-            return Uploading(where, _offset(answer, digests.size_bytes))
+            return TusUpload(where, _offset(answer, digests.size_bytes))
 
     async def look(self, where: str, size_bytes: int) -> int:
         """Return where to go on. Raises LinkError; RefusedError 404, 410: it is gone."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["DiskGuard", "free_bytes"]
 
@@ -46,7 +46,7 @@ class DiskGuard:
         self._paused = self.free_bytes < least
         if not self._paused:
             return ""
-        return agreeing(
+        return with_plurals(
             f"{self.free_bytes} bytes are free on the disk of {self._folder}, and "
             f"disk.reserve_bytes = {self._reserve_bytes} are left to others; the crawl goes on "
             "when there is room"

@@ -10,7 +10,7 @@ from typing import Final
 
 from shared.frozen import frozen
 from shared.naming import HostAnswer, HostFailure, failure_words
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.windows import Windows
 
 __all__ = [
@@ -54,7 +54,7 @@ def check_disk(free_bytes: int, reserve_bytes: int, segment_bytes: int) -> Check
 
 def check_files(hard_limit: int, wanted: int, parallel_hosts: int) -> Check:
     """Judge how many files this user may have open."""
-    said = agreeing(
+    said = with_plurals(
         f"{hard_limit} open files allowed, {wanted} wanted for {parallel_hosts} hosts at a time"
     )
     if hard_limit < wanted:

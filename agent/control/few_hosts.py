@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from shared.host_failures import failure_words, is_naming_failure
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["few_hosts"]
 
@@ -37,4 +37,4 @@ def few_hosts(failures: Mapping[str, int], done: int, unanswered: int) -> str:
         if 2 * unnamed >= failed
         else "check the network and the firewall: prs doctor --page URL"
     )
-    return agreeing(f"{failed} of {tried} hosts failed: {reasons}; {remedy}")
+    return with_plurals(f"{failed} of {tried} hosts failed: {reasons}; {remedy}")

@@ -18,7 +18,7 @@ from typing import Final
 
 from agent.errors import HomeError
 
-__all__ = ["Launching", "changed_s", "installation", "launcher_words", "start_launcher"]
+__all__ = ["LauncherProgram", "changed_s", "installation", "launcher_words", "start_launcher"]
 
 UNTOLD: Final = "untold.json"  # in the launcher's folder: what it could not tell the manager
 LOOKED: Final = "looked"  # there too: changed whenever it has heard what is to be run here
@@ -28,7 +28,7 @@ TRY_S: Final = 3600.0
 OVERDUE_S: Final = 26 * 3600.0  # a look a day, and two hours for one that is late
 
 
-class Launching:
+class LauncherProgram:
     """Has the launcher do what was left: tell what it could not, look where nobody looked."""
 
     def __init__(

@@ -28,7 +28,7 @@ from agent.errors import HomeError
 from agent.settings.home import full_disk_said
 from shared.frozen import frozen
 
-__all__ = ["HUNG_S", "HeldError", "Holder", "HomeLock", "end", "hanging", "holder_of", "well"]
+__all__ = ["HUNG_S", "HeldError", "Holder", "HomeLock", "end", "holder_of", "hung_process", "well"]
 
 PATIENCE_S: Final = 15.0  # an agent stops within seconds; one that does not, hangs
 HUNG_S: Final = 900.0  # silence of one that hangs; opening ten million URLs takes minutes
@@ -136,7 +136,7 @@ def holder_of(path: Path) -> Holder | None:
         return Holder(0, 0)
 
 
-def hanging(
+def hung_process(
     path: Path,
     *,
     sleep: Callable[[float], None] = time.sleep,
@@ -155,7 +155,7 @@ def hanging(
 
 def well(path: Path) -> Holder | None:
     """Return the process that works in a home and does not hang; None: there is none."""
-    return holder_of(path) if hanging(path) is None else None
+    return holder_of(path) if hung_process(path) is None else None
 
 
 def end(

@@ -15,7 +15,7 @@ from typing import Final
 
 from agent.settings.home import write_whole
 from shared.archive.errors import DiskFullError
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["MonthlyBytes"]
 
@@ -59,7 +59,7 @@ class MonthlyBytes:
             self._keep(now_ms)
         if not self._limit_bytes or self.bytes < self._limit_bytes:
             return ""
-        return agreeing(
+        return with_plurals(
             f"{self.bytes} bytes were fetched in {month}, and network.month_bytes = "
             f"{self._limit_bytes}; the crawl goes on with the next month"
         )

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["LOG_BYTES", "RobotLog"]
 
@@ -29,7 +29,9 @@ class RobotLog:
 
     def say(self, text: str) -> None:
         """Append a sentence with its time: one line, nothing in it a command to a terminal."""
-        plain = "".join(one if one.isprintable() else " " for one in agreeing(text[:_LINE_CHARS]))
+        plain = "".join(
+            one if one.isprintable() else " " for one in with_plurals(text[:_LINE_CHARS])
+        )
         now = datetime.now().astimezone().isoformat(" ", "seconds")
         line = f"{now} [{os.getpid()}] {plain}\n".encode()
         with contextlib.suppress(OSError):

@@ -11,12 +11,12 @@ import signal
 import sys
 from pathlib import Path
 
-__all__ = ["Rereading"]
+__all__ = ["SettingsWatch"]
 
 _Look = tuple[int, int, int] | None
 
 
-class Rereading:
+class SettingsWatch:
     """Watches one file by its time, size and inode."""
 
     def __init__(self, path: Path) -> None:

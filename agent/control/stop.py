@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 
-__all__ = ["Stopping"]
+__all__ = ["StopRequest"]
 
 
-class Stopping:
+class StopRequest:
     """Set once; everything that waits, waits for this too."""
 
     def __init__(self) -> None:

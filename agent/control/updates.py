@@ -15,7 +15,7 @@ from typing import Any
 
 from agent.control.doctor import Check
 from agent.control.launcher_program import LOOKED, ROOT, changed_s, installation
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["check_updates", "left_alone"]
 
@@ -76,7 +76,7 @@ def _sentences(said: dict[str, Any]) -> Iterator[str]:
         yield f"{version} went back ({_short(why)}); `prs update --again` tries it"
     for version, one in said.get("failed", {}).items():
         until = datetime.fromtimestamp(one["until_ms"] / 1000, UTC).astimezone()
-        often = "once" if one["times"] == 1 else agreeing(f"{one['times']} times")
+        often = "once" if one["times"] == 1 else with_plurals(f"{one['times']} times")
         yield (
             f"{version} failed at {one['step']}, {often} ({_short(one['why'])}); it "
             f"is left alone until {until:%Y-%m-%d %H:%M}, `prs update --again` tries it now"

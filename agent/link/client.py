@@ -24,7 +24,7 @@ from agent.link.errors import LinkError, RefusedError
 from agent.link.exchange import (
     CHUNK_BYTES,
     REASON_LIMIT_BYTES,
-    Asking,
+    Exchange,
     guarded,
     http_date,
     json_object,
@@ -237,12 +237,12 @@ class ManagerClient:
         async with self.asking(method, path, **how) as answer:
             return await read_body(answer, ANSWER_LIMIT_BYTES)
 
-    def asking(self, method: str, path: str, **how: Any) -> Asking:
+    def asking(self, method: str, path: str, **how: Any) -> Exchange:
         """Return a request to the manager; inside its `async with` stands a 2xx answer."""
         known = self._installation.id
         if known:
             how["headers"] = {**how.get("headers", {}), HEADER: known}
-        return Asking(self._door, method, self._url + path, how)
+        return Exchange(self._door, method, self._url + path, how)
 
     def _judged(self, error: RefusedError) -> RefusedError:
         """Return what a no to a sync means.

@@ -25,7 +25,7 @@ from shared.wire.installation import HEADER, read_installation
 __all__ = [
     "CHUNK_BYTES",
     "REASON_LIMIT_BYTES",
-    "Asking",
+    "Exchange",
     "guarded",
     "http_date",
     "json_object",
@@ -38,7 +38,7 @@ REASON_LIMIT_CHARS: Final = 500
 _REQUEST_ID: Final = re.compile("[0-9a-f]{16}")
 
 
-class Asking:
+class Exchange:
     """One request; inside the `async with` stands a 2xx answer whose body is not read yet."""
 
     def __init__(self, door: Door, method: str, url: str, how: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ from typing import Final, Literal
 from agent.settings.home import PART, Home, full_disk_said, sync_folder, write_whole
 from shared.errors import FormatError
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.wire.crawl_log import (
     NAME_LINE_LIMIT_BYTES,
     LogName,
@@ -116,7 +116,7 @@ class Outbox:
         size_bytes = sum(report.size_bytes for report in waiting)
         if size_bytes <= self._limit_bytes:
             return ""
-        return agreeing(
+        return with_plurals(
             f"{len(waiting)} reports with {size_bytes} bytes wait for the manager, more than "
             f"disk.outbox_bytes = {self._limit_bytes}; the crawl goes on when they are sent"
         )

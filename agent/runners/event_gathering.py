@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["GATHER_S", "GatheringLoop", "GatheringSelector", "gathering_loop"]
+__all__ = ["GATHER_S", "GatheringLoop", "GatheringSelector", "new_event_loop"]
 
 GATHER_S: Final = 0.002
 EACH_S: Final = 20e-6
@@ -72,6 +72,6 @@ class GatheringLoop(asyncio.SelectorEventLoop):
         super().__init__(self.gathering)
 
 
-def gathering_loop() -> asyncio.AbstractEventLoop:
+def new_event_loop() -> asyncio.AbstractEventLoop:
     """Return a new one."""
     return GatheringLoop()

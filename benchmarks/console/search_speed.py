@@ -22,7 +22,7 @@ from benchmarks.console.filling import HOST, Filled, fill
 from benchmarks.console.serving import KINDS, SERVER
 from manager.app.alerts.alerts import alert_desk
 from manager.db import Database
-from manager.operations.health.system_figures import how_it_stands
+from manager.operations.health.system_figures import system_figures_of
 from manager.operations.hosts.host_views import HostFilter, list_hosts
 from manager.operations.policy import DEFAULT_POLICY
 from manager.operations.search import Search
@@ -65,7 +65,7 @@ def measured(url: str, folder: Path, filled: Filled, turns: int) -> dict[str, tu
         db = Database(url)
         desk = alert_desk(
             settings,
-            lambda db=db: how_it_stands(db, folder, DEFAULT_POLICY, NOW_MS),  # type: ignore[misc]
+            lambda db=db: system_figures_of(db, folder, DEFAULT_POLICY, NOW_MS),  # type: ignore[misc]
             list,
             list,
             (),

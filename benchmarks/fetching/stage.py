@@ -32,7 +32,7 @@ from agent.adapters.pages.worker_start import Launched
 from agent.adapters.reports import DurableReports
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.server_list.list_change import Taking
+from agent.modules.server_list.list_change import ListChange
 from agent.modules.server_list.list_units import wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import ServerList
@@ -186,7 +186,7 @@ class Stage:
     def take_list(self, hosts: Iterable[str]) -> None:
         """Put a list of hosts in force."""
         orders = tuple(Order(host) for host in hosts)
-        taking = Taking(self.ledger, wanted_of(ServerList(ListHead(1), orders)))
+        taking = ListChange(self.ledger, wanted_of(ServerList(ListHead(1), orders)))
         for one in taking.slices():
             self.runner.post("seed.list", one)
             self.runner.run_until_settled()

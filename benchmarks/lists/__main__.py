@@ -24,7 +24,7 @@ from typing import Final
 from agent.adapters.clock import SystemClock
 from agent.app.session.session import CrawlSession
 from agent.pipeline.messages import ServerList
-from agent.runners.event_gathering import gathering_loop
+from agent.runners.event_gathering import new_event_loop
 from agent.settings import Settings
 from shared.wire.orders import ListHead, Order
 
@@ -133,7 +133,7 @@ def main() -> None:
         try:
             assert web.stdout is not None
             port = int(web.stdout.readline())
-            with asyncio.Runner(loop_factory=gathering_loop) as runner:
+            with asyncio.Runner(loop_factory=new_event_loop) as runner:
                 rows = runner.run(measure(Path(folder), arguments.units, port))
         finally:
             web.terminate()

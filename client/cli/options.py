@@ -17,7 +17,7 @@ from client.login import Login, home, load
 from client.names import plain
 from client.retry import Patience
 from shared.errors import SettingError
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.settings import refuse_password
 
 __all__ = [
@@ -104,7 +104,7 @@ def refuse_proxy_password(proxy: str) -> None:
 
 def say(text: str, *, err: bool = False) -> None:
     """Print sentences, in which nouns agree with their numbers."""
-    click.echo(agreeing(text), err=err)
+    click.echo(with_plurals(text), err=err)
 
 
 def say_json(value: object) -> None:

@@ -23,7 +23,7 @@ from manager.errors import (
     PrsmError,
     UnknownKeyError,
 )
-from manager.intake.body_receiver import Receiving
+from manager.intake.body_receiver import ReceiveLimits
 from manager.intake.logs.log_intake import LogIntake
 from manager.intake.messages.discovery_intake import DiscoveredIntake
 from manager.intake.messages.messages import MessageDesk
@@ -85,9 +85,9 @@ class AgentDoor:
     installation: str
 
     @property
-    def patience(self) -> Receiving:
+    def patience(self) -> ReceiveLimits:
         """Return how patient the manager is with senders."""
-        return Receiving(self.limits.upload_idle_s, self.limits.upload_least_bytes_per_s)
+        return ReceiveLimits(self.limits.upload_idle_s, self.limits.upload_least_bytes_per_s)
 
 
 async def door_of(request: Request) -> AgentDoor:

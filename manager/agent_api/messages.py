@@ -22,7 +22,7 @@ from manager.operations.fleet.server_lists import current_list
 from manager.operations.hosts.discoveries import Recorded
 from manager.operations.identity.enrolment import AgentIdentity
 from shared.errors import FormatError
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["router"]
 
@@ -102,7 +102,7 @@ async def record(request: Request, door: Door, agent: Agent) -> str:
 
 
 def _told(recorded: Recorded) -> str:
-    told = agreeing(
+    told = with_plurals(
         f"taken: {recorded.new} new hosts, {recorded.start_pages} new start pages, "
         f"{recorded.known} known; {recorded.refused_count} lines refused\n"
     )
@@ -119,7 +119,7 @@ async def submit_log(request: Request, door: Door, agent: Agent) -> str:
         receipt = await while_connected(request, door.logs.enter(agent, body))
     if receipt.repeated:
         return f"{receipt.name}: was taken before; throw it away\n"
-    told = agreeing(f"{receipt.name}: taken, {receipt.lines} lines")
+    told = with_plurals(f"{receipt.name}: taken, {receipt.lines} lines")
     if receipt.quarantined:
         told += f", {receipt.quarantined} of them of hosts that were not yours then"
     return told + "\n"

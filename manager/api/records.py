@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from manager.api.access import Door, Operator, Viewer
 from manager.operations.health.consistency_checks import (
     FilesPage,
-    Finding,
+    Inconsistency,
     check,
     check_files,
     check_page,
@@ -65,7 +65,7 @@ async def reports(
 class CheckAnswer(BaseModel):
     """What must not be and is; nothing is as it should be."""
 
-    findings: list[Finding]
+    findings: list[Inconsistency]
 
 
 @router.get("/check")
@@ -80,7 +80,7 @@ async def check_all(
     page by page.
     """
 
-    def found() -> list[Finding]:
+    def found() -> list[Inconsistency]:
         return [*check(door.db), *check_files(door.db, door.places, deep=deep)]
 
     return CheckAnswer(findings=await asyncio.to_thread(found))

@@ -17,7 +17,7 @@ from manager.operations.actor import CLOCK, Actor
 from manager.operations.archive import selection_results
 from manager.operations.archive.archive_mirrors import Mirror, mirrors
 from manager.operations.archive.downloads import forget_downloads
-from manager.operations.archive.selection_files import Making
+from manager.operations.archive.selection_files import SelectionSources
 from manager.operations.identity.installation import MarkedFiles
 from manager.operations.segments import archive_upkeep, strays
 from manager.operations.segments.adoption import Adopted, Adoption, IdOf, adopt
@@ -25,7 +25,7 @@ from manager.operations.segments.archive_upkeep import Rewrite
 from manager.operations.segments.file_checks import FileFinding, FilePlaces
 from manager.operations.segments.scrub import Pace, Scrubber
 from manager.operations.segments.segment_adoption import Rebuild
-from manager.operations.segments.segment_intake import Examine, Reading
+from manager.operations.segments.segment_intake import ExaminationTools, Examine
 from manager.operations.segments.segment_repair import rebuild_index
 from manager.operations.segments.strays import Swept, TrashDay, TrashFile
 from manager.operations.segments.trash_purge import purge_trash
@@ -62,10 +62,10 @@ class Archive:
     """The parts of the archive."""
 
     settings: ArchiveSettings
-    reading: Reading
+    reading: ExaminationTools
     rewrite: Rewrite
     rebuild: Rebuild
-    making: Making
+    making: SelectionSources
     store: SegmentStore
     intake: SegmentIntake
     usage: Usage
@@ -200,7 +200,7 @@ def open_archive(
 
     check: refuses to move or delete files that are not this database's.
     """
-    reading = Reading(
+    reading = ExaminationTools(
         layout,
         store,
         readers.examine,
@@ -216,7 +216,7 @@ def open_archive(
         reading,
         readers.rewrite,
         readers.rebuild,
-        Making(db, layout, store, settings.memory_bytes, now_ms),
+        SelectionSources(db, layout, store, settings.memory_bytes, now_ms),
         store,
         SegmentIntake(db, reading, now_ms),
         usage,

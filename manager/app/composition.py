@@ -31,12 +31,12 @@ from manager.errors import BusyError
 from manager.intake.logs.log_intake import LogIntake
 from manager.intake.messages.discovery_intake import DiscoveredIntake
 from manager.intake.uploads.file_acceptance import Acceptance
-from manager.intake.uploads.pull import Pulling
+from manager.intake.uploads.pull import SegmentPull
 from manager.intake.uploads.whole_segments import SegmentIntake
 from manager.intake.workers.reader_types import Reader
 from manager.naming import Names
 from manager.operations.health.alert_views import AlertDesk
-from manager.operations.health.system_figures import Standing, how_it_stands
+from manager.operations.health.system_figures import SystemFigures, system_figures_of
 from manager.operations.identity.bucket_gate import BucketGate
 from manager.operations.identity.file_lease import FileLease
 from manager.operations.identity.installation import (
@@ -45,7 +45,7 @@ from manager.operations.identity.installation import (
     refuse_new_database,
     take_id_again,
 )
-from manager.operations.measurement.distance_model import Learner, Learning
+from manager.operations.measurement.distance_model import Learner, ModelTraining
 from manager.operations.planning.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.segments.file_problems import problem_troubles
@@ -89,10 +89,10 @@ class Manager:
     discovered: DiscoveredIntake
     archive: Archive
     acceptance: Acceptance
-    pulling: Pulling
+    pulling: SegmentPull
     names: Names
     planner: Planner
-    learning: Learning
+    learning: ModelTraining
     bundles: Bundles
     signing: SigningClient
     alerts: AlertDesk
@@ -278,8 +278,8 @@ def _put_together(
         layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
     )
 
-    def standing() -> Standing:
-        return how_it_stands(db, layout.kept, policy, now_ms())
+    def standing() -> SystemFigures:
+        return system_figures_of(db, layout.kept, policy, now_ms())
 
     clocks: list[Clock] = []
     transfer_log = WeekLog(layout.transfer_logs, settings.collection.keep_logs_s)
@@ -311,7 +311,7 @@ def _put_together(
             now_ms,
             settings.archive.workers,
         ),
-        Pulling(
+        SegmentPull(
             led,
             parts,
             AddressRules(settings.naming.allowed_networks),
@@ -320,7 +320,7 @@ def _put_together(
         ),
         Names(settings.naming),
         planner,
-        Learning(learner),
+        ModelTraining(learner),
         Bundles(layout.releases),
         SigningClient(Path(settings.releases.signer)),
         alert_desk(

@@ -14,7 +14,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Final
 
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["REQUEST_ID", "log_to_stderr"]
 
@@ -29,7 +29,7 @@ class _Lines(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        said = agreeing(super().format(record))
+        said = with_plurals(super().format(record))
         request_id = REQUEST_ID.get()
         return f"{said} [{request_id}]" if request_id else said
 
@@ -43,7 +43,7 @@ class _Json(logging.Formatter):
             "time": at,
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": agreeing(record.getMessage()),
+            "message": with_plurals(record.getMessage()),
         }
         if request_id := REQUEST_ID.get():
             told["request_id"] = request_id

@@ -49,7 +49,7 @@ from manager.settings import Settings
 from manager.store.segments.segment_examination import examine_segment
 from manager.store.segments.segment_rebuild import rebuild_segment
 from manager.store.segments.segment_rewrite import rewrite_segment
-from shared.native import why_none
+from shared.native import absence_reason
 
 __all__ = ["serve"]
 
@@ -81,7 +81,7 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
     check_folders(layout)
     layout.create()
     identity = Identity()
-    if why := why_none():
+    if why := absence_reason():
         _log.warning("crawl logs are read line by line, at some ten times the price: %s", why)
     with held_by_us(layout.lock, identity.name) as dead:
         workers = BodyWorkers(

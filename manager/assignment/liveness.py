@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from manager.assignment.words import clock_time, spoken_duration
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["AgentFacts", "AgentKind", "Liveness", "LivenessState", "liveness", "promised_contact"]
 
@@ -163,9 +163,7 @@ def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
     worked_ms = facts.last_work_ms
     done = facts.says_state == "idle" and not facts.queue
     if worked_ms is not None and now_ms - worked_ms <= window_ms and not done:
-        return Liveness(
-            LivenessState.WORKING, partial(_working_words, facts.queue, worked_ms, now_ms)
-        )
+        return Liveness(LivenessState.WORKING, partial(_work_words, facts.queue, worked_ms, now_ms))
     could = facts.units_held > 0 and facts.queue != 0 and not facts.says and not done
     since_ms = facts.work_since_ms
     if could and since_ms is not None and now_ms - since_ms <= window_ms:
@@ -207,13 +205,13 @@ def _silent(contact_ms: int, now_ms: int) -> str:
     return f"last heard {spoken_duration(now_ms - contact_ms)} ago"
 
 
-def _working_words(queue: int | None, worked_ms: int, now_ms: int) -> str:
-    waiting = agreeing(f", {queue:,} URLs waiting") if queue else ""
+def _work_words(queue: int | None, worked_ms: int, now_ms: int) -> str:
+    waiting = with_plurals(f", {queue:,} URLs waiting") if queue else ""
     return f"last fetched a page {spoken_duration(now_ms - worked_ms)} ago{waiting}"
 
 
 def _fresh_words(facts: AgentFacts, list_ms: int) -> str:
-    held = agreeing(f"{facts.units_held:,} units")
+    held = with_plurals(f"{facts.units_held:,} units")
     return f"took its list of {held} {spoken_duration(list_ms)} ago, no page yet"
 
 
@@ -221,8 +219,8 @@ def _idle_words(facts: AgentFacts, now_ms: int) -> str:
     says, worked_ms = _own_words(facts), facts.last_work_ms
     if not facts.units_held:
         if facts.probes_waiting:
-            waiting = agreeing(f"{facts.probes_waiting:,} probes wait for their turn")
-            return agreeing(f"it has nothing to crawl, and {waiting}{says}")
+            waiting = with_plurals(f"{facts.probes_waiting:,} probes wait for their turn")
+            return with_plurals(f"it has nothing to crawl, and {waiting}{says}")
         return f"it has no unit to fetch{says}"
     fetched = (
         "never fetched a page"
@@ -232,9 +230,9 @@ def _idle_words(facts: AgentFacts, now_ms: int) -> str:
     if facts.queue == 0:
         return f"its queue is empty and it {fetched}{says}"
     held = (
-        agreeing(f"holds {facts.units_held:,} units")
+        with_plurals(f"holds {facts.units_held:,} units")
         if facts.queue is None
-        else agreeing(f"has {facts.queue:,} URLs")
+        else with_plurals(f"has {facts.queue:,} URLs")
     )
     return f"it calls, {held}, but {fetched}{says}"
 

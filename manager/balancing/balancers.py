@@ -27,7 +27,7 @@ from manager.balancing.problem import Atoms, Problem, collapse
 from manager.balancing.random_assignment import deal_at_random
 from manager.balancing.steady import Churn, pairs_of, settle
 from manager.balancing.tree import TreeOptions, TreeStep, equalise
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "BALANCERS",
@@ -163,7 +163,7 @@ def _tree(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     tried = len(result.steps) - result.best_step
     if tried:
         said.append(
-            agreeing(
+            with_plurals(
                 f"{tried} further steps brought nothing better; step {result.best_step} counts."
             )
         )
@@ -178,7 +178,7 @@ def _exchange(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     if not len(pairs) and atoms.agents > 1:
         said.append(_NO_NEIGHBOURS)
     said.append(
-        agreeing(
+        with_plurals(
             f"{len(pairs)} pairs of neighbours made {done.exchanges} exchanges in {done.sweeps} "
             "sweeps."
         )
@@ -195,7 +195,7 @@ def _prices(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     return Outcome(
         filled.owner,
         (
-            agreeing(f"Prices after {bound.iterations} iterations: {prices}."),
+            with_plurals(f"Prices after {bound.iterations} iterations: {prices}."),
             f"Filled up to {100 * (filled.target - 1):g}% above the bound.",
         ),
     )
@@ -228,7 +228,7 @@ def _default(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
 def _placed(atoms: Atoms) -> tuple[str, ...]:
     waiting = int(atoms.sizes[atoms.start == NOBODY].sum())
     return (
-        (agreeing(f"{waiting} units had no owner that may have them, and were placed."),)
+        (with_plurals(f"{waiting} units had no owner that may have them, and were placed."),)
         if waiting
         else ()
     )
@@ -241,7 +241,7 @@ def _step_in_words(names: tuple[str, ...], step: TreeStep) -> str:
         if units:
             giver, taker = (first, second) if units > 0 else (second, first)
             gifts.append(
-                agreeing(
+                with_plurals(
                     f"{names[giver]} gives {names[taker]} {abs(units)} units ({spoken(abs(moved))})"
                 )
             )

@@ -17,7 +17,7 @@ from manager.balancing.arrays import NOBODY, FloatArray, IntArray
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.problem import Atoms, Problem
 from manager.balancing.tree import TreeStep
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.ratios import PERCENTS_END, spoken_times
 
 __all__ = ["Move", "Moves", "Plan", "Reason", "draw_up", "spoken"]
@@ -170,14 +170,14 @@ def draw_up(
     reached = f"the makespan is {spoken(least)} ({problem.names[who]})"
     summary = [
         f"{method}: {reached}, {_above(least, bound_ms)}.",
-        agreeing(f"{len(moves)} of {len(after)} units change hands."),
+        with_plurals(f"{len(moves)} of {len(after)} units change hands."),
     ]
     if np.any(problem.before != NOBODY):
         longest, whose = makespan(costs_before)
         summary.append(f"Before, it was {spoken(longest)} ({problem.names[whose]}).")
     if atoms.unreached:
         summary.append(
-            agreeing(
+            with_plurals(
                 f"No agent reaches all units of {atoms.unreached} addresses: they are placed by"
                 " assumed costs, for somebody must go on trying."
             )
@@ -221,7 +221,7 @@ def _above(makespan_ms: float, bound_ms: float) -> str:
     ratio = makespan_ms / bound_ms
     if ratio < PERCENTS_END:
         return f"{100 * (ratio - 1):.1f}% above the best possible"
-    return agreeing(f"{spoken_times(ratio)} times the best possible")
+    return with_plurals(f"{spoken_times(ratio)} times the best possible")
 
 
 def spoken(duration_ms: float) -> str:

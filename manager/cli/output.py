@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "as_json",
@@ -30,7 +30,7 @@ __all__ = [
 
 def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     """Print sentences, in which nouns agree with their numbers."""
-    click.echo(agreeing(text), err=err, nl=nl)
+    click.echo(with_plurals(text), err=err, nl=nl)
 
 
 def as_json(value: Any) -> None:
@@ -48,7 +48,7 @@ def link_kinds(kinds: Iterable[dict[str, Any]]) -> None:
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
     """Print rows in columns; what came from outside cannot move the cursor."""
-    cells = [[agreeing(printable(cell)) for cell in row] for row in rows]
+    cells = [[with_plurals(printable(cell)) for cell in row] for row in rows]
     if not cells:
         say(empty)
         return
@@ -70,7 +70,9 @@ def more(total: int, end: int) -> None:
 def facts(pairs: Iterable[tuple[str, object]]) -> None:
     """Print names and values, one a line; what has no value is left out."""
     shown = [
-        (name, agreeing(printable(value))) for name, value in pairs if value not in (None, "", [])
+        (name, with_plurals(printable(value)))
+        for name, value in pairs
+        if value not in (None, "", [])
     ]
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:

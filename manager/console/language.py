@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "LANGUAGES",
@@ -118,7 +118,7 @@ def _(text: str, **values: Any) -> str:
     if not values:
         return said
     # Sentences with several numbers have one form in the source.
-    return agreeing(said % values) if current() == SOURCE else said % values
+    return with_plurals(said % values) if current() == SOURCE else said % values
 
 
 def in_all_languages(words: Words) -> tuple[str, ...]:

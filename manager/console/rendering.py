@@ -25,7 +25,7 @@ from manager.console.messages.command_links import link_commands
 from manager.console.moments import mark_moments, time_mark
 from manager.console.static_files import asset_url, icon_text
 from manager.console.visible_text import typed, visible
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["coded", "render", "render_text"]
 
@@ -59,7 +59,7 @@ def _text(text: str, **values: Any) -> Markup | str:
         return said
     made = escape(said) % _all_finished(values)
     # Sentences with several numbers have one form in the source.
-    return Markup(agreeing(made)) if language.current() == language.SOURCE else made  # noqa: S704
+    return Markup(with_plurals(made)) if language.current() == language.SOURCE else made  # noqa: S704
 
 
 def _marked(text: str, **values: Any) -> Markup:

@@ -54,7 +54,7 @@ def _owned_but_not_placed(tx: Transaction) -> list[str]:
     return tx.values(query.limit(EXAMPLES))
 
 
-def _overlapping_owners(tx: Transaction) -> list[str]:
+def _overlaps_of_owners(tx: Transaction) -> list[str]:
     """An owner's interval begins before the one before it ended."""
     before = assignments.alias("before")
     query = (
@@ -327,7 +327,7 @@ QUESTIONS: Final[dict[str, Callable[[Transaction], list[str]]]] = {
     "unit with more than one owner": _units_with_many_owners,
     "unit is placed, but has no owner": _placed_without_owner,
     "unit has an owner, but is not placed": _owned_but_not_placed,
-    "owner began before the one before it ended": _overlapping_owners,
+    "owner began before the one before it ended": _overlaps_of_owners,
     "address with more than one owner": _groups_with_many_owners,
     "address that more than one agent may fetch from": _groups_with_many_holders,
     "split host with more agents than shares of its rate": _holders_without_a_share,

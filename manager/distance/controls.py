@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.ratios import spoken_times
 
 __all__ = ["ControlProbe", "Odd", "odd_agents", "sick_hosts"]
@@ -53,14 +53,14 @@ class Odd:
         """Return it in words, without the time."""
         whom = "its neighbours" if self.near else "the other agents"
         if math.isinf(self.times):
-            return agreeing(
+            return with_plurals(
                 f"none of its {self.hosts} control hosts answers it, and they answer {whom}"
             )
         if self.times >= 1:
-            return agreeing(
+            return with_plurals(
                 f"its control hosts are {spoken_times(self.times)} times slower than for {whom}"
             )
-        return agreeing(
+        return with_plurals(
             f"its control hosts are {spoken_times(self.times)} times faster than for {whom}"
         )
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from manager.distance.errors import DistanceError
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["Measured", "State", "ms_per_kbyte"]
 
@@ -89,11 +89,11 @@ class Measured:
         """Return the state and its flag in words."""
         if self.state is State.UNREACHABLE:
             return (
-                agreeing(f"none of {self.lines:,} requests was answered")
+                with_plurals(f"none of {self.lines:,} requests was answered")
                 if self.lines
                 else "no answer"
             )
-        words = agreeing(
+        words = with_plurals(
             f"{self.size_bytes:,} bytes in {self.elapsed_ms:,} ms over {self.lines:,} requests"
         )
         if self.failed:

@@ -28,7 +28,7 @@ from manager.operations.archive.selections import (
 )
 from manager.store.captures.capture_selection import Conditions
 
-__all__ = ["making_of", "router", "selection_of"]
+__all__ = ["router", "selection_of", "selection_sources"]
 
 router: Final = APIRouter(prefix="/api/v1", tags=["captures"])
 Pages = Annotated[Caller, Depends(caller_with("pages"))]
@@ -140,13 +140,15 @@ async def _sent(
         raise
     settings = door.settings.archive
     share = max(LEAST_BYTES, settings.memory_bytes // settings.selections_at_once)
-    making = replace(making_of(door), memory_bytes=share)
+    making = replace(selection_sources(door), memory_bytes=share)
     pieces: Iterator[bytes] = selection_files.make(making, asked, form)
     said = asked.host or asked.conditions.url
     return SentStream(name, ending.media_type, pieces, caller, said, turn)
 
 
-def making_of(door: DistributionDoor) -> selection_files.Making:
+def selection_sources(door: DistributionDoor) -> selection_files.SelectionSources:
     """Return what selections are made with."""
     memory_bytes = door.settings.archive.memory_bytes
-    return selection_files.Making(door.db, door.layout, door.store, memory_bytes, door.now_ms)
+    return selection_files.SelectionSources(
+        door.db, door.layout, door.store, memory_bytes, door.now_ms
+    )

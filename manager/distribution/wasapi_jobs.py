@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 
 from manager.distribution.addresses import at_address
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
-from manager.distribution.pages import making_of, selection_of
+from manager.distribution.pages import selection_of, selection_sources
 from manager.distribution.sending import FileToSend, SentFile
 from manager.errors import UnknownFieldError
 from manager.operations.archive import selection_jobs
@@ -121,7 +121,7 @@ async def job(door: Door, caller: Pages, token: str) -> JSONResponse:
 async def result(request: Request, door: Door, caller: Pages, token: str) -> JSONResponse:
     """List the file of a complete job."""
     row = await _row(door, caller, token)
-    selection_jobs.result_path(making_of(door), row)
+    selection_jobs.result_path(selection_sources(door), row)
     file = {
         "filename": row.name,
         "filetype": FORMS[selection_jobs.FUNCTIONS[row.function]].suffix.removesuffix(".gz"),
@@ -146,7 +146,7 @@ async def result(request: Request, door: Door, caller: Pages, token: str) -> JSO
 async def file_of(door: Door, caller: Pages, token: str) -> Response:
     """Send the result of a job; ranges and If-Range are answered."""
     row = await _row(door, caller, token)
-    path = selection_jobs.result_path(making_of(door), row)
+    path = selection_jobs.result_path(selection_sources(door), row)
     front = door.settings.archive.front
     return SentFile(
         FileToSend(

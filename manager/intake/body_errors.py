@@ -12,7 +12,7 @@ from typing import Final
 
 from manager.errors import SlowDownError
 from shared.errors import Fault, LimitError
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["BodyLimitError", "SenderShareError", "body_too_large"]
 
@@ -89,5 +89,5 @@ class SenderShareError(SlowDownError):
 def body_too_large(size: str, limit_bytes: int) -> LimitError:
     """Return the refusal of a body that is too large. size: as `of 5 bytes`, or `is longer`."""
     return LimitError(
-        agreeing(f"request body {size}: the limit is {limit_bytes} bytes here; send less")
+        with_plurals(f"request body {size}: the limit is {limit_bytes} bytes here; send less")
     )

@@ -16,7 +16,7 @@ from manager.store import Spool, Spooled
 from shared.errors import PrsmError
 from shared.frozen import frozen
 
-__all__ = ["Receiving", "SlowSenderError", "check_rate", "receive"]
+__all__ = ["ReceiveLimits", "SlowSenderError", "check_rate", "receive"]
 
 GATHERED_BYTES: Final = 1024**2
 RATE_GRACE_S: Final = 30.0
@@ -28,7 +28,7 @@ class SlowSenderError(PrsmError):
 
 
 @frozen
-class Receiving:
+class ReceiveLimits:
     """How patient the server is with senders."""
 
     idle_s: float
@@ -42,7 +42,7 @@ async def receive(
     *,
     limit_bytes: int,
     declared_bytes: int | None,
-    patience: Receiving,
+    patience: ReceiveLimits,
     clock: Callable[[], float] = time.monotonic,
 ) -> Spooled:
     """Spool a body and return it. what: for messages, as `crawl log`.

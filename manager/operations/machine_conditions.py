@@ -21,7 +21,7 @@ from manager.store.file_system import (
     problem_of,
 )
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["Condition", "conditions_of", "trouble_of"]
 
@@ -103,7 +103,7 @@ def conditions_of(
             continue
         left = free_inodes(folder, system)
         if left is not None and left < least_inodes:
-            text = agreeing(
+            text = with_plurals(
                 f"folder {folder}: {left:,} inodes are left, fewer than alerts.disk_inodes "
                 f"({least_inodes:,}); remove many small files, or make a file system with more "
                 "(`df -i`)"

@@ -15,7 +15,7 @@ from manager.store.durable_files import move
 from manager.store.spool import BODY, Spooled
 from shared.errors import PrsmError
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["Rejected"]
 
@@ -47,7 +47,9 @@ class Rejected:
         """
         stem = f"{now_ms}-{int(agent_id)}-{spooled.sha256[:16]}"
         with contextlib.suppress(OSError):
-            note = agreeing(f"{what} of agent {agent_id}, {spooled.size_bytes} bytes\n{reason}\n")
+            note = with_plurals(
+                f"{what} of agent {agent_id}, {spooled.size_bytes} bytes\n{reason}\n"
+            )
             if error is not None:
                 note += json.dumps({"code": str(error.code), **error.facts}) + "\n"
             (self.folder / (stem + REASON)).write_text(note, "utf-8", "backslashreplace")

@@ -20,7 +20,7 @@ from manager.store.durable_files import PART, OpenFile, full_disk_said, move, op
 from manager.store.errors import StoreFullError
 from shared.errors import LimitError
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["SPILL", "Spool", "SpoolWriter", "Spooled"]
 
@@ -94,7 +94,7 @@ class Spool:
         disk has no room for it.
         """
         if declared_bytes is not None and declared_bytes > limit_bytes:
-            raise too_large(what, agreeing(f"{declared_bytes} bytes"), limit_bytes)
+            raise too_large(what, with_plurals(f"{declared_bytes} bytes"), limit_bytes)
         self.check_room(declared_bytes or 0)
         path = self.temporary(PART)
         with full_disk_said(self.folder):
@@ -132,7 +132,7 @@ class SpoolWriter:
         self.size_bytes += len(chunk)
         if self.size_bytes > self._limit_bytes:
             raise too_large(
-                self._what, agreeing(f"more than {self._limit_bytes} bytes"), self._limit_bytes
+                self._what, with_plurals(f"more than {self._limit_bytes} bytes"), self._limit_bytes
             )
         self._unchecked_bytes += len(chunk)
         if self._unchecked_bytes >= ROOM_CHECK_BYTES:

@@ -20,7 +20,7 @@ from isal.igzip_lib import IsalError
 from shared.archive.http_block import header_values
 from shared.archive.limits import MAX_BODY_BYTES
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["GZIP", "UNDERSTOOD", "Decoded", "decode_content", "decoded_body", "is_text"]
 
@@ -79,7 +79,7 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
     names = [name.partition(";")[0].strip(' \t"').lower() for name in encodings.split(",")]
     names = [name for name in names if name and name != "identity"]
     if len(names) > MAX_ENCODINGS:
-        note = agreeing(f"decode-error: {len(names)} encodings, {MAX_ENCODINGS} are taken off")
+        note = with_plurals(f"decode-error: {len(names)} encodings, {MAX_ENCODINGS} are taken off")
         return Decoded(body, note, is_left=True)
     notes: list[str] = []
     is_left, unknown, absent = False, "", ""

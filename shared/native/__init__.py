@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["FOLDER", "OFF", "library", "made_for", "sources_digest", "stamp_of", "why_none"]
+__all__ = ["FOLDER", "OFF", "absence_reason", "library", "made_for", "sources_digest", "stamp_of"]
 
 FOLDER: Final = Path(__file__).parent
 OFF: Final = "PRSM_NATIVE"
@@ -45,11 +45,11 @@ def sources_digest(folder: Path | None = None) -> str:
 
 
 def library() -> ctypes.CDLL | None:
-    """Return the library for this machine; None: `why_none` says why all is done in Python."""
+    """Return the library for this machine; None: `absence_reason` says why Python does it."""
     return _looked_for()[0]
 
 
-def why_none() -> str:
+def absence_reason() -> str:
     """Return why there is no library, for people; empty: there is one."""
     return _looked_for()[1]
 

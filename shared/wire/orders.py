@@ -99,7 +99,7 @@ def orders(lines: Iterable[ListLine]) -> Iterator[ListHead | Order]:
     before it says what to do. Raises FormatError for a number that nobody could count with.
     """
     head: dict[str, int] = {}
-    current: _Reading | None = None
+    current: _OrderParser | None = None
     head_sent = False
     limit = 0
     for line in lines:
@@ -112,7 +112,7 @@ def orders(lines: Iterable[ListLine]) -> Iterator[ListHead | Order]:
                     yield _head(head)
                 if current is not None:
                     yield current.order()
-                current = _Reading(url, referer, limit)
+                current = _OrderParser(url, referer, limit)
             case Comment(text) if current is None:
                 name, _, value = text.partition("=")
                 if name in _HEAD and (number := _number(name, value)) is not None:
@@ -142,7 +142,7 @@ def _head(values: dict[str, int]) -> ListHead:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _OrderParser:
     """An order whose comments are being read: there may be thousands."""
 
     url: str

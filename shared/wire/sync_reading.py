@@ -71,7 +71,7 @@ def read_answer(body: bytes) -> SyncAnswer:
 
 def read_sending_limits(body: bytes) -> SendingLimits:
     """Return limits of sending that were kept. Raises FormatError."""
-    return _sending_of(json_fields(body))
+    return _sending_limits(json_fields(body))
 
 
 def read_serving(body: bytes) -> Serving:
@@ -96,15 +96,15 @@ def _settings(value: object, place: Place) -> Settings:
         parallel_hosts=at.maybe("parallel_hosts", _from_one),
         bytes_per_s=at.maybe("bytes_per_s", _from_one),
         blocked=at.maybe("blocked", listed(_short, MAX_ITEMS)),
-        sending=at.maybe("sending", _sending),
+        sending=at.maybe("sending", _read_sending),
     )
 
 
-def _sending(value: object, place: Place) -> SendingLimits:
-    return _sending_of(Fields(value, place))
+def _read_sending(value: object, place: Place) -> SendingLimits:
+    return _sending_limits(Fields(value, place))
 
 
-def _sending_of(at: Fields) -> SendingLimits:
+def _sending_limits(at: Fields) -> SendingLimits:
     hours, always = listed(_window, MAX_HOURS), SendingLimits()
     return SendingLimits(
         bytes_per_s=at.maybe("bytes_per_s", _from_one),

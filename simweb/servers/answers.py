@@ -9,7 +9,7 @@ from email.utils import formatdate
 from hashlib import blake2b
 
 from simweb.servers.answer import Answer, Delivery, text_answer
-from simweb.servers.coding import BodyCache, coding_name, encode
+from simweb.servers.coding import BodyCache, encode, name_of_coding
 from simweb.servers.conditional import is_current
 from simweb.servers.request import Request, accepts
 from simweb.sites.chance import draw
@@ -152,7 +152,7 @@ class Answers:
         if not kind.startswith("text/"):
             return answer
         answer.headers.append(("Vary", "Accept-Encoding"))
-        name = coding_name(host.coding)
+        name = name_of_coding(host.coding)
         if accepts(request.headers.get("accept-encoding", ""), name):
             body = answer.body
             if key is None:

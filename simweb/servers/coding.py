@@ -8,14 +8,14 @@ from collections.abc import Callable, Hashable
 
 import brotli
 
-__all__ = ["BodyCache", "coding_name", "encode"]
+__all__ = ["BodyCache", "encode", "name_of_coding"]
 
 _CACHE_BYTES = 64 * 1024 * 1024
 _WBITS = {"gzip": 31, "deflate": 15, "deflate-raw": -15}
 _LEVEL = 1  # a simulated host must be quick, not tight
 
 
-def coding_name(coding: str) -> str:
+def name_of_coding(coding: str) -> str:
     """Return what the header calls a host's coding; `deflate-raw` is a common mistake's name."""
     return "deflate" if coding == "deflate-raw" else coding
 

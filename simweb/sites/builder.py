@@ -66,7 +66,7 @@ def _generated(options: WorldOptions) -> list[HostPlan]:
                 trouble=troubles.get(index, ""),
                 robots=kind,
                 crawl_delay_s=options.crawl_delay_s if kind == "crawl-delay" else 0.0,
-                coding=_coding(options, index),
+                coding=_draw_coding(options, index),
                 charset=_CHARSETS[int(draw(seed, "charset", index) * len(_CHARSETS))],
                 keep_alive=draw(seed, "keep-alive", index) < options.keep_alive_share,
                 validators=draw(seed, "validators", index) < options.validators_share,
@@ -98,7 +98,7 @@ def _folders(options: WorldOptions, before: list[HostPlan]) -> Iterable[HostPlan
             trouble="",
             robots="file",
             crawl_delay_s=0.0,
-            coding=_coding(options, index),
+            coding=_draw_coding(options, index),
             charset="",
             keep_alive=True,
             validators=True,
@@ -226,7 +226,7 @@ def _island(options: WorldOptions, pages: int, index: int) -> int:
     return max(1, pages // 10) if has else 0
 
 
-def _coding(options: WorldOptions, index: int) -> str:
+def _draw_coding(options: WorldOptions, index: int) -> str:
     if draw(options.seed, "compresses", index) >= options.compress_share:
         return ""
     return _CODINGS[int(draw(options.seed, "coding", index) * len(_CODINGS))]

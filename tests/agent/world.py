@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.server_list.list_change import Taking
+from agent.modules.server_list.list_change import ListChange
 from agent.modules.server_list.list_units import wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import ListSlice, ServerList, Tick
@@ -53,7 +53,7 @@ def slices_of(
 ) -> Iterator[ListSlice]:
     """Return how a list is taken."""
     server_list = ServerList(ListHead(round_number), tuple(orders))
-    return Taking(ledger, wanted_of(server_list)).slices()
+    return ListChange(ledger, wanted_of(server_list)).slices()
 
 
 @dataclass

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from client.errors import CutError, LaterError, StoppedError
-from client.retry import Patience, Retrying, retry_after_s
+from client.retry import Patience, RetryPolicy, retry_after_s
 
 NOW_S = 1_790_000_000.0
 
@@ -51,7 +51,7 @@ def test_pauses_grow() -> None:
     slept = Slept()
     told: list[str] = []
     patience = Patience(tries=9, stopping=slept, tell=told.append, chance=random.Random(1))
-    retrying = Retrying(patience, "x")
+    retrying = RetryPolicy(patience, "x")
     for _ in range(8):
         retrying.failed(CutError("cut"))
     for pause, most in zip(slept.pauses, (1, 2, 4, 8, 16, 32, 60, 60), strict=True):
@@ -67,7 +67,7 @@ def test_pauses_grow() -> None:
 def test_a_time_that_the_server_names() -> None:
     """It is waited for by all downloads, up to the longest wait; then the run ends."""
     patience = Patience(longest_wait_s=100)
-    retrying = Retrying(patience, "x")
+    retrying = RetryPolicy(patience, "x")
     retrying.failed(LaterError("busy", 0.01))
     with pytest.raises(LaterError):
         retrying.failed(LaterError("tomorrow", 101.0))
@@ -79,7 +79,7 @@ def test_a_time_that_the_server_names() -> None:
 
 def test_a_server_that_does_not_say_when() -> None:
     """It is asked again as often as after cuts."""
-    retrying = Retrying(Patience(tries=3, scale=0.0), "x")
+    retrying = RetryPolicy(Patience(tries=3, scale=0.0), "x")
     retrying.failed(LaterError("busy", None))
     retrying.failed(LaterError("busy", None))
     with pytest.raises(LaterError):

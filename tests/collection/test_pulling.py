@@ -17,7 +17,7 @@ import pytest
 import agent.collection.segment_server
 from agent.collection.allowance import Allowance, keep_limits
 from agent.collection.holdings import Holdings
-from agent.collection.offers import Offering
+from agent.collection.offers import OfferSender
 from agent.collection.orders import Order
 from agent.collection.segment_server import SegmentServer, Tokens, certificate_of
 from agent.settings import Home, Settings
@@ -81,7 +81,7 @@ def offer(site: Site, made_s: float = 1000.0) -> str:
     async def offered() -> str:
         async with site.client() as client:
             held = holdings.held(holdings.names()[0])
-            return await Offering(client, holdings, tokens).offer(Order("1", way="pull"), held)
+            return await OfferSender(client, holdings, tokens).offer(Order("1", way="pull"), held)
 
     return asyncio.run(offered())
 

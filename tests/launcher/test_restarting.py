@@ -104,15 +104,15 @@ def test_an_agent_that_cron_started_goes_with_its_release(
     site: Site, centre: Centre, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It neither keeps the old release from showing that it works, nor outlives the new one."""
-    call = switch.Switching._call
+    call = switch.Switch._call
     started: list[subprocess.Popen[bytes]] = []
 
-    def call_while_cron_starts(self: switch.Switching, version: str) -> str:
+    def call_while_cron_starts(self: switch.Switch, version: str) -> str:
         if version == "1.1" and not started:
             started.append(start(site, "1.1"))
         return call(self, version)
 
-    monkeypatch.setattr(switch.Switching, "_call", call_while_cron_starts)
+    monkeypatch.setattr(switch.Switch, "_call", call_while_cron_starts)
     centre.publish("1.1", archive("1.1", "'no such module'"))
     with an_agent(site):
         assert site.update(patience_s=0.5) == 1
@@ -140,7 +140,7 @@ exit 0
     monkeypatch.setenv("PATH", f"{binaries}:{os.environ['PATH']}")
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     words = (*switch.SYSTEMCTL, "start", UNIT)
-    monkeypatch.setattr(switch, "how_it_runs", lambda pid: words if pid else ())
+    monkeypatch.setattr(switch, "start_command_of", lambda pid: words if pid else ())
     centre.publish("1.1")
     with an_agent(site):
         (tmp_path / "pid").write_text(str(pid_of_agent(site)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ from shared.plurals import agreeing
 )
 def test_what_is_counted_agrees_with_its_number(text: str, said: str) -> None:
     """A noun behind 1 is singular, as is the verb behind that; other numbers change nothing."""
-    assert agreeing(text) == said
+    assert with_plurals(text) == said

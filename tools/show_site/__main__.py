@@ -18,9 +18,9 @@ from pathlib import Path
 
 from tools.show_site import room
 from tools.show_site.centre import Centre
-from tools.show_site.installing import Installing
+from tools.show_site.installing import Installation
 from tools.show_site.partner import Partner
-from tools.show_site.updating import Updating
+from tools.show_site.updating import Update
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     )  # fmt: skip
     options = parser.parse_args()
     system = options.system.absolute()
-    why_not = "it was asked for so" if options.plain else room.why_not(system)
+    why_not = "it was asked for so" if options.plain else room.shortage(system)
     if why_not and system != room.HERE:
         parser.error(f"--system {system}: {why_not}")
     if not why_not:
@@ -57,10 +57,10 @@ def main() -> None:
             room.furnish(folder, system)
             partner = Partner(system / "home" / room.PARTNER, room.PARTNER, system)
         centre = Centre(folder / "centre", stack)
-        installing = Installing(centre, partner, folder)
+        installing = Installation(centre, partner, folder)
         figures = installing.tell(stack)
         if options.part != "install":
-            figures |= Updating(centre, partner, installing.archive).tell()
+            figures |= Update(centre, partner, installing.archive).tell()
         partner.types("~/prs/bin/prs uninstall", most=6)
     print(f"RESULT {json.dumps({**figures, 'seconds': round(time.monotonic() - begun)})}")
 

@@ -16,7 +16,7 @@ from tools.show_site.partner import LONG_S, Partner, StoryError
 from tools.show_site.releases import make_first
 from tools.show_site.room import Cron
 
-__all__ = ["Installing"]
+__all__ = ["Installation"]
 
 PRS = "~/prs/bin/prs"
 WHICH_PYTHON = (  # the archive's own `install` chooses so
@@ -28,7 +28,7 @@ LOOPBACK = """
 the pages are on loopback here, which no site allows by itself: prs.toml is told so"""
 
 
-class Installing:
+class Installation:
     """What the partner guide says, typed."""
 
     def __init__(self, centre: Centre, partner: Partner, folder: Path) -> None:

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-__all__ = ["HERE", "PARTNER", "Cron", "enter", "furnish", "inside", "why_not"]
+__all__ = ["HERE", "PARTNER", "Cron", "enter", "furnish", "inside", "shortage"]
 
 HERE: Final = Path("/")
 """The system of this machine."""
@@ -24,7 +24,7 @@ _INSIDE = "PRS_SHOW_SITE_INSIDE"
 _PROGRAMS: Final = ("useradd", "su", "cron", "crontab", "pkill")
 
 
-def why_not(system: Path) -> str:
+def shortage(system: Path) -> str:
     """Return why there can be no such machine here; empty: there can."""
     if os.geteuid() != 0:
         return "needs root, to make a user and to start cron"

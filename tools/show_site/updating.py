@@ -16,13 +16,13 @@ from tools.show_site.releases import (
     make_others,
 )
 
-__all__ = ["Updating"]
+__all__ = ["Update"]
 
 PRS = "~/prs/bin/prs"
 INVENTED = "6.6.6"
 
 
-class Updating:
+class Update:
     """What the launcher does of itself."""
 
     def __init__(self, centre: Centre, partner: Partner, first: Path) -> None:

@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from shared.archive.http_block import header_end, header_values, status_code
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["RawAnswer"]
 
@@ -69,7 +69,7 @@ class RawAnswer:
             self._held = self._held[start.start() :]
             end = header_end(self._held)
             if (end if end >= 0 else len(self._held)) > self._most_bytes:
-                self.refused = agreeing(f"header larger than {self._most_bytes} bytes")
+                self.refused = with_plurals(f"header larger than {self._most_bytes} bytes")
                 return b""
             if end < 0:
                 return b""

@@ -166,14 +166,14 @@ class _Worker:
 
 def _frame(pages: BinaryIO) -> memoryview | None:
     """Return the payload of the next frame, None where the parent is gone."""
-    head = _exactly(pages, FRAME.size)
+    head = _read_exactly(pages, FRAME.size)
     if head is None:
         return None
     size, _ = FRAME.unpack(head)
-    return _exactly(pages, size)
+    return _read_exactly(pages, size)
 
 
-def _exactly(pages: BinaryIO, size: int) -> memoryview | None:
+def _read_exactly(pages: BinaryIO, size: int) -> memoryview | None:
     buffer = bytearray(size)
     view = memoryview(buffer)
     at = 0

@@ -61,12 +61,12 @@ class Nursery:
         """Return whether it can be asked for workers."""
         return self._line is not None
 
-    def launch(self, files: Files) -> _Nursling:
+    def launch(self, files: Files) -> _ForkedWorker:
         """Start a worker. Raises OSError; `is_open` says whether to ask again."""
         pid = self._asked(_FORK, files)
         if pid < 0:
             raise OSError(-pid, f"no page worker: {os.strerror(-pid)}")
-        return _Nursling(pid, self._ended)
+        return _ForkedWorker(pid, self._ended)
 
     def close(self) -> None:
         """Let go of it; it ends."""
@@ -101,7 +101,7 @@ class Nursery:
             return -signal.SIGKILL
 
 
-class _Nursling:
+class _ForkedWorker:
     """A worker as its parent sees it; fulfils `Launched`."""
 
     def __init__(self, pid: int, ended: Callable[[int], int]) -> None:

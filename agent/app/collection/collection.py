@@ -38,7 +38,7 @@ from shared.wire.sync_light import CollectionOrder, SendingLimits
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
-__all__ = ["Collecting"]
+__all__ = ["AgentCollection"]
 
 LOOK_S: Final = 1.0
 ROOM_S: Final = 60.0
@@ -47,7 +47,7 @@ AGAIN_S: Final = 30.0  # after a process that ended with something left to do
 END_S: Final = 5.0
 
 
-class Collecting:
+class AgentCollection:
     """Starts and ends the process that sends."""
 
     def __init__(self, parts: Parts, identity: Identity) -> None:

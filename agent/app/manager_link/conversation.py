@@ -41,7 +41,7 @@ from agent.pipeline.messages import ServerList
 from agent.settings import Settings, tightened
 from shared.archive.errors import DiskFullError
 from shared.errors import FormatError, LimitError, SettingError
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.wire import sync_light
 from shared.wire.orders import ListHead
 from shared.wire.sync_bounds import CommandName
@@ -396,9 +396,9 @@ def _words(asked: sync_light.Settings) -> tuple[str, ...]:
     if asked.interval_s is not None:
         words.append(f"an interval of {asked.interval_s:g} s")
     if asked.parallel_hosts is not None:
-        words.append(agreeing(f"{asked.parallel_hosts} hosts at a time"))
+        words.append(with_plurals(f"{asked.parallel_hosts} hosts at a time"))
     if asked.bytes_per_s is not None:
         words.append(f"{asked.bytes_per_s} bytes/s")
     if asked.blocked:
-        words.append(agreeing(f"{len(asked.blocked)} block patterns"))
+        words.append(with_plurals(f"{len(asked.blocked)} block patterns"))
     return tuple(words)

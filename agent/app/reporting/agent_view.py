@@ -30,14 +30,14 @@ from shared.wire.sync_light import (
     StoppedUrls,
 )
 
-__all__ = ["Viewing", "kinds_of_links", "stopped_urls"]
+__all__ = ["AgentView", "kinds_of_links", "stopped_urls"]
 
 EXAMPLES: Final = 3
 WAITS: Final = 100
 """Hosts that wait, for the status."""
 
 
-class Viewing:
+class AgentView:
     """Looks at the parts; changes none of them."""
 
     def __init__(self, parts: Parts) -> None:

@@ -36,7 +36,7 @@ from agent.app.startup.settings_mapping import (
 from agent.modules.assemble import Crawl, CrawlPorts, CrawlState
 from agent.modules.counts import StopCounts
 from agent.modules.frontier import Wait
-from agent.modules.server_list.list_change import Taking
+from agent.modules.server_list.list_change import ListChange
 from agent.modules.server_list.list_units import wanted_of
 from agent.pipeline.crawl import CRAWL
 from agent.pipeline.messages import Scope, ServerList, UnitFinished
@@ -263,7 +263,7 @@ class CrawlSession:
             self._earlier.begin_list()
         if server_list.orders and isinstance(self._worker, WorkerPages):
             self._worker.begin()  # now, while nothing is fetched that its start would hold up
-        taking = Taking(self.ledger, wanted)
+        taking = ListChange(self.ledger, wanted)
         self._finished_before = taking.finished
         ended: set[int] = set()
         for one in taking.slices():

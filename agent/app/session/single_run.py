@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from agent.app.collection.collection import Collecting
+from agent.app.collection.collection import AgentCollection
 from agent.app.manager_link.conversation import Conversation
 from agent.app.startup.agent_parts import Parts
 from agent.errors import LinkError, RefusedError
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["SingleRun"]
 
@@ -30,7 +30,7 @@ _NEED_A_PERSON: Final = frozenset({401, 403, 404, 409, 426})
 class SingleRun:
     """Asks the agent to stop when there is nothing left to do."""
 
-    def __init__(self, parts: Parts, collecting: Collecting) -> None:
+    def __init__(self, parts: Parts, collecting: AgentCollection) -> None:
         self._parts = parts
         self._collecting = collecting
         self._was_open = False
@@ -86,7 +86,7 @@ class SingleRun:
         if not failed:
             return "all units are finished, and all is reported"
         done = len(session.scope.finished) + len(session.scope.resting)
-        return agreeing(
+        return with_plurals(
             f"{failed} of {done} units failed, the others are finished, and all is reported"
         )
 

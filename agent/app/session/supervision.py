@@ -12,11 +12,11 @@ from typing import Final
 
 from agent.app.manager_link.completion import tellable
 from agent.app.manager_link.conversation import Conversation
-from agent.app.reporting.agent_view import Viewing
+from agent.app.reporting.agent_view import AgentView
 from agent.app.reporting.report_schedule import Moment
 from agent.app.session.single_run import SingleRun
 from agent.app.startup.agent_parts import Parts
-from agent.app.startup.settings_reload import Retuning
+from agent.app.startup.settings_reload import SettingsReload
 from agent.control.drain import read_holds
 from agent.control.status import Status, write_status
 from shared.archive.errors import DiskFullError
@@ -34,8 +34,8 @@ class Watch:
     def __init__(
         self,
         parts: Parts,
-        viewing: Viewing,
-        retuning: Retuning,
+        viewing: AgentView,
+        retuning: SettingsReload,
         single_run: SingleRun | None,
         *,
         show: Callable[[Status], None],

@@ -43,7 +43,7 @@ from agent.settings import Home, Settings, check_can_run
 from agent.settings.texts import is_loopback
 from shared.errors import SettingError
 from shared.naming import NameServers, look_up
-from shared.native import why_none
+from shared.native import absence_reason
 from shared.urls import canonical, host_of
 
 __all__ = ["diagnose", "disk_of", "look_at_way"]
@@ -128,7 +128,7 @@ def _holds(home: Home) -> Check:
 
 def _reader() -> Check:
     """Say by what pages are read: what it costs is no fault, but a surprise."""
-    why = why_none()
+    why = absence_reason()
     if not why:
         return Check("pages", f"read by code made for {platform.machine()}")
     return Check("pages", f"read in Python, at half again the processor time and more: {why}")

@@ -11,7 +11,7 @@ from agent.control.disk import DiskGuard
 from agent.control.load import LoadGuard
 from agent.control.month import MonthlyBytes
 from agent.control.renamed_settings import RenamedSettings
-from agent.control.stop import Stopping
+from agent.control.stop import StopRequest
 from agent.link.outbox import Outbox
 from agent.link.report_delivery import Sender
 from agent.pipeline.permit import PermitGate
@@ -33,7 +33,7 @@ class Parts:
     name: str
     manager: str
     clock: Clock
-    stopping: Stopping
+    stopping: StopRequest
     gate: PermitGate
     permission: Permission
     disk: DiskGuard

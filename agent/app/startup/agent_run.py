@@ -17,13 +17,13 @@ from agent.app.startup.composition import Ended, live
 from agent.app.startup.file_limits import allow_files
 from agent.app.startup.key_change import renew_key
 from agent.app.startup.settings_mapping import blocked_by
-from agent.control.lock import HeldError, Holder, HomeLock, end, hanging, holder_of
+from agent.control.lock import HeldError, Holder, HomeLock, end, holder_of, hung_process
 from agent.control.notify import tell_systemd
 from agent.control.robot_log import RobotLog
 from agent.control.status import Status
 from agent.errors import HomeError, LinkError
 from agent.link.keys import Identity, is_renewing, read_identity
-from agent.runners.event_gathering import gathering_loop
+from agent.runners.event_gathering import new_event_loop
 from agent.settings import Home, Settings, check_can_run, check_manager_url
 from shared.settings import Renamed
 
@@ -83,7 +83,7 @@ def run_agent(
     try:
         identity = _with_key(settings, identity, tell)
         allow_files(settings, tell)
-        with asyncio.Runner(loop_factory=gathering_loop) as runner:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
             ended = runner.run(
                 live(
                     settings,
@@ -127,7 +127,7 @@ def _make_way(home: Home, replace: Replace, say: Say) -> Holder | None:
     if holder is None or replace == "never":
         return None  # where there is one, the lock says so
     only = None
-    if replace == "hung" and (only := hanging(home.lock)) is None:
+    if replace == "hung" and (only := hung_process(home.lock)) is None:
         return holder_of(home.lock)
     say(f"ending process {holder.pid}, which works here" + " and hangs" * (replace == "hung"))
     if not end(home.lock, only=only, by_force=True):

@@ -15,10 +15,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from agent.adapters.pages.nursery import Nursery
-from agent.app.collection.collection import Collecting
+from agent.app.collection.collection import AgentCollection
 from agent.app.manager_link.conversation import Conversation
 from agent.app.manager_link.fetch_permission import Permission
-from agent.app.reporting.agent_view import Viewing
+from agent.app.reporting.agent_view import AgentView
 from agent.app.reporting.report_schedule import Reporting, ReportSchedule
 from agent.app.session.session import CrawlSession
 from agent.app.session.single_run import SingleRun
@@ -26,19 +26,19 @@ from agent.app.session.supervision import Watch
 from agent.app.site.site import ca_file_of, capacity_of, windows_of
 from agent.app.startup.agent_parts import Parts, Say
 from agent.app.startup.settings_mapping import permit_margin_s, user_agent, version
-from agent.app.startup.settings_reload import Retuning
+from agent.app.startup.settings_reload import SettingsReload
 from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
 from agent.control.disk import DiskGuard
 from agent.control.drain import read_holds
 from agent.control.home_place import place_of
-from agent.control.launcher_program import Launching
+from agent.control.launcher_program import LauncherProgram
 from agent.control.load import LoadGuard
 from agent.control.month import MonthlyBytes
 from agent.control.renamed_settings import RenamedSettings
-from agent.control.settings_watch import Rereading
+from agent.control.settings_watch import SettingsWatch
 from agent.control.status import Status
-from agent.control.stop import Stopping
+from agent.control.stop import StopRequest
 from agent.control.synced_version import note_synced
 from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient
@@ -111,9 +111,9 @@ async def live(
     Raises HomeError, SettingError; what a defect raises ends the process too, and cron or systemd
     starts the next one.
     """
-    stopping = Stopping()
+    stopping = StopRequest()
     stopping.listen()
-    rereading = Rereading(Home(settings.home).settings)
+    rereading = SettingsWatch(Home(settings.home).settings)
     rereading.listen()
     wake = asyncio.Event()
     async with client_of(settings, identity) as client:
@@ -121,8 +121,8 @@ async def live(
             settings, identity, client, clock, stopping, say, wake.set, renamed, nursery
         )
         single_run = SingleRun(parts, collecting) if once else None
-        retuning = Retuning(parts, settings, reread, rereading)
-        watch = Watch(parts, Viewing(parts), retuning, single_run, show=show, send=wake.set)
+        retuning = SettingsReload(parts, settings, reread, rereading)
+        watch = Watch(parts, AgentView(parts), retuning, single_run, show=show, send=wake.set)
         try:
             await parts.reporting.hand_over_logs("it was left by a crash")
             await _side_by_side(
@@ -177,12 +177,12 @@ def _put_together(
     identity: Identity,
     client: ManagerClient,
     clock: Clock,
-    stopping: Stopping,
+    stopping: StopRequest,
     say: Say,
     wake: Callable[[], None],
     renamed: Callable[[], tuple[Renamed, ...]],
     nursery: Nursery | None,
-) -> tuple[Parts, Conversation, Collecting]:
+) -> tuple[Parts, Conversation, AgentCollection]:
     home, chance = Home(settings.home), random.SystemRandom()
     memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), chance=chance)
     windows = windows_of(settings)
@@ -249,7 +249,7 @@ def _put_together(
         settings_held=settings_held,
     )
 
-    launching = Launching(home.path)
+    launching = LauncherProgram(home.path)
 
     def reached() -> None:
         launching.look(is_open=permission.window_open)
@@ -259,7 +259,7 @@ def _put_together(
         parts.sender.retry_now()
         wake()
 
-    collecting = Collecting(parts, identity)
+    collecting = AgentCollection(parts, identity)
     talk = Conversation(
         settings,
         parts,
@@ -268,7 +268,7 @@ def _put_together(
         memory=memory,
         server_list=server_list,
         manager_time=manager_time,
-        view=Viewing(parts).view,
+        view=AgentView(parts).view,
         take_orders=collecting.take,
         take_limits=collecting.take_limits,
         withdraw=collecting.withdraw,

@@ -13,14 +13,14 @@ from agent.app.site.site import windows_of
 from agent.app.startup.agent_parts import Parts
 from agent.app.startup.file_limits import allow_files
 from agent.app.startup.settings_mapping import blocked_by
-from agent.control.settings_watch import Rereading
+from agent.control.settings_watch import SettingsWatch
 from agent.settings import SETTINGS_FILE, Settings, check_can_run, taken_up
 from shared.errors import SettingError
 
-__all__ = ["Retuning"]
+__all__ = ["SettingsReload"]
 
 
-class Retuning:
+class SettingsReload:
     """The settings of the site, as they are in force."""
 
     def __init__(
@@ -28,7 +28,7 @@ class Retuning:
         parts: Parts,
         site: Settings,
         read: Callable[[], Settings],
-        rereading: Rereading,
+        rereading: SettingsWatch,
     ) -> None:
         """read: reads the file as at the start, with what the command line says over it."""
         self._parts = parts

@@ -42,9 +42,9 @@ __all__ = [
     "outdated",
     "program",
     "start_lines",
+    "start_method_again",
     "start_now",
     "update_lines",
-    "who_starts_again",
 ]
 
 Starter = Literal["cron", "systemd", "none"]
@@ -228,7 +228,7 @@ def _start_as_cron(settings: Settings) -> int | None:
     return process.pid if process.returncode is None else None
 
 
-def who_starts_again(home: Path, *, by_force: bool = False) -> str:
+def start_method_again(home: Path, *, by_force: bool = False) -> str:
     """Return in words who starts an agent that was stopped. by_force: it was killed."""
     home = home.absolute()
     if by_force and unit_path(home).exists():

@@ -20,13 +20,13 @@ from agent.pipeline.spec import Output
 from shared.host_failures import HostFailure
 from shared.urls import host_of
 
-__all__ = ["Finishing"]
+__all__ = ["JobCompletion"]
 
 COMPLETE: Final = "complete"
 LOOKED_AT_A_TICK: Final = 2000  # jobs: a list of a million begins at once
 
 
-class Finishing:
+class JobCompletion:
     """Looks at jobs that may be done. given_up: counts URLs that are not fetched."""
 
     def __init__(self, holdings: Holdings, given_up: StopCounts) -> None:

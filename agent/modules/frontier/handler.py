@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.backoff import BackedOff
-from agent.modules.frontier.completion import Finishing
+from agent.modules.frontier.completion import JobCompletion
 from agent.modules.frontier.crawl_delay import Pace
 from agent.modules.frontier.dispatch import Starts
-from agent.modules.frontier.host_move import Moving
+from agent.modules.frontier.host_move import HostMoves
 from agent.modules.frontier.host_waits import Wait, waits
 from agent.modules.frontier.queues import JobQueue
 from agent.modules.frontier.registry import Holdings
@@ -86,8 +86,8 @@ class Frontier:
         self._starts = Starts(has)
         self._rulings = Rulings(has, politeness, remarks)
         self._endings = Endings(has, given_up, self._rulings)
-        self._finishing = Finishing(has, given_up)
-        self._moving = Moving(has, partition)
+        self._finishing = JobCompletion(has, given_up)
+        self._moving = HostMoves(has, partition)
         self._denials_left = DENIALS_A_TICK
         ours = ledger.open_jobs()
         if partition.count > 1:

@@ -22,7 +22,7 @@ from agent.pipeline.messages import HandedOver, Job, Moved, Placed, UnitClosed
 from agent.pipeline.partition import Partition
 from agent.pipeline.spec import Output
 
-__all__ = ["Moving"]
+__all__ = ["HostMoves"]
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class _Expected:
     jobs: dict[int, Job] = field(default_factory=dict)  # that were placed here meanwhile
 
 
-class Moving:
+class HostMoves:
     """What a frontier knows of hosts on their way."""
 
     def __init__(self, holdings: Holdings, partition: Partition) -> None:

@@ -33,7 +33,7 @@ from agent.pipeline.messages import (
 from agent.pipeline.ports import FetchAnswer
 from agent.pipeline.spec import Output
 from shared.host_failures import HostFailure
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["NO_CONNECTION", "Endings"]
 
@@ -263,7 +263,7 @@ class Endings:
 
     def _stop_dead(self, host: HostQueue, said: str) -> None:
         if host.failures >= self._has.limits.failures_in_a_row:
-            reason = agreeing(f"unreachable: {said}, {host.failures} requests in a row")
+            reason = with_plurals(f"unreachable: {said}, {host.failures} requests in a row")
             self._has.stop(host, reason, HostFailure.UNREACHABLE)
 
     def _try_again(self, queue: JobQueue, ended: FetchAnswer) -> bool:

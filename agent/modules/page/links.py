@@ -36,7 +36,7 @@ from urllib.parse import unquote
 from agent.modules.page.addresses import Addresses, joined
 from agent.modules.page.header_fields import field_values, link_targets, lowered
 from agent.modules.page.html.further_links import Reference, further_references
-from agent.modules.page.html.markup import Item, Markup, leading_on
+from agent.modules.page.html.markup import Item, Markup, links_of_markup
 from agent.modules.page.html.refresh import refresh_target
 from agent.modules.page.html.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.html.script_strings import strings_of
@@ -293,7 +293,7 @@ def references_within(text: str, agent_token: str) -> Iterator[Reference]:
 
 
 def _read_within(text: str, agent_token: str, levels: int, codec: str) -> Iterator[Reference]:
-    within, _ = leading_on(text.encode("utf-8", "replace"), "utf-8", agent_token)
+    within, _ = links_of_markup(text.encode("utf-8", "replace"), "utf-8", agent_token)
     inner = _Found()
     inner.take(within)
     inner.take_further(within, agent_token, levels - 1, codec)

@@ -27,7 +27,7 @@ from agent.modules.page.documents.link_lists import MAX_LIST_BYTES, Listed, list
 from agent.modules.page.documents.xml_documents import stylesheet_of_xml
 from agent.modules.page.encodings.charset import charset_of
 from agent.modules.page.header_fields import field_values, lowered
-from agent.modules.page.html.markup import Markup, leading_on
+from agent.modules.page.html.markup import Markup, links_of_markup
 from agent.modules.page.html.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.links import (
@@ -174,7 +174,7 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
     if media_type.endswith("xml"):  # in HTML the rest of the page would be the text of these
         body = _CLOSED.sub(rb"<\1\2></\1>", body)
     codec = charset_of(body, content_type, page.url)
-    found, problem = leading_on(body, codec, limits.agent_token)
+    found, problem = links_of_markup(body, codec, limits.agent_token)
     if problem:
         notes.append(problem)
     if body.startswith(b"<?xml"):

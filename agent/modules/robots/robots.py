@@ -26,7 +26,7 @@ from typing import Final, cast
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots.robots_cache import RulesKept
 from agent.modules.robots.robots_rules import Rules
-from agent.modules.robots.robots_txt import reading
+from agent.modules.robots.robots_txt import parse_in_portions
 from agent.pipeline.link_kinds import LinkKind
 from agent.pipeline.messages import (
     SITEMAP_DEPTH,
@@ -40,7 +40,7 @@ from agent.pipeline.ports import Clock
 from agent.pipeline.spec import Output
 from shared.errors import UrlError
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.urls import canonical, crawlable
 from shared.well_known import SITEMAP_PATHS, WELL_KNOWN_FOLDER
 
@@ -58,7 +58,7 @@ CROWD_BYTES: Final = 16_000_000
 
 
 @frozen
-class _Reading:
+class _ParseJob:
     fetched: RulesFetched
     portions: Generator[None, None, Rules]
     size_bytes: int
@@ -77,7 +77,7 @@ class Robots:
         self._clock = clock
         self._limits = limits
         self._known = RulesKept(limits.rules_kept, limits.short_rules, limits.long_rules)
-        self._readings: deque[_Reading] = deque()
+        self._readings: deque[_ParseJob] = deque()
         self._to_read_bytes = 0
 
     @property
@@ -168,8 +168,8 @@ class Robots:
                 yield self._fail(one)
                 continue
             body = one.body if 200 <= one.status < 300 else b""
-            portions = reading(body, self._token, self._strict)
-            self._readings.append(_Reading(one, portions, len(body)))
+            portions = parse_in_portions(body, self._token, self._strict)
+            self._readings.append(_ParseJob(one, portions, len(body)))
             self._to_read_bytes += len(body)
         yield from self._read()
 
@@ -201,7 +201,7 @@ class Robots:
         now = self._clock.monotonic_s()
         limits = self._limits
         if not self._known.put(fetched.host, rules, now):
-            reason = agreeing(
+            reason = with_plurals(
                 f"its robots.txt takes the room of {rules.size} rules, of {limits.long_rules} for "
                 "all long ones, and hosts in work need the rest; it is asked again later"
             )

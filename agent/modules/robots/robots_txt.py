@@ -25,7 +25,7 @@ __all__ = [
     "check_product_token",
     "directives",
     "parse",
-    "reading",
+    "parse_in_portions",
 ]
 
 MAX_BYTES: Final = 500 * 1024
@@ -110,7 +110,7 @@ def parse(body: bytes, agent_token: str, strict: bool = False) -> Rules:
     body: decoded; at most MAX_BYTES of it are read. strict: every Disallow is obeyed, whomever it
     addresses, and no Allow helps, as the robot of seed 000 did it.
     """
-    portions = reading(body, agent_token, strict)
+    portions = parse_in_portions(body, agent_token, strict)
     while True:
         try:
             next(portions)
@@ -119,7 +119,9 @@ def parse(body: bytes, agent_token: str, strict: bool = False) -> Rules:
             return rules
 
 
-def reading(body: bytes, agent_token: str, strict: bool = False) -> Generator[None, None, Rules]:
+def parse_in_portions(
+    body: bytes, agent_token: str, strict: bool = False
+) -> Generator[None, None, Rules]:
     """Parse a robots.txt as `parse` does, with a break after each portion."""
     wanted = check_product_token(agent_token).lower().encode()
     ours, everybody = _Group(), _Group()
@@ -160,7 +162,7 @@ def reading(body: bytes, agent_token: str, strict: bool = False) -> Generator[No
     chosen = ours if named and not strict else everybody
     lines = [line for line in chosen.lines if not (strict and line[0])]
     delay_s = max(chosen.delays_s, default=None)
-    return (yield from _compiling(lines, delay_s, tuple(sitemaps)))
+    return (yield from _compile_in_portions(lines, delay_s, tuple(sitemaps)))
 
 
 def _delay_s(value: bytes) -> float | None:
@@ -218,7 +220,7 @@ def _lines(body: bytes) -> list[bytes]:
     return lines
 
 
-def _compiling(
+def _compile_in_portions(
     lines: Iterable[tuple[bool, bytes]], crawl_delay_s: float | None, sitemaps: tuple[str, ...]
 ) -> Generator[None, None, Rules]:
     literals: dict[bytes, Verdict] = {}

@@ -21,13 +21,13 @@ from agent.modules.server_list.list_units import Wanted
 from agent.pipeline.messages import Job, ListSlice
 from agent.pipeline.ports import Ledger
 
-__all__ = ["CHANGES", "Taking"]
+__all__ = ["CHANGES", "ListChange"]
 
 CHANGES: Final = 40
 """Jobs that begin, end or change in a slice: some 0.2 ms each, with all that follows."""
 
 
-class Taking:
+class ListChange:
     """One list that is being taken; uses up what it is given."""
 
     def __init__(self, ledger: Ledger, wanted: Wanted) -> None:

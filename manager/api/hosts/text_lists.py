@@ -16,7 +16,7 @@ from fastapi import Request
 
 from manager.api.access import AdminDoor
 from manager.intake.body_decoding import DecodingLimits
-from manager.intake.body_receiver import Receiving, receive
+from manager.intake.body_receiver import ReceiveLimits, receive
 from manager.intake.client_disconnect import gone_client, while_connected
 from manager.intake.logs.log_job import RefusedBody
 from manager.intake.messages.list_check import ListJob, check_list, plain_chunks
@@ -58,7 +58,7 @@ async def text_body(request: Request, door: AdminDoor, what: str) -> AsyncIterat
         what,
         limit_bytes=limits.hosts_bytes,
         declared_bytes=int(declared) if declared.isdigit() else None,
-        patience=Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+        patience=ReceiveLimits(limits.upload_idle_s, limits.upload_least_bytes_per_s),
     )
 
     try:

@@ -18,9 +18,9 @@ from manager.assignment.words import spoken_duration
 from manager.clock import Clock
 from manager.db import Database
 from manager.errors import PrsmError
-from manager.operations.health.alert_views import WAY, AlertDesk, Way, why_not_sent
+from manager.operations.health.alert_views import WAY, AlertDesk, Way, unsent_reason
 from manager.operations.health.alerts import Expiry, Limits, Message, messages
-from manager.operations.health.system_figures import Standing
+from manager.operations.health.system_figures import SystemFigures
 from manager.operations.trouble import Trouble
 from manager.settings import AlertSettings, Settings
 
@@ -49,7 +49,7 @@ class _Line:
             self.way.send(list(self.waiting))
         except Exception as error:  # noqa: BLE001 - the other ways are to be tried
             self.deaf_ms = now_ms if self.deaf_ms is None else self.deaf_ms
-            self.why = why_not_sent(error)
+            self.why = unsent_reason(error)
             unforeseen = None if isinstance(error, PrsmError) else error
             _log.warning(
                 "%s: %s; %d messages wait for the next try", self.way.name, self.why,
@@ -131,7 +131,7 @@ def late_troubles(clocks: Iterable[Clock]) -> list[Trouble]:
 
 def alert_desk(
     settings: Settings,
-    standing: Callable[[], Standing],
+    standing: Callable[[], SystemFigures],
     expiries: Callable[[], Sequence[Expiry]],
     own: Callable[[], Sequence[Trouble]],
     ways: Sequence[Way],

@@ -40,7 +40,7 @@ from manager.operations.transport import (
 )
 from shared.errors import Fault, FormatError, LimitError
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.wire.installation import HEADER
 
 __all__ = ["Connection", "Entrance"]
@@ -194,7 +194,7 @@ class _Body:
         """Return the next part; raises LimitError over the limit, before reading if declared."""
         limit_bytes = self._limit_bytes
         if limit_bytes is not None and self._declared_bytes > limit_bytes:
-            raise body_too_large(agreeing(f"of {self._declared_bytes} bytes"), limit_bytes)
+            raise body_too_large(with_plurals(f"of {self._declared_bytes} bytes"), limit_bytes)
         message = await self._next()
         self._note(message)
         if limit_bytes is not None:

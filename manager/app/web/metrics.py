@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.errors import BusyError
-from manager.operations.health.system_figures import Standing
+from manager.operations.health.system_figures import SystemFigures
 from manager.settings import ServerSettings
 from shared.errors import SettingError
 
@@ -41,7 +41,7 @@ class Metrics:
 
     def __init__(
         self,
-        standing: Callable[[], Standing],
+        standing: Callable[[], SystemFigures],
         epoch: Callable[[], int],
         database_gone_s: Callable[[], float],
     ) -> None:
@@ -141,7 +141,7 @@ class _Tables(Collector):
 
     def __init__(
         self,
-        standing: Callable[[], Standing],
+        standing: Callable[[], SystemFigures],
         epoch: Callable[[], int],
         database_gone_s: Callable[[], float],
     ) -> None:
@@ -149,7 +149,7 @@ class _Tables(Collector):
         self._epoch = epoch
         self._gone_s = database_gone_s
         self._lock = threading.Lock()
-        self._seen: Standing | None = None
+        self._seen: SystemFigures | None = None
         self._seen_at = 0.0
 
     def describe(self) -> Iterable[Metric]:
@@ -180,7 +180,7 @@ class _Tables(Collector):
         yield _by("prsm_round_units", "Of the open round, by state.", "state", seen.units)
         yield _by("prsm_transfers", "From agents, by state.", "state", seen.transfers)
 
-    def _fresh(self) -> Standing | None:
+    def _fresh(self) -> SystemFigures | None:
         with self._lock:
             if self._seen is None or time.monotonic() - self._seen_at > FRESH_S:
                 try:
@@ -191,7 +191,7 @@ class _Tables(Collector):
             return self._seen
 
 
-def _managers(seen: Standing) -> dict[str, int]:
+def _managers(seen: SystemFigures) -> dict[str, int]:
     silent = sum(one.is_silent for one in seen.managers)
     return {"serving": len(seen.managers) - silent, "silent": silent}
 

@@ -40,7 +40,7 @@ class _Day(click.ParamType[int]):
         return round(moment.timestamp() * 1000)
 
 
-def _what(command: _Command) -> _Command:
+def _selection_words(command: _Command) -> _Command:
     """Add the options that say what is to be sent."""
     for option in reversed(
         (
@@ -73,7 +73,7 @@ def collect() -> None:
 @collect.command()
 @click.argument("agent", default="")
 @click.option("--all", "everybody", is_flag=True, help="All agents that hear of orders.")
-@_what
+@_selection_words
 @json_option
 @pass_place
 def now(
@@ -134,7 +134,7 @@ def _schedule(command: _Command) -> _Command:
             click.option(
                 "--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."
             ),
-            _what,
+            _selection_words,
         )
     ):
         command = option(command)

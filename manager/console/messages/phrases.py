@@ -23,7 +23,7 @@ from manager.console.messages.refusal_phrases import REFUSAL_PHRASES
 from manager.console.messages.setting_phrases import SETTING_PHRASES
 from manager.console.messages.words import step as step_word
 from manager.console.messages.words import word
-from shared.plurals import ADJECTIVES, NOUNS, VERBS, agreeing
+from shared.plurals import ADJECTIVES, NOUNS, VERBS, with_plurals
 
 __all__ = ["CLAUSE", "PHRASES", "actor", "actor_meant", "pattern", "spoken"]
 
@@ -288,7 +288,7 @@ def spoken(text: str | None) -> str:
     if len(text) > LONGEST:
         return text
     if current() == "en":
-        return agreeing(_in_words(text))
+        return with_plurals(_in_words(text))
     plain = text.removesuffix(".")
     clauses = [_clause(clause) for clause in plain.split(CLAUSE)]
     if all(said is None for said in clauses):
@@ -413,7 +413,7 @@ def pattern(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return the expression for the words of a shape; what is counted may be one (`agreeing`)."""
+    """Return the expression for the words of a shape; a count may be one (`with_plurals`)."""
     counted = _COUNTED.match(text)
     if counted is None:
         return re.escape(text)

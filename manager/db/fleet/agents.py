@@ -28,6 +28,7 @@ __all__ = [
     "by_key",
     "by_name",
     "doubted",
+    "ids_taking_part",
     "named",
     "names",
     "out_of_permit",
@@ -35,7 +36,6 @@ __all__ = [
     "raise_generations",
     "returned",
     "silent_or_gone",
-    "taking_part",
     "update",
     "update_each",
     "with_changed_lists",
@@ -197,7 +197,7 @@ _WITH_CHANGED_LISTS: Final = (
 
 
 @cache
-def _updating(columns: tuple[str, ...]) -> sa.Update:
+def _update_statement(columns: tuple[str, ...]) -> sa.Update:
     """Return the statement that sets columns of one agent. Few sets of columns are ever asked."""
     named: dict[str, Any] = {name: sa.bindparam(f"new_{name}") for name in columns}
     return agents.update().where(agents.c.id == sa.bindparam("new_id")).values(named)
@@ -268,7 +268,7 @@ def active(tx: Transaction) -> int:
     return int(tx.value(_ACTIVE))
 
 
-def taking_part(tx: Transaction) -> list[int]:
+def ids_taking_part(tx: Transaction) -> list[int]:
     """Return the numbers of the agents that take part."""
     return tx.values(_TAKING_PART)
 
@@ -318,7 +318,7 @@ def update_each(tx: Transaction, changes: Sequence[Mapping[str, Any]]) -> None:
     """Set the same columns of some agents, each to its own values; `id` says whose they are."""
     if changes:
         tx.execute(
-            _updating(tuple(name for name in changes[0] if name != "id")),
+            _update_statement(tuple(name for name in changes[0] if name != "id")),
             [{f"new_{name}": value for name, value in one.items()} for one in changes],
         )
 

@@ -18,11 +18,11 @@ __all__ = [
     "add",
     "by_id",
     "by_key",
+    "bytes_outstanding",
     "due_pulls",
     "expire_receiving",
     "list_transfers",
     "open_of",
-    "outstanding_bytes",
     "quiet_since",
     "received",
     "received_keys",
@@ -138,7 +138,7 @@ def open_of(tx: Transaction, agent_id: int) -> int:
     return int(tx.value(query) or 0)
 
 
-def outstanding_bytes(tx: Transaction) -> int:
+def bytes_outstanding(tx: Transaction) -> int:
     """Return how many bytes all open transfers may still bring at most."""
     query = sa.select(sa.func.sum(transfers.c.size_bytes - transfers.c.received_bytes)).where(
         transfers.c.state == "receiving", transfers.c.received_bytes < transfers.c.size_bytes

@@ -19,7 +19,7 @@ from typing import Final
 from manager.assignment.holdings import SLACK_MS, Held
 from manager.db import Database
 from manager.errors import BusyError, ConflictError, ForbiddenError
-from manager.intake.body_receiver import Receiving, receive
+from manager.intake.body_receiver import ReceiveLimits, receive
 from manager.intake.logs.log_job import RefusedBody
 from manager.intake.logs.log_parser import (
     LogJob,
@@ -118,7 +118,7 @@ class LogIntake:
             WHAT,
             limit_bytes=limits.log_bytes,
             declared_bytes=declared_bytes,
-            patience=Receiving(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+            patience=ReceiveLimits(limits.upload_idle_s, limits.upload_least_bytes_per_s),
         )
 
     async def enter(self, agent: AgentIdentity, body: Spooled) -> Receipt:

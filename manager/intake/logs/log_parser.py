@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.intake.logs.log_job import LogJob, ParsedLog, Refetched, RefusedBody
-from manager.intake.logs.log_reader import Reading
+from manager.intake.logs.log_reader import LogReader
 from manager.intake.logs.log_sections import Section
 from manager.store import SPILL, LogDirectory, LogFile, LogSum, read_directories, read_sums
 from manager.store.logs.log_directories import BIG_HOST_LINES
@@ -71,7 +71,7 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
 
     Raises StoreFullError; the log itself is never the cause of another error.
     """
-    reading = Reading(job)
+    reading = LogReader(job)
     part = job.target.with_suffix(".part")
     try:
         with LogFile(part, job.target) as file:

@@ -30,7 +30,7 @@ from shared.urls import canonical, host_of
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, LogLine, decode_line
 from shared.wire.gzip_stream import too_long
 
-__all__ = ["Reading"]
+__all__ = ["LogReader"]
 
 BLOCK_BYTES: Final = 4 * 1024**2
 LINES_BETWEEN_LOOKS: Final = 10_000
@@ -45,7 +45,7 @@ KINDS: Final[tuple[LogKind, ...]] = ("probe", "crawl", "refetch")
 _STATUS: Final = re.compile(rb"HTTP/[0-9](?:\.[0-9])? ([0-9]{3})(?![0-9])")
 
 
-class Reading:
+class LogReader:
     """A log that is being read."""
 
     def __init__(self, job: LogJob) -> None:

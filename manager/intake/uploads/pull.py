@@ -29,7 +29,7 @@ from manager.store import UploadPart, UploadParts
 from shared.errors import PrsmError
 from shared.naming import AddressRules
 
-__all__ = ["Pulling"]
+__all__ = ["SegmentPull"]
 
 CONNECT_S: Final = 20.0
 READ_BYTES: Final = 1024**2
@@ -43,7 +43,7 @@ class PullError(PrsmError):
     """A fetch that did not come to its end; what came is kept."""
 
 
-class Pulling:
+class SegmentPull:
     """Fetches what is due; called by the clock, never twice at once."""
 
     def __init__(

@@ -15,7 +15,12 @@ from typing import Any
 
 from manager.db import Database
 from manager.errors import LimitError
-from manager.intake.body_receiver import GATHERED_BYTES, RATE_GRACE_S, Receiving, SlowSenderError
+from manager.intake.body_receiver import (
+    GATHERED_BYTES,
+    RATE_GRACE_S,
+    ReceiveLimits,
+    SlowSenderError,
+)
 from manager.intake.uploads.upload_errors import ChecksumError, TakenOverError
 from manager.operations.segments.upload_bytes import note_bytes
 from manager.operations.segments.uploads import TransferRow
@@ -37,7 +42,7 @@ class UploadBodies:
     def __init__(
         self,
         db: Database,
-        patience: Receiving,
+        patience: ReceiveLimits,
         now_ms: Callable[[], int],
         clock: Callable[[], float],
     ) -> None:

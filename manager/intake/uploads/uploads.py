@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from manager.db import Database
 from manager.errors import BusyError, LimitError
 from manager.intake.body_errors import SenderShareError
-from manager.intake.body_receiver import Receiving
+from manager.intake.body_receiver import ReceiveLimits
 from manager.intake.uploads.upload_bodies import UploadBodies
 from manager.intake.uploads.upload_errors import OffsetError
 from manager.intake.uploads.upload_turns import UploadTurns
@@ -44,7 +44,7 @@ class UploadDesk:
         db: Database,
         parts: UploadParts,
         settings: CollectionSettings,
-        patience: Receiving,
+        patience: ReceiveLimits,
         now_ms: Callable[[], int],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

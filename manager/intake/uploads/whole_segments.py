@@ -10,8 +10,8 @@ from manager.db import Database
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments.segment_intake import (
     Arrived,
+    ExaminationTools,
     Outcome,
-    Reading,
     accept_segment,
     known_segment,
 )
@@ -23,7 +23,7 @@ __all__ = ["SegmentIntake"]
 class SegmentIntake:
     """Takes segments; any thread may ask, and waits."""
 
-    def __init__(self, db: Database, reading: Reading, now_ms: Callable[[], int]) -> None:
+    def __init__(self, db: Database, reading: ExaminationTools, now_ms: Callable[[], int]) -> None:
         self._db = db
         self._reading = reading
         self._now_ms = now_ms

@@ -164,7 +164,7 @@ class BodyWorkers:
                 if task.process is not None:
                     task.process.kill()
         for task in waiting:
-            _fail(task, _stopping())
+            _fail(task, _stop_workers())
         for process in idle:
             process.close()
 
@@ -180,7 +180,7 @@ class BodyWorkers:
         task = _Task(function, job, is_long=job.is_long)
         with self._changing:
             if self._ended:
-                raise _stopping()
+                raise _stop_workers()
             (self._long if task.is_long else self._short).push(job.sender, task)
             self._dispatch()
         return task
@@ -299,7 +299,7 @@ class BodyWorkers:
         if not isinstance(error, WorkerDiedError):
             return error
         if self._ended:
-            return _stopping()
+            return _stop_workers()
         return BusyError(
             "the process that was to do this died; nothing was kept. Try again; if it happens each "
             "time, the administrator should look at the manager's log",
@@ -318,5 +318,5 @@ def _fail(task: _Task, error: BaseException) -> None:
             task.future.set_exception(error)
 
 
-def _stopping() -> BusyError:
+def _stop_workers() -> BusyError:
     return BusyError("the manager stops: try again when it is back")

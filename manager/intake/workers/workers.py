@@ -21,7 +21,7 @@ from typing import Final, TypeVar
 from manager.errors import BusyError
 from manager.intake.workers.job_transfer import carried
 from manager.intake.workers.worker_process import Limits, limit_cpu, limit_memory, prepare_child
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["Limits", "Workers"]
 
@@ -148,7 +148,7 @@ class Workers:
                 return BusyError("the manager stops: try again when it is back")
         within = ""
         if self._limits is not None:
-            within = agreeing(
+            within = with_plurals(
                 f" (it may take {self._limits.memory_bytes} bytes of memory and"
                 f" {self._limits.cpu_s:g} s of a processor)"
             )

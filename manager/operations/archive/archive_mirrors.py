@@ -5,7 +5,7 @@ from __future__ import annotations
 from manager.db.engine import Database
 from manager.db.segments import segments
 from manager.db.segments.segments import FileFilter
-from manager.operations.archive.selection_files import Making
+from manager.operations.archive.selection_files import SelectionSources
 from manager.store.captures.mirrors import Mirror, find_mirrors
 from shared.errors import FormatError
 
@@ -14,7 +14,7 @@ __all__ = ["Mirror", "mirrors"]
 SEGMENTS_AT_MOST = 100_000
 
 
-def mirrors(making: Making, share: float, limit: int) -> list[Mirror]:
+def mirrors(making: SelectionSources, share: float, limit: int) -> list[Mirror]:
     """Return pairs of hosts of which one has so large a share of its pages on the other.
 
     Reads all indexes of public segments: minutes in a large archive. Raises FormatError.

@@ -20,7 +20,7 @@ from manager.errors import GoneError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.archive.selections import HostFiles, Selection, hosts_of
 from manager.store import Layout
-from manager.store.captures.capture_selection import Picked, Selecting
+from manager.store.captures.capture_selection import CaptureSelection, Picked
 from manager.store.captures.page_reader import PageReader
 from manager.store.captures.page_zip import gathered, host_zip, warc_records
 from manager.store.captures.zip_stream import ZipStream
@@ -29,7 +29,7 @@ from shared.archive.encode import SegmentInfo, encode_warcinfo
 from shared.archive.sums import host_folder
 from shared.frozen import frozen
 
-__all__ = ["FORMS", "Form", "Making", "WithdrawnError", "make", "note_selection"]
+__all__ = ["FORMS", "Form", "SelectionSources", "WithdrawnError", "make", "note_selection"]
 
 WATCH_S: Final = 2.0
 
@@ -53,7 +53,7 @@ FORMS: Final = {
 
 
 @frozen
-class Making:
+class SelectionSources:
     """What selections are made with."""
 
     db: Database
@@ -68,7 +68,7 @@ OfHost = Callable[[HostFiles, int], None]
 
 
 def make(
-    making: Making, asked: Selection, form: str, of_host: OfHost | None = None
+    making: SelectionSources, asked: Selection, form: str, of_host: OfHost | None = None
 ) -> Iterator[bytes]:
     """Give the bytes of a selection. form: of FORMS. Raises FormatError before the first byte."""
     if form not in FORMS:
@@ -77,7 +77,7 @@ def make(
     return gathered(parts)
 
 
-def _zip(making: Making, asked: Selection, of_host: OfHost | None) -> Iterator[bytes]:
+def _zip(making: SelectionSources, asked: Selection, of_host: OfHost | None) -> Iterator[bytes]:
     with ZipStream() as made:
         for host, picked, reader in _picked(making, asked, of_host):
             name = f"{host_folder(host.name)}.zip"
@@ -86,7 +86,7 @@ def _zip(making: Making, asked: Selection, of_host: OfHost | None) -> Iterator[b
         yield from made.finish()
 
 
-def _warc(making: Making, asked: Selection, of_host: OfHost | None) -> Iterator[bytes]:
+def _warc(making: SelectionSources, asked: Selection, of_host: OfHost | None) -> Iterator[bytes]:
     info = SegmentInfo(software="prsm", operator="", contact="")
     yield encode_warcinfo(info, "pages.warc.gz", making.now_ms())
     every = replace(asked, conditions=replace(asked.conditions, newest=False))
@@ -94,7 +94,7 @@ def _warc(making: Making, asked: Selection, of_host: OfHost | None) -> Iterator[
         yield from _watched(making, host, warc_records(picked, reader))
 
 
-def _watched(making: Making, host: HostFiles, pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _watched(making: SelectionSources, host: HostFiles, pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Give the pieces of one host for as long as it may be given away."""
     asked_at = time.monotonic()
     for piece in pieces:
@@ -108,9 +108,9 @@ def _watched(making: Making, host: HostFiles, pieces: Iterator[bytes]) -> Iterat
 
 
 def _picked(
-    making: Making, asked: Selection, of_host: OfHost | None
+    making: SelectionSources, asked: Selection, of_host: OfHost | None
 ) -> Iterator[tuple[HostFiles, Picked, PageReader]]:
-    selecting = Selecting(making.memory_bytes, making.layout.spool)
+    selecting = CaptureSelection(making.memory_bytes, making.layout.spool)
     reader = PageReader(making.store)
     try:
         for host in hosts_of(making.db, making.layout, asked):

@@ -11,7 +11,7 @@ from manager.db.archive.selection_jobs import JobRow, OwnedJob
 from manager.db.engine import Database
 from manager.errors import ConflictError, GoneError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.archive.selection_files import Making
+from manager.operations.archive.selection_files import SelectionSources
 from manager.operations.people.clients import Client
 from shared.errors import FormatError
 from shared.frozen import frozen
@@ -128,7 +128,7 @@ def remove_job(db: Database, number: int, actor: Actor, now_ms: int) -> None:
         note(tx, now_ms, actor, "job.remove", row.token[:8], state=row.state)
 
 
-def result_path(making: Making, row: JobRow) -> Path:
+def result_path(making: SelectionSources, row: JobRow) -> Path:
     """Return the result of a job; raises GoneError, ConflictError where there is none."""
     if row.state == "gone":
         raise GoneError(f"job {row.token}: its result was removed; submit it again")
@@ -137,6 +137,6 @@ def result_path(making: Making, row: JobRow) -> Path:
     return kept_at(making, row.id)
 
 
-def kept_at(making: Making, job_id: int) -> Path:
+def kept_at(making: SelectionSources, job_id: int) -> Path:
     """Return where the result of a job lies, or will."""
     return making.layout.results / f"{job_id}.result"

@@ -19,7 +19,7 @@ from manager.db.engine import Database
 from manager.db.segments.named_files import FileState, states_of_results
 from manager.errors import PrsmError
 from manager.operations.actor import CLOCK, note
-from manager.operations.archive.selection_files import FORMS, Making, WithdrawnError, make
+from manager.operations.archive.selection_files import FORMS, SelectionSources, WithdrawnError, make
 from manager.operations.archive.selection_jobs import FUNCTIONS, kept_at
 from manager.operations.archive.selections import HostFiles, Selection, total_of
 from manager.store.durable_files import full_disk_said, move, open_new
@@ -40,7 +40,7 @@ def begin_again(db: Database) -> int:
         return selection_jobs.queue_again(tx)
 
 
-def run_next_job(making: Making, read_query: object) -> bool:
+def run_next_job(making: SelectionSources, read_query: object) -> bool:
     """Make the result of the job that waits longest; tell whether there was one. Blocks.
 
     read_query: makes a Selection of a job's query, as the web does.
@@ -90,7 +90,7 @@ class _Progress:
                 selection_jobs.change_job(tx, self.job_id, done=self.done)
 
 
-def _make(making: Making, row: JobRow, asked: Selection) -> None:
+def _make(making: SelectionSources, row: JobRow, asked: Selection) -> None:
     progress = _Progress(making.db, row.id)
     _, total = total_of(making.db, asked)
     with making.db.write() as tx:
@@ -137,7 +137,7 @@ def _make(making: Making, row: JobRow, asked: Selection) -> None:
         )
 
 
-def remove_old_results(making: Making, keep_s: float) -> int:
+def remove_old_results(making: SelectionSources, keep_s: float) -> int:
     """Remove the results that are older than so long, and files of jobs that are gone.
 
     A file that no job names is left to `strays`.

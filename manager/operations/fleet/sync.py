@@ -38,7 +38,7 @@ from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.ownership.permits import contact_time, renewed
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.operations.segments.collection_orders import order_message
-from manager.operations.segments.sending_limits import sending_of
+from manager.operations.segments.sending_limits import limits_for_agent
 from manager.operations.segments.withdrawals import withdrawn_for
 from shared.frozen import frozen
 from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
@@ -118,11 +118,11 @@ def sync_all(
         rest = good([one for one in asked if not has_news(one.request)])
         record_link_kinds(tx, [(row, one.request) for one, row in (*telling, *rest)])
         passed += rest
-        answers = _Answering(tx, at_ms, policy, fleet).answers(passed) if passed else {}
+        answers = _SyncAnswers(tx, at_ms, policy, fleet).answers(passed) if passed else {}
     return [refused.get(one.agent.id) or answers[one.agent.id] for one in asked]
 
 
-class _Answering:
+class _SyncAnswers:
     """What holds for all syncs of a transaction, asked once."""
 
     def __init__(self, tx: Transaction, now_ms: int, policy: Policy, fleet: int | None) -> None:
@@ -205,7 +205,7 @@ class _Answering:
             round=self._round,
             generation=row.generation,
             permit=permit,
-            settings=self._settings.model_copy(update={"sending": sending_of(row)}),
+            settings=self._settings.model_copy(update={"sending": limits_for_agent(row)}),
             command=_command(row),
             collection=[order_message(order) for order in orders],
             withdrawn=withdrawn,

@@ -140,7 +140,7 @@ def _leaves(row: AgentRow, now_ms: int, policy: Policy) -> bool:
 
 
 def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy) -> int:
-    reason = _why(row)
+    reason = _takeover_reason(row)
     if row.takes_part:
         agents.update(tx, row.id, lost_ms=now_ms, returned=False)
         probes.fail(tx, reason, agent_id=row.id, states=["waiting", "granted", "finished"])
@@ -168,7 +168,7 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
     return moved
 
 
-def _why(row: AgentRow) -> str:
+def _takeover_reason(row: AgentRow) -> str:
     if row.retired_ms is not None:
         return RETIRED
     return LEFT if not row.subscribed else LOST

@@ -15,7 +15,7 @@ from manager.assignment.words import spoken_duration
 from manager.db.fleet.agent_summaries import MachineRow
 from manager.operations.fleet.agent_summaries import AgentGlance
 from manager.operations.trouble import Trouble
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["ABSENT", "DISK_BYTES", "REPORTS_WAITING", "SKEW_MS", "agent_troubles"]
 
@@ -60,7 +60,7 @@ def _of_machine(name: str, row: MachineRow, after_s: float) -> Iterator[Trouble]
         )
         yield Trouble(f"agent-clock:{name}", text, after_s)
     if row.reports_waiting >= REPORTS_WAITING:
-        text = agreeing(
+        text = with_plurals(
             f"agent {name} holds {row.reports_waiting:,} reports that did not arrive; its log, or "
             "`prs status` there, says why"
         )

@@ -17,7 +17,7 @@ from manager.db.health import alerts
 from manager.db.people import audit_log
 from manager.db.people.audit_log import AuditRow
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["HOLD_MS", "KIND", "Event", "News", "events_of_a_day", "news", "note_news"]
 
@@ -180,7 +180,7 @@ def _text(action: str, rows: Sequence[AuditRow]) -> str:
     names = list(dict.fromkeys(row.subject[:NAME] for row in rows if row.subject))
     said = [f"{what}: {', '.join(names[:NAMED])}" if names else what]
     if len(rows) > 1:
-        said.append(agreeing(f"{len(rows):,} times in all"))
+        said.append(with_plurals(f"{len(rows):,} times in all"))
     elif reason := _reason(rows[0]):
         said.append(reason[:REASON])
     return "; ".join([*said, remedy])

@@ -13,7 +13,7 @@ from manager.operations.actor import Actor, note_alone
 from manager.operations.health.alert_events import HOLD_MS, Event, events_of_a_day
 from manager.operations.health.alerts import Expiry, Limits, Message, look
 from manager.operations.health.silences import list_silences
-from manager.operations.health.system_figures import Standing
+from manager.operations.health.system_figures import SystemFigures
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
 
@@ -21,12 +21,12 @@ __all__ = [
     "WAY",
     "AlertDesk",
     "Alerts",
-    "Going",
+    "OngoingTrouble",
     "SentTest",
     "Way",
     "current_alerts",
     "send_test",
-    "why_not_sent",
+    "unsent_reason",
 ]
 
 WAY: Final = "way:"
@@ -49,7 +49,7 @@ class AlertDesk:
     expiries: raises nothing; what cannot be read says so. own: troubles of this manager's machine.
     """
 
-    standing: Callable[[], Standing]
+    standing: Callable[[], SystemFigures]
     expiries: Callable[[], Sequence[Expiry]]
     own: Callable[[], Sequence[Trouble]]
     limits: Limits
@@ -58,7 +58,7 @@ class AlertDesk:
 
 
 @frozen
-class Going:
+class OngoingTrouble:
     """A trouble that goes on, or events of one kind within a day.
 
     since_ms, told_ms: None: it was not told yet. next_ms: when it is told (again); None: it is not.
@@ -77,7 +77,7 @@ class Going:
 class Alerts:
     """All that goes on. quiet_until_ms: the end of the open window; 0: none is open."""
 
-    troubles: list[Going]
+    troubles: list[OngoingTrouble]
     silences: list[SilenceRow]
     quiet_until_ms: int
     told_to: list[str]
@@ -119,7 +119,7 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
         if silence is not None and due_ms is not None:
             due_ms = max(due_ms, silence.until_ms)
         going.append(
-            Going(
+            OngoingTrouble(
                 trouble.key,
                 trouble.text,
                 None if row is None else row.since_ms,
@@ -141,19 +141,21 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
 
 def _of_event(
     event: Event, mark: EventsTold | None, silence: SilenceRow | None, now_ms: int, *, tells: bool
-) -> Going:
+) -> OngoingTrouble:
     """Return events of one kind, which are told once. tells: whether anybody is told."""
     if mark is not None and event.last_id <= mark.upto:
         told_ms = mark.told_ms if mark.told_ms >= event.since_ms else None
-        return Going(event.key, event.text, event.since_ms, told_ms, None, silence)
+        return OngoingTrouble(event.key, event.text, event.since_ms, told_ms, None, silence)
     next_ms: int | None = now_ms if mark is None else max(now_ms, mark.told_ms + HOLD_MS)
     if silence is not None:
         # Of a kind that somebody knows of nobody is told; a window only puts it off.
         next_ms = None if silence.key else silence.until_ms
-    return Going(event.key, event.text, event.since_ms, None, next_ms if tells else None, silence)
+    return OngoingTrouble(
+        event.key, event.text, event.since_ms, None, next_ms if tells else None, silence
+    )
 
 
-def why_not_sent(error: Exception) -> str:
+def unsent_reason(error: Exception) -> str:
     """Return why a way did not take a message; what nobody thought of is said with its kind."""
     return str(error) if isinstance(error, PrsmError) else f"{type(error).__name__}: {error}"
 
@@ -167,7 +169,7 @@ def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[
         try:
             way.send(made)
         except Exception as error:  # noqa: BLE001 - one way that fails does not hold up the other
-            results.append(SentTest(way.name, way.to, why_not_sent(error)))
+            results.append(SentTest(way.name, way.to, unsent_reason(error)))
         else:
             results.append(SentTest(way.name, way.to, ""))
     said = {result.way: result.error or "taken" for result in results}

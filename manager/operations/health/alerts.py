@@ -35,11 +35,11 @@ from manager.operations.health.agent_troubles import (
 from manager.operations.health.alert_events import begin_news, news, note_news
 from manager.operations.health.few_hosts import FewHosts, few_of_agents, few_of_manager, trouble_of
 from manager.operations.health.round_counts import unit_counts
-from manager.operations.health.system_figures import Standing
+from manager.operations.health.system_figures import SystemFigures
 from manager.operations.hosts.name_lookups import resolutions
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "Expiry",
@@ -96,7 +96,7 @@ class Message:
 
 
 def troubles(
-    seen: Standing,
+    seen: SystemFigures,
     moves: int,
     expiries: Sequence[Expiry],
     updates: Mapping[int, AgentReleaseRow],
@@ -109,7 +109,9 @@ def troubles(
     """
     found = [*_of_agents(seen, updates, limits, now_ms), *_of_managers(seen, limits)]
     if limits.moves_a_day and moves > limits.moves_a_day:
-        text = agreeing(f"{moves:,} units changed hands in a day, more than {limits.moves_a_day:,}")
+        text = with_plurals(
+            f"{moves:,} units changed hands in a day, more than {limits.moves_a_day:,}"
+        )
         found.append(Trouble("churn:", text))
     if seen.disk_free_bytes is None:
         text = f"the folder of the centre's files cannot be looked at: {seen.disk_problem}"
@@ -127,7 +129,7 @@ def troubles(
     return found
 
 
-def _of_habits(seen: Standing, limits: Limits, now_ms: int) -> Iterable[Trouble]:
+def _of_habits(seen: SystemFigures, limits: Limits, now_ms: int) -> Iterable[Trouble]:
     """Yield what was not done for long, or never since the first agent joined."""
     joined = (view.row.joined_ms for view in seen.views if view.row.retired_ms is None)
     joined_days = (now_ms - min(joined, default=now_ms)) / DAY_MS
@@ -136,20 +138,20 @@ def _of_habits(seen: Standing, limits: Limits, now_ms: int) -> Iterable[Trouble]
     if most and seen.last_round_ms and days > most:
         yield Trouble("round:", f"no round has begun for {days:.0f} days")
     elif most and not seen.last_round_ms and seen.has_hosts and joined_days > most:
-        text = agreeing(
+        text = with_plurals(
             f"no round has ever begun, and the first agent joined {joined_days:.0f} days ago; "
             "begin one by `prsm rounds start`, or set alerts.round_days = 0"
         )
         yield Trouble("round:", text)
     days = (now_ms - seen.last_backup_ms) / DAY_MS
     if limits.backup_days and seen.last_backup_ms and days > limits.backup_days:
-        text = agreeing(
+        text = with_plurals(
             f"no backup was made for {days:.0f} days; the log of prsm-backup.service, or of cron, "
             "says why"
         )
         yield Trouble("backup:", text)
     elif limits.backup_days and not seen.last_backup_ms and joined_days > limits.backup_days:
-        text = agreeing(
+        text = with_plurals(
             f"no backup was ever made, and the first agent joined {joined_days:.0f} days ago; run "
             "`prsm backup` by cron, or set alerts.backup_days = 0 where backups are made otherwise"
         )
@@ -163,9 +165,9 @@ def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) ->
             days = (one.until_ms - now_ms) / DAY_MS
             if days < expiry_days:
                 said.append(
-                    agreeing(f"ends in {days:.0f} days")
+                    with_plurals(f"ends in {days:.0f} days")
                     if days > 0
-                    else agreeing(f"ended {-days:.0f} days ago")
+                    else with_plurals(f"ended {-days:.0f} days ago")
                 )
         if one.wrong:
             said.append(one.wrong)
@@ -174,7 +176,7 @@ def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) ->
 
 
 def _of_agents(
-    seen: Standing, updates: Mapping[int, AgentReleaseRow], limits: Limits, now_ms: int
+    seen: SystemFigures, updates: Mapping[int, AgentReleaseRow], limits: Limits, now_ms: int
 ) -> Iterable[Trouble]:
     for view in seen.views:
         row, how = view.row, view.liveness
@@ -199,7 +201,7 @@ def _not_updated(name: str, update: AgentReleaseRow) -> str:
     return f"{said}: {update.detail[:200]}" if update.detail else said
 
 
-def _of_managers(seen: Standing, limits: Limits) -> Iterable[Trouble]:
+def _of_managers(seen: SystemFigures, limits: Limits) -> Iterable[Trouble]:
     for one in seen.managers:
         if limits.manager_s and one.silent_ms > limits.manager_s * 1000:
             text = (
@@ -245,7 +247,7 @@ def due(
 
 def messages(
     db: Database,
-    seen: Standing,
+    seen: SystemFigures,
     expiries: Sequence[Expiry],
     limits: Limits,
     resend_s: float,
@@ -288,7 +290,7 @@ def messages(
     return made
 
 
-def _is_held(row: ToldRow, seen: Standing, now_ms: int) -> bool:
+def _is_held(row: ToldRow, seen: SystemFigures, now_ms: int) -> bool:
     """Return whether a trouble is neither going on nor over: its agent, idle before, is away now.
 
     What has only begun is over then: an agent that sleeps was not amiss for hours.
@@ -311,7 +313,7 @@ def _note(tx: Transaction, message: Message, now_ms: int) -> None:
 
 def look(
     db: Database,
-    seen: Standing,
+    seen: SystemFigures,
     expiries: Sequence[Expiry],
     limits: Limits,
     now_ms: int,
@@ -373,7 +375,7 @@ def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
             wrong = ""
             if role == "timestamp" and now_ms - row.added_ms > UNSIGNED_DAYS * DAY_MS:
                 days = (now_ms - row.added_ms) / DAY_MS
-                wrong = agreeing(
+                wrong = with_plurals(
                     f"was not renewed for {days:.0f} days; start the signer on the machine that "
                     "has it, with the manager beside it (`prsm release signer`)"
                 )

@@ -28,7 +28,7 @@ from shared.frozen import frozen
 
 __all__ = [
     "FilesPage",
-    "Finding",
+    "Inconsistency",
     "check",
     "check_files",
     "check_page",
@@ -53,7 +53,7 @@ _TEXTS: Final[dict[FileProblem, str]] = {
 
 
 @frozen
-class Finding:
+class Inconsistency:
     """Something that must not be, and where. subject: a unit, a host, an agent, a file.
 
     code: for programs; empty: of the tables. detail: in which way.
@@ -68,23 +68,23 @@ class Finding:
         return f"{self.subject}: {self.problem}"
 
 
-def check(db: Database, file_exists: FilesExist | None = None) -> list[Finding]:
+def check(db: Database, file_exists: FilesExist | None = None) -> list[Inconsistency]:
     """Return what is not as it must be; at most 10 examples of each problem.
 
     file_exists: tells of a report's `path` whether its rows are there; None: files are not
     looked for.
     """
-    findings: list[Finding] = []
+    findings: list[Inconsistency] = []
     with db.read() as tx:
         for problem, ask in consistency_checks.QUESTIONS.items():
-            findings += [Finding(problem, subject) for subject in ask(tx)]
+            findings += [Inconsistency(problem, subject) for subject in ask(tx)]
     if file_exists is not None:
         findings += _missing_files(db, file_exists)
     return findings[:FINDINGS_MOST]
 
 
-def _missing_files(db: Database, file_exists: FilesExist) -> list[Finding]:
-    missing: list[Finding] = []
+def _missing_files(db: Database, file_exists: FilesExist) -> list[Inconsistency]:
+    missing: list[Inconsistency] = []
     after = 0
     while len(missing) < FINDINGS_MOST:
         with db.read() as tx:
@@ -92,7 +92,7 @@ def _missing_files(db: Database, file_exists: FilesExist) -> list[Finding]:
         if not page:
             break
         after = page[-1][0]
-        missing += [Finding(NO_ROWS, path) for _, path in page if not file_exists(path)]
+        missing += [Inconsistency(NO_ROWS, path) for _, path in page if not file_exists(path)]
     return missing
 
 
@@ -100,18 +100,18 @@ def _missing_files(db: Database, file_exists: FilesExist) -> list[Finding]:
 class FilesPage:
     """The findings about some files, and the cursor behind them; empty: these were the last."""
 
-    findings: list[Finding]
+    findings: list[Inconsistency]
     cursor: str
     files: int
     bytes: int
 
 
-def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list[Finding]:
+def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list[Inconsistency]:
     """Check every file that a row names, and every file for its row; at most FINDINGS_MOST.
 
     deep: all bytes are read. Raises BusyError where an object store is away.
     """
-    findings: list[Finding] = []
+    findings: list[Inconsistency] = []
     sizes = None if deep else places.store.sizes()
     cursor = ""
     while len(findings) < FINDINGS_MOST:
@@ -142,9 +142,9 @@ def verify_page(db: Database, places: FilePlaces, cursor: str, now_ms: int) -> F
     return page
 
 
-def check_strays(db: Database, places: FilePlaces) -> list[Finding]:
+def check_strays(db: Database, places: FilePlaces) -> list[Inconsistency]:
     """Return the files without a row, and files of lists and days that are not whole."""
-    return [_finding(one) for one in stray_files(db, places)]
+    return [_inconsistency(one) for one in stray_files(db, places)]
 
 
 def _page(
@@ -172,12 +172,12 @@ def _page(
                 file.segment_id,
             )
             findings.append(found)
-    told = [_finding(one) for one in findings]
+    told = [_inconsistency(one) for one in findings]
     return FilesPage(told, page.cursor, len(page.files), size_bytes), findings
 
 
-def _finding(found: FileFinding) -> Finding:
+def _inconsistency(found: FileFinding) -> Inconsistency:
     problem = _TEXTS.get(found.problem, str(found.problem)).format(kind=found.kind.value)
     if (found.kind, found.problem) == (FileKind.LOG, FileProblem.MISSING):
         problem = NO_ROWS
-    return Finding(problem, found.subject, f"{found.kind}_{found.problem}", found.detail)
+    return Inconsistency(problem, found.subject, f"{found.kind}_{found.problem}", found.detail)

@@ -17,7 +17,7 @@ from manager.operations.trouble import Trouble
 from shared.frozen import frozen
 from shared.host_failures import HostFailure
 from shared.naming import failure_words, is_naming_failure
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "FewCode",
@@ -126,17 +126,17 @@ def trouble_of(one: FewHosts) -> Trouble:
     why = reasons(dict(one.failures))
     least = f"alerts.hosts_share wants {share}"
     if not one.agent:
-        text = agreeing(
+        text = with_plurals(
             f"the manager has no address of {failed} of {tried} hosts; {least}; {why}; see "
             "naming.servers, then look up again by `prsm hosts resolve`"
         )
     elif one.code is FewCode.RESOLVED:
-        text = agreeing(
+        text = with_plurals(
             f"agent {one.agent} found no address of {failed} of {tried} hosts; {least}; {why}; "
             "`prs doctor` there says what its name servers answer"
         )
     else:
-        text = agreeing(
+        text = with_plurals(
             f"agent {one.agent} reached nothing of {failed} of {tried} hosts; {least}; {why}; "
             "`prs doctor --page URL` there tries the way to a host"
         )

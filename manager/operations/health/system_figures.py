@@ -15,11 +15,11 @@ from manager.operations.identity.managers import ServingManager, managers_of
 from manager.operations.policy import Policy
 from shared.frozen import frozen
 
-__all__ = ["Standing", "how_it_stands"]
+__all__ = ["SystemFigures", "system_figures_of"]
 
 
 @frozen
-class Standing:
+class SystemFigures:
     """Numbers of one moment; moments and counts are 0 where there is none."""
 
     epoch: int
@@ -43,7 +43,7 @@ class Standing:
     managers: list[ServingManager]
 
 
-def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> Standing:
+def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -> SystemFigures:
     """Return how things stand; how many units are in each state may be kept figures.
 
     folder: whose disk is looked at; where it cannot be, `disk_problem` says why. Raises BusyError.
@@ -58,7 +58,7 @@ def how_it_stands(db: Database, folder: Path, policy: Policy, now_ms: int) -> St
     with db.read() as tx:
         leader = leadership.current(tx)
         counted = system_figures.totals(tx)
-        return Standing(
+        return SystemFigures(
             epoch=leader.epoch,
             last_tick_ms=tick_clock.last_tick(tx) or 0,
             held_until_ms=tick_clock.held_until(tx),

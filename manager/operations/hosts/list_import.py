@@ -33,7 +33,7 @@ from manager.operations.ownership.pins import pin_keys
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import ConflictError, FormatError, LineError, PrsmError
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.urls import host_key
 
 __all__ = ["ImportedLists", "ListText", "import_lists"]
@@ -76,7 +76,7 @@ class _Refusals:
         """Raise LinesRefusedError where anything was refused."""
         if not self.count:
             return
-        head = agreeing(f"{self.count} lines cannot be taken, and nothing was changed:")
+        head = with_plurals(f"{self.count} lines cannot be taken, and nothing was changed:")
         said = [f"{one.owner}, line {one.line}: {one.reason}" for one in self.lines[:SHOWN]]
         more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
         raise LinesRefusedError("\n".join([head, *said, *more]), self.lines, self.count)

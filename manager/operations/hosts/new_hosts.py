@@ -36,7 +36,7 @@ def order_probes(db: Database, now_ms: int, policy: Policy) -> int:
         current = rounds.open_round(tx)
         if current is None or current.state != "crawling":
             return 0
-        receiving = _receiving(tx, now_ms)
+        receiving = _agents_for_work(tx, now_ms)
         if not receiving:
             return 0
         new = hosts.in_state(tx, "idle", policy.batch)
@@ -65,13 +65,13 @@ def place_probed(db: Database, now_ms: int, policy: Policy) -> int:
         owned = _owners(tx, settled)
         _join(tx, current, owned, "shares an address with other units of this agent", now_ms)
         alone = [unit for unit, _ in settled if unit not in owned]
-        owners, added = cheapest_owners(tx, _receiving(tx, now_ms), alone, policy)
+        owners, added = cheapest_owners(tx, _agents_for_work(tx, now_ms), alone, policy)
         _join(tx, current, owners, "found in this round, costs least here", now_ms)
         agents.add_load(tx, added)
         return len(owned) + len(owners)
 
 
-def _receiving(tx: Transaction, now_ms: int) -> list[AgentRow]:
+def _agents_for_work(tx: Transaction, now_ms: int) -> list[AgentRow]:
     return [row for row in agents.all_agents(tx) if may_receive(row, now_ms)]
 
 

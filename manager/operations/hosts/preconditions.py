@@ -22,10 +22,10 @@ from manager.operations.ownership.reassignment import members
 __all__ = [
     "Unready",
     "is_last_admin",
+    "merge_obstacle",
     "plan_unready",
     "round_unready",
-    "why_not_merged",
-    "why_not_split",
+    "split_obstacle",
 ]
 
 Unready = Literal["", "round-open", "no-agent", "no-host"]
@@ -53,7 +53,7 @@ def plan_unready(db: Database) -> Unready:
         return "" if hosts.any_in_state(tx, states) else "no-host"
 
 
-def why_not_split(db: Database, key: str) -> ConflictError | None:
+def split_obstacle(db: Database, key: str) -> ConflictError | None:
     """Return why a host cannot be split among agents now. Raises NotFoundError, UrlError."""
     with db.read() as tx:
         host, units = host_and_units(tx, key)
@@ -65,7 +65,7 @@ def why_not_split(db: Database, key: str) -> ConflictError | None:
     return None
 
 
-def why_not_merged(db: Database, key: str) -> ConflictError | None:
+def merge_obstacle(db: Database, key: str) -> ConflictError | None:
     """Return why the pieces of a host cannot become one now. Raises NotFoundError, UrlError."""
     with db.read() as tx:
         host, units = host_and_units(tx, key)

@@ -159,7 +159,7 @@ def enrol(
                 f"join token for {name}: unknown; ask the administrator for a new one"
             )
         elif known.consumed_ms is None:
-            why = _why_over(tx, known)
+            why = _end_of_token(tx, known)
             refusal = ForbiddenError(
                 f"join token for {name}: {why}; ask the administrator for a new one"
             )
@@ -175,7 +175,7 @@ def enrol(
     raise refusal
 
 
-def _why_over(tx: Transaction, token: JoinTokenRow) -> str:
+def _end_of_token(tx: Transaction, token: JoinTokenRow) -> str:
     """Return what ended a token that nobody used: somebody, of whom the audit knows, or time."""
     last = audit_log.newest(tx, limit=1, action=REVOKED, subject=token.agent)
     # A token ends at the moment at which it is revoked, and only the newest of a name is kept.

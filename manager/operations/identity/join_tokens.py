@@ -10,13 +10,13 @@ from manager.db.identity import join_tokens
 from shared.frozen import frozen
 from shared.wire.names import check_agent_name
 
-__all__ = ["Joining", "JoiningState", "joining_of"]
+__all__ = ["JoinTokenStatus", "JoiningState", "join_token_status"]
 
 JoiningState = Literal["waiting", "joined", "expired", "void"]
 
 
 @frozen
-class Joining:
+class JoinTokenStatus:
     """agent: the name that the token is bound to. token_hash: which token, by its SHA-256.
 
     waiting: nobody has used it yet, until expires_ms. joined: somebody did at joined_ms; called_ms
@@ -33,21 +33,21 @@ class Joining:
     is_plain: bool = False
 
 
-def joining_of(db: Database, name: str, token_hash: str, now_ms: int) -> Joining:
+def join_token_status(db: Database, name: str, token_hash: str, now_ms: int) -> JoinTokenStatus:
     """Return what became of a token for an agent. Raises FormatError for a name that is none."""
     check_agent_name(name)
     with db.read() as tx:
         token = join_tokens.by_hash(tx, token_hash)
         row = agents.by_name(tx, name)
     if token is None or token.agent != name:
-        return Joining(name, token_hash, "void")
+        return JoinTokenStatus(name, token_hash, "void")
     if token.consumed_ms is None:
         state: JoiningState = "waiting" if token.expires_ms > now_ms else "expired"
-        return Joining(name, token_hash, state, token.expires_ms)
+        return JoinTokenStatus(name, token_hash, state, token.expires_ms)
     called_ms = row.last_contact_ms if row is not None else None
     if called_ms is not None and called_ms < token.consumed_ms:
         called_ms = None  # by its key before
     is_plain = row is not None and row.is_plain
-    return Joining(
+    return JoinTokenStatus(
         name, token_hash, "joined", token.expires_ms, token.consumed_ms, called_ms, is_plain
     )

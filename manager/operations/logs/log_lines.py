@@ -131,7 +131,7 @@ class LogLines:
         search = _Search(asked, max(1, min(most, LINES_MOST)), mark)
         deadline = time.monotonic() + patience_s
         at_once = FIRST_REPORTS
-        with self._turn(), self._searching() as lines:
+        with self._turn(), self._search_slot() as lines:
             while not search.is_over:
                 with db.read() as tx:
                     rows = reports.logs_before(
@@ -150,7 +150,7 @@ class LogLines:
         return search.result(names)
 
     @contextmanager
-    def _searching(self) -> Iterator[LineSearch]:
+    def _search_slot(self) -> Iterator[LineSearch]:
         try:
             search = self._idle.pop()
         except IndexError:

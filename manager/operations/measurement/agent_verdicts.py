@@ -27,10 +27,10 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.claim_review import review_agents
 from manager.operations.measurement.claims import open_period, reason_of
 from manager.operations.measurement.predictions import load_model
-from manager.operations.measurement.refetch_results import tally_of
+from manager.operations.measurement.refetch_results import refetch_tally
 from manager.operations.policy import Policy
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.ratios import spoken_times
 
 __all__ = ["watch_agents"]
@@ -97,7 +97,7 @@ def _retire_sick_controls(tx: Transaction, probes: list[ControlProbe], now_ms: i
     keys = control_hosts.drop(tx, sick)
     for unit, key in keys.items():
         silent, tried = sick[unit]
-        reason = agreeing(
+        reason = with_plurals(
             f"{silent} of {tried} agents do not reach it: the host is sick, not the agents"
         )
         note(tx, now_ms, CLOCK, "host.sick", key, alert=True, reason=reason)
@@ -123,7 +123,7 @@ def _verdicts(
         period = open_period(row)
         if period is not None and period.has_held:
             found[row.id].append(_Verdict(reason_of(period), now_ms))
-        tally = tally_of(row)
+        tally = refetch_tally(row)
         if tally.is_suspect:
             found[row.id].append(_Verdict(tally.reason, now_ms))
     ids = list(rows)
@@ -132,7 +132,7 @@ def _verdicts(
         near = too_near(learned.model, learned.known, policy.distance_trust)
         for agent, times in zip(ids, near.tolist(), strict=True):
             if times:
-                reason = agreeing(
+                reason = with_plurals(
                     f"it claims to be {spoken_times(times)} times nearer to hosts than most others "
                     "are"
                 )

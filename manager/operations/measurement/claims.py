@@ -30,7 +30,7 @@ from manager.distance import (
     reference_of,
 )
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.ratios import spoken_times
 
 __all__ = [
@@ -342,80 +342,90 @@ def _sentence(doubt: Doubt) -> str:
     match doubt.fault, doubt.factor > 1:
         case Fault.TIMES, True:
             if before:
-                return agreeing(
+                return with_plurals(
                     f"its times of {count} units are {times} times longer than its own of before"
                 )
-            return agreeing(
+            return with_plurals(
                 f"its times of {count} units are {times} times longer than those of the others"
             )
         case Fault.TIMES, False:
             if before:
-                return agreeing(
+                return with_plurals(
                     f"its times of {count} units are {times} times shorter than its own of before"
                 )
-            return agreeing(
+            return with_plurals(
                 f"its times of {count} units are {times} times shorter than those of the others"
             )
         case Fault.BYTES, True:
             if before:
-                return agreeing(
+                return with_plurals(
                     f"its bytes of {count} units are {times} times more than its own of before"
                 )
-            return agreeing(
+            return with_plurals(
                 f"its bytes of {count} units are {times} times more than those of the others"
             )
         case Fault.BYTES, False:
             if before:
-                return agreeing(
+                return with_plurals(
                     f"its bytes of {count} units are {times} times fewer than its own of before"
                 )
-            return agreeing(
+            return with_plurals(
                 f"its bytes of {count} units are {times} times fewer than those of the others"
             )
         case Fault.SCATTERED_TIMES, _:
             if before:
-                return agreeing(f"its times of {count} units are partly far from its own of before")
-            return agreeing(f"its times of {count} units are partly far from those of the others")
+                return with_plurals(
+                    f"its times of {count} units are partly far from its own of before"
+                )
+            return with_plurals(
+                f"its times of {count} units are partly far from those of the others"
+            )
         case (Fault.LINES, _) | (Fault.SCATTERED_LINES, _):
             return _sentence_of_lines(doubt, count, times, before=before)
         case _:
             if before:
-                return agreeing(f"its bytes of {count} units are partly far from its own of before")
-            return agreeing(f"its bytes of {count} units are partly far from those of the others")
+                return with_plurals(
+                    f"its bytes of {count} units are partly far from its own of before"
+                )
+            return with_plurals(
+                f"its bytes of {count} units are partly far from those of the others"
+            )
 
 
 def _sentence_of_lines(doubt: Doubt, count: str, times: str, *, before: bool) -> str:
     """Return the sentence of how many lines a unit has; before: than in the crawl before."""
     if doubt.fault is Fault.SCATTERED_LINES:
         if before:
-            return agreeing(
+            return with_plurals(
                 f"its lines of {count} units are partly far from those of the crawl before"
             )
-        return agreeing(f"its lines of {count} units are partly far from those of the others")
+        return with_plurals(f"its lines of {count} units are partly far from those of the others")
     if doubt.factor > 1:
         if before:
-            return agreeing(
+            return with_plurals(
                 f"its lines of {count} units are {times} times more than in the crawl before"
             )
-        return agreeing(
+        return with_plurals(
             f"its lines of {count} units are {times} times more than those of the others"
         )
     if before:
-        return agreeing(
+        return with_plurals(
             f"its lines of {count} units are {times} times fewer than in the crawl before"
         )
-    return agreeing(f"its lines of {count} units are {times} times fewer than those of the others")
+    return with_plurals(
+        f"its lines of {count} units are {times} times fewer than those of the others"
+    )
 
 
 def _clock_sentence(fault: Fault, count: str, times: str, *, is_longer: bool) -> str:
     if fault is Fault.SCATTERED_TIMES:
-        return agreeing(
+        return with_plurals(
             f"its times of {count} units are partly far from what the manager's clock says"
         )
     if is_longer:
-        return agreeing(
+        return with_plurals(
             f"its times of {count} units are {times} times longer than the manager's clock says"
         )
-    return agreeing(
+    return with_plurals(
         f"its times of {count} units are {times} times shorter than the manager's clock says"
     )

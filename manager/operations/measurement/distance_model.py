@@ -24,7 +24,7 @@ from manager.db.rounds import rounds
 from manager.distance import Lesson, Probes, Taught, learn
 from shared.frozen import frozen
 
-__all__ = ["IsLearned", "Learner", "Learning", "learned_here"]
+__all__ = ["IsLearned", "Learner", "ModelTraining", "learned_here"]
 
 PROBES_MOST: Final = 100_000
 """Four seconds; the source's whole experiment is 110,500."""
@@ -51,7 +51,7 @@ class _News:
     round: int | None
 
 
-class Learning:
+class ModelTraining:
     """Who makes the model; any thread may ask. One of these for a process."""
 
     def __init__(self, learner: Learner = learn) -> None:
@@ -115,7 +115,7 @@ class Learning:
 
 def learned_here(db: Database, now_ms: int) -> bool:
     """Make the model where it is due, in this thread; so what came is learned."""
-    Learning().refresh(db, now_ms)
+    ModelTraining().refresh(db, now_ms)
     return True
 
 

@@ -18,7 +18,7 @@ from manager.db.rounds import tick_clock
 from manager.errors import NotFoundError
 from shared.frozen import frozen
 
-__all__ = ["RefetchedPage", "Refetches", "count", "refetches_of", "seen_of", "tally_of"]
+__all__ = ["RefetchedPage", "Refetches", "count", "refetch_tally", "refetches_of", "seen_of"]
 
 
 @frozen
@@ -77,7 +77,7 @@ def count(tx: Transaction, agent_id: int, number: int) -> None:
         tick_clock.watch_again(tx)
 
 
-def tally_of(row: AgentRow) -> Tally:
+def refetch_tally(row: AgentRow) -> Tally:
     """Return what came of an agent's pages, as its row has it."""
     return Tally(row.refetch_compared, row.refetch_contradicted)
 
@@ -101,7 +101,7 @@ def refetches_of(db: Database, name: str) -> Refetches:
         if row.id in seen and len(seen) > 1
     ]
     pages.sort(key=lambda page: (page.verdict is not False, page.verdict is not None, page.url))
-    tally = tally_of(row)
+    tally = refetch_tally(row)
     waiting = sum(page.state == "open" and page.agent_id == row.id for page, _ in found)
     return Refetches(name, row.refetch_round, tally, tally.is_suspect, waiting, pages)
 

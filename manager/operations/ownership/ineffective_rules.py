@@ -15,7 +15,7 @@ from manager.operations.ownership.pin_rules import judge
 from manager.operations.ownership.reassignment import members
 from shared.frozen import frozen
 
-__all__ = ["Unheld", "what_cannot_hold"]
+__all__ = ["Unheld", "ineffective_rules_of"]
 
 MOST: Final = 100
 
@@ -29,7 +29,7 @@ class Unheld:
     why: str
 
 
-def what_cannot_hold(db: Database) -> list[Unheld]:
+def ineffective_rules_of(db: Database) -> list[Unheld]:
     """Return pins that are ignored and hosts that no present agent may have, at most 100."""
     with db.read() as tx:
         if not pins.any_pin_or_ban(tx):

@@ -18,13 +18,13 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.ownership import pins
 from manager.db.ownership.pins import BanRow, PinRow
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
-__all__ = ["Standing", "banned_by_group", "judge", "load_standing", "why_absent"]
+__all__ = ["EffectivePins", "absence_reason", "banned_by_group", "judge", "load_standing"]
 
 
 @dataclass(frozen=True)
-class Standing:
+class EffectivePins:
     """owner: which agent a pinned unit belongs to; of_atom: the same by what must have one owner.
 
     ignored: why a pin does not stand, by unit. banned: by group, the agents that never get it.
@@ -41,10 +41,10 @@ SHOWN: Final = 3
 """Ignored pins that a sentence names; the list of pins shows all."""
 
 
-def load_standing(tx: Transaction, unit_ids: Collection[int] | None = None) -> Standing:
+def load_standing(tx: Transaction, unit_ids: Collection[int] | None = None) -> EffectivePins:
     """Judge the pins of some units and of what shares an address with them, or all pins."""
     if not pins.any_pin_or_ban(tx):
-        return Standing()
+        return EffectivePins()
     found = pins.pins_among(tx) if unit_ids is None else pins.pins_in_groups(tx, unit_ids)
     if unit_ids is None:
         bans = pins.bans_of_hosts(tx)
@@ -56,14 +56,14 @@ def load_standing(tx: Transaction, unit_ids: Collection[int] | None = None) -> S
 
 def judge(
     found: Sequence[PinRow], bans: Iterable[BanRow], fleet: Mapping[int, AgentRow]
-) -> Standing:
+) -> EffectivePins:
     """Return which of some pins stand. found: oldest first, whole groups of them."""
     banned = banned_by_group(bans)
-    standing = Standing(banned=banned)
+    standing = EffectivePins(banned=banned)
     first: dict[int, PinRow] = {}
     for row in found:
         agent = fleet[row.agent_id]
-        why = _why_ignored(row, agent, banned)
+        why = _ignored_reason(row, agent, banned)
         if not why and row.atom is not None:
             other = first.setdefault(row.atom, row)
             if other.agent_id != row.agent_id:
@@ -74,7 +74,7 @@ def judge(
         standing.owner[row.unit_id] = row.agent_id
         if row.atom is not None:
             standing.of_atom[row.atom] = row.agent_id
-    return Standing(
+    return EffectivePins(
         standing.owner,
         standing.of_atom,
         standing.ignored,
@@ -83,7 +83,7 @@ def judge(
     )
 
 
-def _why_ignored(row: PinRow, agent: AgentRow, banned: Mapping[int, set[int]]) -> str:
+def _ignored_reason(row: PinRow, agent: AgentRow, banned: Mapping[int, set[int]]) -> str:
     if row.merged_ms is not None:
         return "the directory is no unit any more"
     if row.state == "excluded":
@@ -92,10 +92,10 @@ def _why_ignored(row: PinRow, agent: AgentRow, banned: Mapping[int, set[int]]) -
         return f"{agent.name} never gets a host on this address"
     if agent.is_plain and (row.path != "/" or (row.atom or 0) < 0):
         return f"{agent.name} is a plain agent and gets whole hosts only"
-    return why_absent(agent)
+    return absence_reason(agent)
 
 
-def why_absent(agent: AgentRow) -> str:
+def absence_reason(agent: AgentRow) -> str:
     """Return why an agent can own nothing now; empty: it can."""
     if agent.retired_ms is not None:
         return f"{agent.name} was retired"
@@ -122,5 +122,5 @@ def _sentences(units: Mapping[int, str], ignored: Mapping[int, str]) -> tuple[st
         return ()
     named = [f"{units[unit]} ({why})" for unit, why in list(ignored.items())[:SHOWN]]
     more = f" and {len(ignored) - SHOWN} more" if len(ignored) > SHOWN else ""
-    pins_are = "1 pin is" if len(ignored) == 1 else agreeing(f"{len(ignored)} pins are")
+    pins_are = "1 pin is" if len(ignored) == 1 else with_plurals(f"{len(ignored)} pins are")
     return (f"{pins_are} ignored: {', '.join(named)}{more}.",)

@@ -21,11 +21,11 @@ from manager.db.ownership.pins import PinRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.pin_rules import (
-    Standing,
+    EffectivePins,
+    absence_reason,
     banned_by_group,
     judge,
     load_standing,
-    why_absent,
 )
 from manager.operations.ownership.reassignment import give_units
 from shared.errors import PrsmError
@@ -41,12 +41,12 @@ __all__ = [
     "agent_of",
     "list_pins",
     "pin_keys",
+    "pin_obstacle",
     "pin_unit",
     "pin_units",
     "pins_shown",
     "remedy",
     "unpin_units",
-    "why_not",
 ]
 
 PAGE_MOST: Final = 1000
@@ -101,7 +101,7 @@ def pin_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, now
         if problems:
             raise problems[0][1]
         note(tx, now_ms, actor, "unit.pin", unit, agent=agent, reason=reason, moved=moved)
-    return Pinned(1, moved, [], 0, why_absent(row))
+    return Pinned(1, moved, [], 0, absence_reason(row))
 
 
 def pin_units(
@@ -112,7 +112,7 @@ def pin_units(
     texts: hosts or directories, any number. Raises NotFoundError, ConflictError for the agent.
     """
     with db.read() as tx:
-        warning = why_absent(_pinnable(tx, agent))
+        warning = absence_reason(_pinnable(tx, agent))
     pinned = moved = refused_count = 0
     refused: list[tuple[str, str]] = []
     for part in chunks(texts):
@@ -170,7 +170,7 @@ def list_pins(db: Database, *, agent: str = "", limit: int = 100, offset: int = 
 
 def pins_shown(tx: Transaction, rows: Collection[PinRow]) -> list[Pin]:
     """Return pins as people see them."""
-    standing = load_standing(tx, [row.unit_id for row in rows]) if rows else Standing()
+    standing = load_standing(tx, [row.unit_id for row in rows]) if rows else EffectivePins()
     names = agents.names(tx) if rows else {}
     return [
         Pin(
@@ -218,7 +218,9 @@ def pin_keys(
         clash = next(
             (p for p in others.values() if p.unit_id != unit.id and p.agent_id != row.id), None
         )
-        problem = why_not(key, unit, row, atom, banned.get(group, ()) if group is not None else ())
+        problem = pin_obstacle(
+            key, unit, row, atom, banned.get(group, ()) if group is not None else ()
+        )
         if not problem and clash is not None:
             problem = (
                 f"{key} shares its address with {clash.unit}, which is pinned to "
@@ -244,7 +246,7 @@ def pin_keys(
     return len(taken), problems, _follow(tx, taken, now_ms)
 
 
-def why_not(
+def pin_obstacle(
     key: str, unit: UnitRow, row: AgentRow, atom: int | None, banned: Collection[int]
 ) -> str:
     """Return why an agent cannot own a unit, whatever is pinned; empty: it can.

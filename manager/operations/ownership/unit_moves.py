@@ -16,8 +16,8 @@ from manager.db.hosts import hosts
 from manager.db.ownership import assignments
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.ownership.pin_rules import load_standing, why_absent
-from manager.operations.ownership.pins import agent_of, remedy, why_not
+from manager.operations.ownership.pin_rules import absence_reason, load_standing
+from manager.operations.ownership.pins import agent_of, pin_obstacle, remedy
 from manager.operations.ownership.reassignment import give_units
 from shared.units import unit_key
 from shared.wire.server_list import complete_line
@@ -37,7 +37,7 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
     key = unit_key(complete_line(text))
     with db.write() as tx:
         row = agent_of(tx, agent)
-        absent = why_absent(row)
+        absent = absence_reason(row)
         if absent:
             raise ConflictError(f"{absent}: move to an agent that takes part").about("agent")
         unit_id = hosts.ids_of_units(tx, [key]).get(key)
@@ -48,7 +48,7 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
         group = group_lookup.groups_of_units(tx, [unit_id])[unit_id]
         standing = load_standing(tx, [unit_id])
         banned = standing.banned.get(group, set()) if group is not None else set()
-        problem = why_not(key, unit, row, atom, banned)
+        problem = pin_obstacle(key, unit, row, atom, banned)
         pinned = standing.of_atom.get(atom) if atom is not None else standing.owner.get(unit_id)
         if not problem and pinned is not None and pinned != row.id:
             problem = (

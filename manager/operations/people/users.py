@@ -208,7 +208,7 @@ def _begin(
 ) -> Session:
     name = actor.name
     while True:
-        user, source = _who_knows(db, password, device, now_ms, actor)
+        user, source = _authenticated(db, password, device, now_ms, actor)
         fresh = passwords.renewed(user.password_hash, password)
         token = secrets.token_urlsafe(32)
         expires_ms = now_ms + round(session_s * 1000)
@@ -230,7 +230,7 @@ def _begin(
         return Session(token, name, user.role, expires_ms, fresh_device)
 
 
-def _who_knows(
+def _authenticated(
     db: Database, password: str, device: str, now_ms: int, actor: Actor
 ) -> tuple[UserRow, str]:
     """Return the user as it was when the password was the right one, and where it is counted."""

@@ -27,10 +27,10 @@ from manager.db.planning.plan_inputs import PlanUnit
 from manager.distance import SpanningTree, nearest_pairs
 from manager.operations.measurement.predictions import Learned, load_model
 from manager.operations.ownership.agent_capacity import Work, capacity_of
-from manager.operations.ownership.pin_rules import Standing, load_standing
+from manager.operations.ownership.pin_rules import EffectivePins, load_standing
 from manager.operations.planning.distance_matrix import barred, between_agents, complete, tree_of
 from manager.operations.policy import Policy
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["DEAL", "Loaded", "load_all", "load_some"]
 
@@ -119,7 +119,7 @@ def _load(
     known: Iterable[DistanceTuple],
     cut_short: Collection[tuple[int, int]],
     policy: Policy,
-    standing: Standing,
+    standing: EffectivePins,
     model: Learned | None,
     tree_before: Sequence[tuple[str, str]] = (),
     *,
@@ -225,7 +225,7 @@ def _allowed(
     units: Sequence[PlanUnit],
     agent_ids: Collection[int],
     plain: Collection[int],
-    standing: Standing,
+    standing: EffectivePins,
 ) -> tuple[Sequence[PlanUnit], tuple[str, ...]]:
     """Return the units that some agent may have, and what there is to say of pins and bans.
 
@@ -243,7 +243,9 @@ def _allowed(
         return units, standing.sentences
     count = len(units) - len(left)
     stay = (
-        "1 unit stays where it is" if count == 1 else agreeing(f"{count} units stay where they are")
+        "1 unit stays where it is"
+        if count == 1
+        else with_plurals(f"{count} units stay where they are")
     )
     return left, (*standing.sentences, f"{stay}: no agent here may own that.")
 
@@ -254,7 +256,7 @@ def _atom(unit: PlanUnit) -> int:
 
 
 def _forbidden(
-    agents: Sequence[AgentRow], units: Sequence[PlanUnit], standing: Standing
+    agents: Sequence[AgentRow], units: Sequence[PlanUnit], standing: EffectivePins
 ) -> npt.NDArray[np.bool_] | None:
     """Return (agents, units): what bans say, and that a plain agent, which cannot read `#Except`,
     gets whole hosts only."""

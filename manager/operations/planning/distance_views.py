@@ -23,7 +23,7 @@ from manager.operations.measurement.claims import Period, age_of, all_periods, r
 from manager.operations.measurement.predictions import load_model
 from manager.operations.policy import Policy
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.ratios import spoken_times
 
 __all__ = ["DistanceView", "distances_of"]
@@ -98,7 +98,7 @@ def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> 
         )
         for row in measurements.distances_of_units(tx, unit_ids)
     ]
-    ids = sorted({*agents.taking_part(tx), *(one.row.agent_id for one in found)})
+    ids = sorted({*agents.ids_taking_part(tx), *(one.row.agent_id for one in found)})
     learned = load_model(tx, ids)
     if learned is None or not unit_ids:
         return [_view(one, None) for one in found]
@@ -208,7 +208,7 @@ def _view(found: _Found, beside: tuple[float, bool] | None) -> DistanceView:
         expected = max(found.ms_per_kb, LEAST_MS_PER_KB) / factor
         if odd:
             times, word = spoken_times(factor), "farther" if factor > 1 else "nearer"
-            reason += agreeing(
+            reason += with_plurals(
                 f"; {times} times {word} than the other agents' distances make expect"
             )
     return DistanceView(

@@ -25,7 +25,7 @@ from manager.operations.ownership.pin_rules import load_standing
 from manager.operations.ownership.reassignment import members
 from shared.frozen import frozen
 
-__all__ = ["Change", "ChangeKind", "changes_since", "require_fresh", "stopping"]
+__all__ = ["Change", "ChangeKind", "changes_since", "require_fresh", "stopping_changes"]
 
 CHANGES_SAID: Final = 5
 
@@ -75,7 +75,10 @@ def changes_since(db: Database, plan_id: int) -> list[Change]:
         if plan.applied_ms is not None:
             return []
         taking = {row.id: row for row in members(tx)}
-        return [*stopping(tx, plans.moves_of(tx, plan_id), taking), *_missed(tx, plan, taking)]
+        return [
+            *stopping_changes(tx, plans.moves_of(tx, plan_id), taking),
+            *_missed(tx, plan, taking),
+        ]
 
 
 def require_fresh(
@@ -88,7 +91,7 @@ def require_fresh(
 
     moves: (unit, giver, taker). taking: the agents that take part. Raises StalePlanError.
     """
-    changes = stopping(tx, moves, taking)
+    changes = stopping_changes(tx, moves, taking)
     if not changes:
         return
     examples = [said for change in changes for said in change.examples][:CHANGES_SAID]
@@ -104,7 +107,7 @@ def require_fresh(
     )
 
 
-def stopping(
+def stopping_changes(
     tx: Transaction,
     moves: Sequence[tuple[int, int | None, int]],
     taking: Mapping[int, AgentRow],

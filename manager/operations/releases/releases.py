@@ -73,7 +73,7 @@ def take_next(
     key both come together. Raises as `begin_releases`.
     """
     with db.read() as tx:
-        roots, current, before = _standing(tx)
+        roots, current, before = _present_release(tx)
     with about_field("root"):
         newest = current if root is None else next_root(current, root, now_ms)
     last = read(Targets, before.body.encode())
@@ -113,7 +113,7 @@ def publish(
     ForbiddenError (signatures), BusyError (no signer).
     """
     with db.read() as tx:
-        roots, root, before = _standing(tx)
+        roots, root, before = _present_release(tx)
     known = releases_of(read(Targets, before.body.encode()).signed)
     found = _checked_targets(root, targets, before.version + 1, now_ms)
     named = releases_of(found.signed)
@@ -164,7 +164,7 @@ def revoke(
     BusyError.
     """
     with db.read() as tx:
-        roots, root, before = _standing(tx)
+        roots, root, before = _present_release(tx)
         row = releases.by_version(tx, version)
     if row is None or row.revoked_ms is not None:
         raise NotFoundError(f"release {version[:40]!r}: is not published", see="release")
@@ -197,7 +197,7 @@ def renew_timestamp(db: Database, signing: Signing, now_ms: int) -> bool:
         last = releases.newest(tx, "timestamp")
         if last is None or 0 <= now_ms - last.added_ms < RENEW_MS:
             return False
-        roots, _, targets = _standing(tx)
+        roots, _, targets = _present_release(tx)
     data = targets.body.encode()
     signed = signing.sign(roots, data)
     with db.write() as tx:
@@ -233,7 +233,7 @@ def _checked_targets(
     return found
 
 
-def _standing(tx: Transaction) -> tuple[Sequence[bytes], Metadata[Root], MetadataRow]:
+def _present_release(tx: Transaction) -> tuple[Sequence[bytes], Metadata[Root], MetadataRow]:
     roots = releases.bodies(tx, "root")
     targets = releases.newest(tx, "targets")
     if not roots or targets is None:

@@ -30,7 +30,7 @@ from manager.operations.identity.installation import (
     set_marks,
 )
 from manager.operations.segments.segment_adoption import NotEntered, Rebuild, SegmentAdoption
-from manager.operations.segments.segment_intake import Reading
+from manager.operations.segments.segment_intake import ExaminationTools
 from manager.operations.segments.strays import sweep_trash
 from manager.store.segments.trash import TrashEntry
 from shared.frozen import frozen
@@ -77,7 +77,7 @@ class Adoption:
     """
 
     db: Database
-    reading: Reading
+    reading: ExaminationTools
     files: MarkedFiles
     rebuild: Rebuild
     dry_run: bool = False

@@ -25,7 +25,7 @@ from manager.operations.segments.file_checks import (
     files_after,
 )
 from manager.operations.segments.file_problems import ask_again, record_findings
-from manager.operations.segments.segment_intake import Reading, enter_part, keep_files
+from manager.operations.segments.segment_intake import ExaminationTools, enter_part, keep_files
 from manager.operations.segments.strays import sweep, sweep_trash
 from manager.store import StoreError
 from manager.store.durable_files import full_disk_said
@@ -54,7 +54,7 @@ Rewrite = Callable[[RewriteJob], Part | None]
 
 
 def compact(
-    db: Database, reading: Reading, rewrite: Rewrite, actor: Actor, now_ms: int
+    db: Database, reading: ExaminationTools, rewrite: Rewrite, actor: Actor, now_ms: int
 ) -> tuple[int, int]:
     """Rewrite all that was withdrawn without its excluded hosts; return (rewritten, deleted).
 
@@ -86,7 +86,7 @@ def compact(
     return rewritten, deleted
 
 
-def _note_damage(db: Database, reading: Reading, row: SegmentRow, now_ms: int) -> None:
+def _note_damage(db: Database, reading: ExaminationTools, row: SegmentRow, now_ms: int) -> None:
     """Write down which files of a segment are damaged, as the scrub does, and ask for it again."""
     places = FilePlaces(reading.layout, reading.store)
     findings = []
@@ -104,7 +104,7 @@ def _note_damage(db: Database, reading: Reading, row: SegmentRow, now_ms: int) -
 
 def _replaced(
     db: Database,
-    reading: Reading,
+    reading: ExaminationTools,
     rewrite: Rewrite,
     row: SegmentRow,
     without: list[str],
@@ -143,7 +143,7 @@ def _replaced(
     return part is not None
 
 
-def local_copy(reading: Reading, row: SegmentRow, folder: Path) -> Path:
+def local_copy(reading: ExaminationTools, row: SegmentRow, folder: Path) -> Path:
     """Return a file with the segment's bytes; from an object store it is fetched."""
     path = reading.store.path(row.key)
     if path is not None:
@@ -169,7 +169,7 @@ def next_name(row: SegmentRow) -> str:
     return f"{stem}-r{number}.warc.gz"
 
 
-def remove_files(db: Database, reading: Reading, key: str) -> bool:
+def remove_files(db: Database, reading: ExaminationTools, key: str) -> bool:
     """Remove the files of a key that no row names; who does not lead any more is refused."""
     with db.write() as tx:
         if archive_withdrawals.is_in_use(tx, key):
@@ -181,7 +181,7 @@ def remove_files(db: Database, reading: Reading, key: str) -> bool:
     return True
 
 
-def remove_strays(db: Database, reading: Reading) -> int:
+def remove_strays(db: Database, reading: ExaminationTools) -> int:
     """Move files that no row names to the trash, when they are a day old; return how many segments.
 
     What has ended is deleted. Raises InstallationError, StoreFullError, BusyError.

@@ -19,7 +19,7 @@ from manager.operations.segments.collection_orders import NewCollection, agent_n
 from manager.operations.timetables import Scheduled, Timetable
 from manager.schedules import Crontab
 from shared.errors import about_field
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "TIMETABLE",
@@ -104,7 +104,7 @@ def run_collection_schedule(db: Database, number: int, actor: Actor, now_ms: int
                 f"schedule {number}: nobody to ask; each agent of it has not answered its last "
                 "order, or hears of none"
             )
-        return agreeing(f"asked {made} agents")
+        return with_plurals(f"asked {made} agents")
 
     with db.write() as tx:
         TIMETABLE.run_now(tx, number, now_ms, ask)
@@ -133,7 +133,7 @@ def start_collections(db: Database, now_ms: int) -> int:
         nonlocal made
         asked = _ask(tx, row, rows, f"schedule {row.id}", now_ms)
         made += asked
-        return agreeing(f"asked {asked} agents") if asked else "no agent to ask"
+        return with_plurals(f"asked {asked} agents") if asked else "no agent to ask"
 
     TIMETABLE.run_due(db, now_ms, ask)
     return made

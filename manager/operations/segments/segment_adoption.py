@@ -24,7 +24,7 @@ from manager.db.segments.segments import NewArrival
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.reports import held_during
-from manager.operations.segments.segment_intake import Reading, enter_part, holding_kind
+from manager.operations.segments.segment_intake import ExaminationTools, enter_part, kind_of_holding
 from manager.store.durable_files import full_disk_said, move, sync_file
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
 from manager.store.segments.segment_parts import Part
@@ -65,7 +65,7 @@ class SegmentAdoption:
     """
 
     db: Database
-    reading: Reading
+    reading: ExaminationTools
     rebuild: Rebuild
     actor: Actor
     now_ms: int
@@ -172,7 +172,7 @@ class SegmentAdoption:
             identity = AgentIdentity(row.id, row.name, "plain" if row.is_plain else "sync")
             during = held_during(self.db, identity, -SLACK_MS, self.now_ms + SLACK_MS)
             held = tuple(
-                Held(one.unit, one.since_ms, one.until_ms, one.round, holding_kind(one.kind))
+                Held(one.unit, one.since_ms, one.until_ms, one.round, kind_of_holding(one.kind))
                 for one in during.held
             )
         agent = f"agent-{number}" if row is None else row.name
@@ -235,7 +235,7 @@ def _key_of(part: Part, key: str) -> str:
     return key if file.startswith(part.sha256) else segment_key(int(number), part.sha256)
 
 
-def _keep(reading: Reading, part: Part, key: str, entry: TrashEntry | None) -> None:
+def _keep(reading: ExaminationTools, part: Part, key: str, entry: TrashEntry | None) -> None:
     """Put the files of a part where they stay; an index that is there is replaced."""
     if entry is not None and entry.key == key:
         reading.trash.give_back(entry)
@@ -251,7 +251,7 @@ def _keep(reading: Reading, part: Part, key: str, entry: TrashEntry | None) -> N
             reading.trash.delete(replace(entry, name=index_name(key, target.suffix)))
 
 
-def _here(reading: Reading, key: str, entry: TrashEntry | None, folder: Path) -> Path:
+def _here(reading: ExaminationTools, key: str, entry: TrashEntry | None, folder: Path) -> Path:
     """Return a file with the bytes of a segment; of an object store it is fetched."""
     path = reading.store.path(key)
     if path is not None:
@@ -263,7 +263,7 @@ def _here(reading: Reading, key: str, entry: TrashEntry | None, folder: Path) ->
     return fetched
 
 
-def _indexes(reading: Reading, key: str, entry: TrashEntry | None) -> tuple[Path, ...]:
+def _indexes(reading: ExaminationTools, key: str, entry: TrashEntry | None) -> tuple[Path, ...]:
     """Return where the index of a segment may be: in its place, or in the trash of any day."""
     trash = reading.layout.trash
     days = sorted((path.name for path in trash.glob("*-*-*")), reverse=True)

@@ -32,20 +32,20 @@ from manager.store.segments.segment_parts import Part
 from manager.store.segments.segment_store import SegmentStore, replace_file, segment_key
 from manager.store.segments.trash import Trash
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "Accepted",
     "Arrived",
+    "ExaminationTools",
     "Examine",
     "Outcome",
     "Quarantined",
-    "Reading",
     "Refused",
     "accept_segment",
     "enter_part",
-    "holding_kind",
     "keep_files",
+    "kind_of_holding",
     "known_segment",
     "segment_job",
 ]
@@ -102,7 +102,7 @@ Outcome = Accepted | Quarantined | Refused
 
 
 @frozen
-class Reading:
+class ExaminationTools:
     """Places and programs for examining segments. work: returns a new scratch folder.
 
     check: refuses to move or delete files that are not this database's.
@@ -126,7 +126,7 @@ def known_segment(db: Database, agent: AgentIdentity, sha256: str) -> Outcome | 
 
 
 def accept_segment(
-    db: Database, reading: Reading, agent: AgentIdentity, arrived: Arrived, now_ms: int
+    db: Database, reading: ExaminationTools, agent: AgentIdentity, arrived: Arrived, now_ms: int
 ) -> Outcome:
     """Keep a segment that came, or say why not; blocks for as long as reading it takes.
 
@@ -152,7 +152,9 @@ def accept_segment(
             _note_refusal(db, agent, arrived, found.message, now_ms)
             return Refused(f"{arrived.name}: {found.message}")
         if not found.parts:
-            said = agreeing(f"{arrived.name}: all {found.captures} captures are of excluded hosts")
+            said = with_plurals(
+                f"{arrived.name}: all {found.captures} captures are of excluded hosts"
+            )
             _note_refusal(db, agent, arrived, said, now_ms)
             return Refused(f"{said}; delete it")
         outcome = _keep(db, reading, agent, arrived, found, now_ms)
@@ -175,7 +177,7 @@ def _name_taken(db: Database, agent: AgentIdentity, arrived: Arrived) -> Refused
 
 def segment_job(
     db: Database,
-    reading: Reading,
+    reading: ExaminationTools,
     agent: AgentIdentity,
     arrived: Arrived,
     folder: Path,
@@ -195,7 +197,7 @@ def segment_job(
         folder=folder,
         name=name,
         held=tuple(
-            Held(one.unit, one.since_ms, one.until_ms, one.round, holding_kind(one.kind))
+            Held(one.unit, one.since_ms, one.until_ms, one.round, kind_of_holding(one.kind))
             for one in held.held
         ),
         excluded=frozenset(excluded),
@@ -216,7 +218,7 @@ def _begun_ms(name: str) -> int:
         return 0
 
 
-def holding_kind(word: str) -> LogKind:
+def kind_of_holding(word: str) -> LogKind:
     """Return the kind of a holding by its word in the database."""
     return "probe" if word == "probe" else "crawl"
 
@@ -235,7 +237,7 @@ def _served_name(tx: Transaction, agent: AgentIdentity, arrived: Arrived) -> str
 
 def _keep(
     db: Database,
-    reading: Reading,
+    reading: ExaminationTools,
     agent: AgentIdentity,
     arrived: Arrived,
     found: Examined,
@@ -281,7 +283,7 @@ def _keep(
     return _said(new, repeated=False)
 
 
-def keep_files(reading: Reading, part: Part, key: str) -> None:
+def keep_files(reading: ExaminationTools, part: Part, key: str) -> None:
     """Put the files of a part where they stay; an index that no row named is replaced."""
     reading.store.put(part.path, key)
     index = reading.layout.index_file(key)
@@ -352,7 +354,7 @@ def _said(row: NewArrival | ArrivalRow, *, repeated: bool) -> Outcome:
         )
         if number
     )
-    said = agreeing(f"{row.name}: {row.captures} captures{more}")
+    said = with_plurals(f"{row.name}: {row.captures} captures{more}")
     if row.strangers:
         return Quarantined(row.name, row.captures, row.strangers, repeated, said)
     return Accepted(row.name, row.captures, row.withheld, row.refused, repeated, said)

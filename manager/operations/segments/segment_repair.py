@@ -23,8 +23,8 @@ from manager.operations.segments.archive_upkeep import local_copy, next_name, re
 from manager.operations.segments.segment_intake import (
     Accepted,
     Arrived,
+    ExaminationTools,
     Outcome,
-    Reading,
     Refused,
     enter_part,
     keep_files,
@@ -35,7 +35,7 @@ from manager.store.segments.segment_examination import Examined, RefusedSegment
 from manager.store.segments.segment_parts import Part
 from manager.store.segments.segment_rewrite import RewriteJob, rewrite_segment
 from manager.store.segments.segment_store import replace_file, segment_key
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = ["accept_again", "damaged_segments", "rebuild_index"]
 
@@ -50,7 +50,7 @@ def damaged_segments(db: Database, agent_id: int, sha256: str) -> list[SegmentRo
 
 def accept_again(
     db: Database,
-    reading: Reading,
+    reading: ExaminationTools,
     agent: AgentIdentity,
     arrived: Arrived,
     damaged: list[SegmentRow],
@@ -75,7 +75,7 @@ def accept_again(
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     arrived.path.unlink(missing_ok=True)
-    said = agreeing(
+    said = with_plurals(
         f"{arrived.name}: {found.captures} captures; replaced {', '.join(repaired) or 'nothing'}"
     )
     return Accepted(
@@ -83,7 +83,7 @@ def accept_again(
     )
 
 
-def rebuild_index(db: Database, reading: Reading, segment_id: int, now_ms: int) -> bool:
+def rebuild_index(db: Database, reading: ExaminationTools, segment_id: int, now_ms: int) -> bool:
     """Make the index of a whole segment again; return whether it could be. Raises BusyError."""
     with db.read() as tx:
         row = integrity.segment_by_id(tx, segment_id)
@@ -127,7 +127,7 @@ def _part_of(found: Examined, row: SegmentRow) -> Part | None:
 
 def _repair(
     db: Database,
-    reading: Reading,
+    reading: ExaminationTools,
     damaged: list[SegmentRow],
     found: Examined,
     actor: Actor,
@@ -149,7 +149,7 @@ def _repair(
 
 def _replace(
     db: Database,
-    reading: Reading,
+    reading: ExaminationTools,
     row: SegmentRow,
     part: Part,
     actor: Actor,
@@ -173,7 +173,7 @@ def _replace(
 
 
 def _succeed(
-    db: Database, reading: Reading, row: SegmentRow, part: Part, actor: Actor, now_ms: int
+    db: Database, reading: ExaminationTools, row: SegmentRow, part: Part, actor: Actor, now_ms: int
 ) -> None:
     """Let a new segment take the place of a damaged one."""
     folder = reading.work()
@@ -214,7 +214,7 @@ def _succeed(
         remove_files(db, reading, row.key)
 
 
-def _replace_files(reading: Reading, part: Part, key: str, *, with_segment: bool) -> None:
+def _replace_files(reading: ExaminationTools, part: Part, key: str, *, with_segment: bool) -> None:
     """Put the files of a part in place of those of a key, each at once."""
     if with_segment:
         reading.store.replace(part.path, key)

@@ -20,7 +20,7 @@ from shared.errors import FormatError, about_field
 from shared.windows import Window
 from shared.wire.sync import SendingLimits
 
-__all__ = ["ALL_DAY", "limit_sending", "read_limits", "sending_of", "spoken_limits"]
+__all__ = ["ALL_DAY", "limit_sending", "limits_for_agent", "read_limits", "spoken_limits"]
 
 ALL_DAY: Final = "00:00-24:00"
 LEAST_BYTES_PER_S: Final = 10_000
@@ -98,7 +98,7 @@ def limit_sending(
         note(tx, now_ms, actor, "collection.limit", agent, limits=words)
 
 
-def sending_of(row: AgentRow) -> SendingLimits | None:
+def limits_for_agent(row: AgentRow) -> SendingLimits | None:
     """Return what an agent is told of how it may send; None: as its site says."""
     return SendingLimits.model_validate_json(row.sending) if row.sending else None
 

@@ -22,7 +22,7 @@ from manager.db.engine import Database, Transaction, chunks
 from manager.db.segments import named_files
 from manager.db.segments.named_files import FileState
 from manager.operations.actor import CLOCK, Actor, note
-from manager.operations.segments.segment_intake import Reading
+from manager.operations.segments.segment_intake import ExaminationTools
 from manager.store.segments.segment_store import KEY
 from manager.store.segments.trash import INDEXES, RESULTS, SEGMENTS, TrashEntry
 from shared.frozen import frozen
@@ -103,7 +103,7 @@ def day_of(now_s: float) -> str:
 
 
 def sweep(
-    db: Database, reading: Reading, older_than_s: float, now_s: float, actor: Actor = CLOCK
+    db: Database, reading: ExaminationTools, older_than_s: float, now_s: float, actor: Actor = CLOCK
 ) -> Swept:
     """Move files that no row names to the trash of today; delete those that have ended.
 
@@ -138,7 +138,9 @@ def sweep(
     return Swept(dict(moved), deleted)
 
 
-def sweep_trash(db: Database, reading: Reading, now_s: float, actor: Actor = CLOCK) -> Swept:
+def sweep_trash(
+    db: Database, reading: ExaminationTools, now_s: float, actor: Actor = CLOCK
+) -> Swept:
     """Delete from the trash what has ended; give back what a row needs and nobody else has.
 
     Returns what was given back as moved. Raises as `sweep`.
@@ -168,7 +170,7 @@ def sweep_trash(db: Database, reading: Reading, now_s: float, actor: Actor = CLO
 
 
 def empty_trash(
-    db: Database, reading: Reading, keep_s: float, share: float, now_s: float
+    db: Database, reading: ExaminationTools, keep_s: float, share: float, now_s: float
 ) -> Emptied:
     """Delete what lies in the trash for longer than so long, at most a share of all files at once.
 
@@ -203,7 +205,7 @@ def empty_trash(
     return Emptied(len(gone), sum(one.size_bytes for one in gone), len(over) - len(gone))
 
 
-def trash_days(reading: Reading, keep_s: float) -> list[TrashDay]:
+def trash_days(reading: ExaminationTools, keep_s: float) -> list[TrashDay]:
     """Return what lies in the trash by day, the oldest first. Raises BusyError."""
     files, sizes = Counter[str](), Counter[str]()
     for entry in reading.trash.entries():
@@ -215,7 +217,7 @@ def trash_days(reading: Reading, keep_s: float) -> list[TrashDay]:
     ]
 
 
-def trash_files(reading: Reading, day: str, most: int) -> list[TrashFile]:
+def trash_files(reading: ExaminationTools, day: str, most: int) -> list[TrashFile]:
     """Return at most so many files that lie in the trash of a day, by name. Raises BusyError."""
     found = (
         TrashFile(
@@ -292,7 +294,7 @@ def _log(name: str) -> tuple[int, str] | None:
     return (int(found[1]), found[2]) if found else None
 
 
-def _files(reading: Reading) -> Iterator[tuple[str, float]]:
+def _files(reading: ExaminationTools) -> Iterator[tuple[str, float]]:
     """Yield the names of files that rows could name, each with when it came to be there."""
     layout = reading.layout
     for key, since_s in reading.store.listed():
@@ -320,13 +322,13 @@ def _named(kept: Path, paths: Iterable[Path]) -> Iterator[tuple[str, float]]:
             yield path.relative_to(kept).as_posix(), found.st_ctime
 
 
-def _is_there(reading: Reading, name: str) -> bool:
+def _is_there(reading: ExaminationTools, name: str) -> bool:
     if name.startswith(SEGMENTS):
         return reading.store.has(name.removeprefix(SEGMENTS))
     return (reading.layout.kept / name).exists()
 
 
-def _delete(reading: Reading, name: str) -> None:
+def _delete(reading: ExaminationTools, name: str) -> None:
     if name.startswith(SEGMENTS):
         reading.store.delete(name.removeprefix(SEGMENTS))
     else:

@@ -14,7 +14,7 @@ from typing import Final
 from manager.db.engine import Database
 from manager.db.segments import segments
 from manager.operations.actor import Actor, note
-from manager.operations.segments.segment_intake import Reading, keep_files
+from manager.operations.segments.segment_intake import ExaminationTools, keep_files
 from manager.store.durable_files import full_disk_said
 from manager.store.errors import StoreError
 from manager.store.segments.index_summary import IndexSummary, summary_of
@@ -32,7 +32,7 @@ COPY_BYTES: Final = 1024**2
 
 
 def purge_trash(
-    db: Database, reading: Reading, rewrite: Rewrite, actor: Actor, now_ms: int
+    db: Database, reading: ExaminationTools, rewrite: Rewrite, actor: Actor, now_ms: int
 ) -> tuple[int, int]:
     """Rewrite or delete what the trash holds of excluded hosts; return (rewritten, deleted).
 
@@ -63,7 +63,10 @@ def purge_trash(
 
 
 def _excluded_in(
-    reading: Reading, entry: TrashEntry, summary: IndexSummary | None, excluded: Collection[str]
+    reading: ExaminationTools,
+    entry: TrashEntry,
+    summary: IndexSummary | None,
+    excluded: Collection[str],
 ) -> set[str] | None:
     """Return which excluded hosts a file holds; an empty set where no index says which.
 
@@ -78,7 +81,7 @@ def _excluded_in(
         return None  # an index that went with its segment
 
 
-def _index(reading: Reading, entry: TrashEntry) -> tuple[Path, IndexSummary | None]:
+def _index(reading: ExaminationTools, entry: TrashEntry) -> tuple[Path, IndexSummary | None]:
     """Return the index of a segment of the trash and what it says; None: there is none."""
     path = Path()
     if entry.was.startswith(INDEXES):
@@ -92,7 +95,7 @@ def _index(reading: Reading, entry: TrashEntry) -> tuple[Path, IndexSummary | No
     return path, None
 
 
-def _indexes(reading: Reading, entry: TrashEntry) -> Iterator[Path]:
+def _indexes(reading: ExaminationTools, entry: TrashEntry) -> Iterator[Path]:
     """Yield where the index of a segment of the trash may be: there, or where it was."""
     folder = reading.layout.trash
     days = sorted(path.name for path in folder.glob("*-*-*"))
@@ -103,7 +106,7 @@ def _indexes(reading: Reading, entry: TrashEntry) -> Iterator[Path]:
 
 
 def _rewritten(
-    reading: Reading,
+    reading: ExaminationTools,
     rewrite: Rewrite,
     entry: TrashEntry,
     index: Path,
@@ -144,7 +147,7 @@ def _rewritten(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _delete(reading: Reading, entry: TrashEntry) -> None:
+def _delete(reading: ExaminationTools, entry: TrashEntry) -> None:
     """Delete a file of the trash, of a segment with its index."""
     if entry.key:
         for index in _indexes(reading, entry):

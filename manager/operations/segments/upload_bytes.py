@@ -13,7 +13,7 @@ from manager.db.segments import transfers
 from manager.db.segments.transfers import TransferRow
 from manager.errors import GoneError
 from manager.operations.segments.upload_gaps import filled, read_gaps, write_gaps
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.wire.uploads import FileDigests, split_blocks
 
 __all__ = ["note_arrived", "note_bytes", "note_whole"]
@@ -56,7 +56,7 @@ def note_whole(db: Database, row: TransferRow, found: FileDigests, now_ms: int) 
         values |= {
             "state": "refused",
             "ended_ms": now_ms,
-            "result": agreeing(
+            "result": with_plurals(
                 f"its SHA-256 was wrong {checks} times; the last was {found.sha256}"
             ),
         }

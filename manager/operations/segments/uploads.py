@@ -93,7 +93,7 @@ def begin_upload(
     asked.check(settings)
     with db.read() as tx:
         known = _known_file(tx, agent, asked)
-        outstanding_bytes = transfers.outstanding_bytes(tx)
+        outstanding_bytes = transfers.bytes_outstanding(tx)
     if known is None:
         parts.check_room(outstanding_bytes + asked.size_bytes)
     with db.write() as tx:

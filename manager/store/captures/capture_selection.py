@@ -19,7 +19,7 @@ from manager.store.errors import StoreError
 from shared.frozen import frozen
 from shared.urls import reversed_host_key
 
-__all__ = ["Conditions", "Picked", "Row", "Selecting"]
+__all__ = ["CaptureSelection", "Conditions", "Picked", "Row"]
 
 KEPT_ROWS: Final = 20_000
 ROWS_AT_ONCE: Final = 2_000
@@ -114,7 +114,7 @@ ORDER BY filename, capture_offset
 """
 
 
-class Selecting:
+class CaptureSelection:
     """A DuckDB for one selection; used by one thread at a time. Close it."""
 
     def __init__(self, memory_bytes: int, spill: Path) -> None:

@@ -28,7 +28,7 @@ from shared.archive.reader import StoredCapture, iter_captures
 from shared.archive.verify import verify_segment
 from shared.errors import LimitError, PrsmError
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 from shared.urls import host_of, reversed_host_key
 
 __all__ = ["Examined", "RefusedSegment", "SegmentJob", "examine_segment"]
@@ -98,7 +98,7 @@ def examine_segment(job: SegmentJob) -> Examined | RefusedSegment:
             return RefusedSegment("the segment holds no capture; there is nothing to keep")
         if verified.last_ms is not None and verified.last_ms > job.now_ms + FUTURE_MS:
             return RefusedSegment(
-                agreeing(
+                with_plurals(
                     f"a capture is dated {(verified.last_ms - job.now_ms) // 60_000} minutes after "
                     "now: set the clock of the agent's machine; 'full' asks again later"
                 )

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pyarrow import ArrowException
 
 from shared.frozen import frozen
-from shared.plurals import agreeing
+from shared.plurals import with_plurals
 
 __all__ = [
     "FileProblem",
@@ -60,7 +60,7 @@ def verified_size(found: int | None, expected: int | None) -> Verdict:
     if found is None:
         return Verdict(FileProblem.MISSING)
     if expected is not None and found != expected:
-        detail = agreeing(f"{found} bytes instead of {expected}")
+        detail = with_plurals(f"{found} bytes instead of {expected}")
         return Verdict(FileProblem.WRONG_SIZE, detail, size_bytes=found)
     return Verdict(None, size_bytes=found)
 

@@ -147,7 +147,7 @@ def test_who_starts_again_what_was_stopped(
     words = ["--home", str(home), "start"]
     refused = CliRunner().invoke(main, words)
     assert (refused.exit_code, "prs schedule cron" in refused.stderr) == (1, True)
-    assert start_methods.who_starts_again(home) == "nobody starts it but you: prs run"
+    assert start_methods.start_method_again(home) == "nobody starts it but you: prs run"
     start_methods.arrange(settings, "cron")
     said = CliRunner().invoke(main, words)
     assert said.exit_code == 0
@@ -167,11 +167,11 @@ def test_who_starts_again_what_was_stopped(
     assert "it ended with 3; prs run shows why" in CliRunner().invoke(main, words).stderr
     prs.unlink()
     assert "cannot be started (No such file" in CliRunner().invoke(main, words).stderr
-    assert "within the hour" in start_methods.who_starts_again(home)
+    assert "within the hour" in start_methods.start_method_again(home)
     start_methods.arrange(settings, "systemd")
     called = tmp_path / "called"
     (tmp_path / "bin" / "systemctl").write_text(f'#!/bin/sh\necho "$@" > {called}\n')
-    assert "prs start" in start_methods.who_starts_again(home)
+    assert "prs start" in start_methods.start_method_again(home)
     assert CliRunner().invoke(main, words).stdout == (
         f"systemd has started it: {unit_path(home).name}\n"
     )
@@ -183,4 +183,4 @@ def test_who_starts_again_what_was_stopped(
     assert not called.exists()
     (tmp_path / "bin" / "crontab").write_text("#!/bin/sh\necho not allowed >&2\nexit 1\n")
     unit_path(home).unlink()
-    assert "not known: crontab -l: not allowed" in start_methods.who_starts_again(home)
+    assert "not known: crontab -l: not allowed" in start_methods.start_method_again(home)

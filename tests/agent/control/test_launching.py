@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.launcher_program import OVERDUE_S, TRY_S, Launching, launcher_words
+from agent.control.launcher_program import OVERDUE_S, TRY_S, LauncherProgram, launcher_words
 from agent.errors import HomeError
 
 PYTHON = '#!/bin/sh\necho "$@" >> "$(dirname "$0")/called"\n'
@@ -19,7 +19,7 @@ def test_only_an_archive_brings_a_launcher(tmp_path: Path) -> None:
     """Whoever was installed otherwise is told so, and has nothing to be told later."""
     with pytest.raises(HomeError, match="not installed from an archive"):
         launcher_words(tmp_path)
-    assert not Launching(tmp_path).look(is_open=True)
+    assert not LauncherProgram(tmp_path).look(is_open=True)
 
 
 @pytest.mark.parametrize("prefix", ["/usr", "/usr/local", "/", "/venv", "/versions/1.0/venv"])
@@ -28,7 +28,7 @@ def test_a_python_that_lies_shallow_brings_none(
 ) -> None:
     """As in a container, where packages go to /usr/local."""
     monkeypatch.setattr(sys, "prefix", prefix)
-    assert not Launching(tmp_path).look(is_open=True)
+    assert not LauncherProgram(tmp_path).look(is_open=True)
     if prefix != "/versions/1.0/venv":
         with pytest.raises(HomeError, match="not installed from an archive"):
             launcher_words(tmp_path)
@@ -47,7 +47,7 @@ def test_what_was_not_told_is_told_when_the_manager_answers(
     monkeypatch.setattr(sys, "prefix", str(binaries.parent))
     monkeypatch.delenv("INVOCATION_ID", raising=False)
     now_s = 5.0
-    updates = Launching(tmp_path / "data", lambda: now_s)
+    updates = LauncherProgram(tmp_path / "data", lambda: now_s)
     assert not updates.look(is_open=True)
     (tmp_path / "launcher" / "untold.json").write_text("[]")
     for _ in range(2):
@@ -96,8 +96,8 @@ def test_a_look_that_nobody_had_is_had(tmp_path: Path, monkeypatch: pytest.Monke
     installed_s = (release / "complete").stat().st_mtime
     now_s, epoch_s = 5.0, installed_s + OVERDUE_S
 
-    def launching() -> Launching:
-        return Launching(tmp_path / "data", lambda: now_s, lambda: epoch_s)
+    def launching() -> LauncherProgram:
+        return LauncherProgram(tmp_path / "data", lambda: now_s, lambda: epoch_s)
 
     assert not launching().look(is_open=True), "without a root it could believe nothing"
     (tmp_path / "launcher" / "root.json").touch()

@@ -11,7 +11,7 @@ from unittest.mock import ANY
 
 import pytest
 
-from agent.control.lock import HUNG_S, Holder, HomeLock, end, hanging, holder_of
+from agent.control.lock import HUNG_S, Holder, HomeLock, end, holder_of, hung_process
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
 
@@ -125,12 +125,12 @@ def test_only_who_promised_signs_of_life_can_hang(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     later = time.monotonic() + 10 * HUNG_S
     lock = HomeLock.take(path)
-    assert not hanging(path, sleep=lambda _: None, now_s=lambda: later)
+    assert not hung_process(path, sleep=lambda _: None, now_s=lambda: later)
     lock.release()
-    assert not hanging(path, sleep=lambda _: None, now_s=lambda: later)
+    assert not hung_process(path, sleep=lambda _: None, now_s=lambda: later)
     lock = HomeLock.take(path, signs=True)
-    assert not hanging(path, sleep=lambda _: None)
-    assert hanging(path, sleep=lambda _: None, now_s=lambda: later)
+    assert not hung_process(path, sleep=lambda _: None)
+    assert hung_process(path, sleep=lambda _: None, now_s=lambda: later)
     size = path.stat().st_size
     lock.alive()
     assert path.stat().st_size == size, "a full disk must not keep it from living"
@@ -141,7 +141,7 @@ def test_only_the_one_that_hung_is_ended(tmp_path: Path) -> None:
     """Two starts at a time see it hang: the slower one leaves the faster one's agent alone."""
     path = tmp_path / "lock"
     lock = HomeLock.take(path, signs=True)
-    hung = hanging(path, sleep=lambda _: None, now_s=lambda: time.monotonic() + 10 * HUNG_S)
+    hung = hung_process(path, sleep=lambda _: None, now_s=lambda: time.monotonic() + 10 * HUNG_S)
     assert hung is not None
     signals: list[int] = []
     gone = end(
@@ -161,5 +161,5 @@ def test_one_that_wakes_up_does_not_hang(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     lock = HomeLock.take(path, signs=True)
     later = time.monotonic() + 10 * HUNG_S
-    assert not hanging(path, sleep=lambda _: lock.alive(), now_s=lambda: later)
+    assert not hung_process(path, sleep=lambda _: lock.alive(), now_s=lambda: later)
     lock.release()

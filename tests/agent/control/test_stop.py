@@ -6,14 +6,14 @@ import asyncio
 import os
 import signal
 
-from agent.control.stop import Stopping
+from agent.control.stop import StopRequest
 
 
 def test_waiting_ends_with_the_wish() -> None:
     """A pause of an hour is over when the agent is to stop; the first reason stays."""
 
-    async def work() -> Stopping:
-        stopping = Stopping()
+    async def work() -> StopRequest:
+        stopping = StopRequest()
         waiting = asyncio.ensure_future(stopping.pause(3600.0))
         await asyncio.sleep(0)
         stopping.ask("first")
@@ -29,7 +29,7 @@ def test_signals_are_a_wish() -> None:
     """SIGTERM asks; it does not end the process in the middle of something."""
 
     async def work() -> str:
-        stopping = Stopping()
+        stopping = StopRequest()
         stopping.listen()
         os.kill(os.getpid(), signal.SIGTERM)
         await stopping.pause(3600.0)
@@ -43,7 +43,7 @@ def test_a_pause_without_a_wish_ends_by_itself() -> None:
     """Nothing is asked for when the time is over."""
 
     async def work() -> bool:
-        stopping = Stopping()
+        stopping = StopRequest()
         await stopping.pause(0.0)
         return stopping.asked
 
@@ -54,7 +54,7 @@ def test_all_who_pause_are_woken_and_one_may_give_up() -> None:
     """A pause that was cancelled is nobody's business any more; after the wish nobody waits."""
 
     async def work() -> list[BaseException | None]:
-        stopping = Stopping()
+        stopping = StopRequest()
         pauses = [asyncio.ensure_future(stopping.pause(3600.0)) for _ in range(3)]
         await asyncio.sleep(0)
         pauses[0].cancel()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from agent.runners.event_gathering import GatheringSelector, gathering_loop
+from agent.runners.event_gathering import GatheringSelector, new_event_loop
 
 
 class Clock:
@@ -109,5 +109,5 @@ def test_an_event_loop_runs_on_it() -> None:
             os.close(ours)
             os.close(theirs)
 
-    with asyncio.Runner(loop_factory=gathering_loop) as runner:
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
         assert runner.run(read()) == b"word"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from launcher.switch import how_it_runs
+from launcher.switch import start_command_of
 from tests.agent.app.scene import scene
 from tests.programs import program
 from tools.demo.system import wait_for
@@ -102,7 +102,7 @@ def test_systemd_keeps_the_agent_alive_and_lets_it_stop(tmp_path: Path) -> None:
             it.until(f"process {count}", lived, seconds=LONG_S)
 
         until_processes(2)
-        assert how_it_runs(main_pid()) == ("systemctl", "--user", "start", unit.name)
+        assert start_command_of(main_pid()) == ("systemctl", "--user", "start", unit.name)
         os.kill(main_pid(), signal.SIGKILL)
         until_processes(3)
         os.kill(main_pid(), signal.SIGSTOP)

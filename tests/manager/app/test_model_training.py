@@ -20,7 +20,7 @@ from manager.db.measurement import predictions
 from manager.distance import Lesson, Probes, Taught, learn
 from manager.errors import BusyError
 from manager.intake.workers.workers import Limits
-from manager.operations.measurement.distance_model import Learning
+from manager.operations.measurement.distance_model import ModelTraining
 from tests.manager.operations.measurement.test_distance_model import probed
 from tests.manager.operations.rounds.test_rounds import probing
 from tests.postgres import database, database_url, postgres_server, sqlite_template
@@ -70,7 +70,7 @@ def test_a_killed_child_is_replaced(
     world = probing(database, "a")
     probed(world, "a")
     learner = ChildLearner()
-    model = Learning(learner)
+    model = ModelTraining(learner)
     killer = threading.Thread(target=kill_a_child, args=(children,))
     try:
         killer.start()
@@ -79,7 +79,7 @@ def test_a_killed_child_is_replaced(
             with pytest.raises(BusyError, match="the process that was to do this died"):
                 model.refresh(database, world.now_ms)
         killer.join()
-        assert Learning(learner).refresh(database, world.now_ms)
+        assert ModelTraining(learner).refresh(database, world.now_ms)
     finally:
         learner.close()
     with database.read() as tx:

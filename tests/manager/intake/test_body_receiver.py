@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from manager.intake.body_receiver import GATHERED_BYTES, Receiving, SlowSenderError, receive
+from manager.intake.body_receiver import GATHERED_BYTES, ReceiveLimits, SlowSenderError, receive
 from manager.store import Spool, Spooled, StoreFullError
 from shared.errors import LimitError
 from tests.manager.store.full_disk import full_after
 
-PATIENT = Receiving(idle_s=10, least_bytes_per_s=100)
+PATIENT = ReceiveLimits(idle_s=10, least_bytes_per_s=100)
 
 
 async def sent(chunks: Iterable[bytes]) -> AsyncIterator[bytes]:
@@ -27,7 +27,7 @@ def take(
     *,
     limit_bytes: int = 10**7,
     declared_bytes: int | None = None,
-    patience: Receiving = PATIENT,
+    patience: ReceiveLimits = PATIENT,
     clock: Callable[[], float] = lambda: 0.0,
 ) -> Spooled:
     return asyncio.run(
@@ -87,7 +87,7 @@ def test_a_sender_that_stops_is_given_up(spool: Spool) -> None:
         await asyncio.Event().wait()
 
     with pytest.raises(SlowSenderError, match=r"nothing came for 0\.01 s"):
-        take(spool, stalls(), patience=Receiving(idle_s=0.01, least_bytes_per_s=0))
+        take(spool, stalls(), patience=ReceiveLimits(idle_s=0.01, least_bytes_per_s=0))
     assert list(spool.folder.iterdir()) == []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from manager.app.alerts.alerts import alert_desk
 from manager.db.engine import Database
-from manager.operations.health.system_figures import how_it_stands
+from manager.operations.health.system_figures import system_figures_of
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.people.api_tokens import Holder, make_token
 from manager.operations.people.clients import register_client
@@ -55,7 +55,7 @@ def _search(world: World, folder: Path) -> Search:
     settings = read_settings(folder)
     desk = alert_desk(
         settings,
-        lambda: how_it_stands(world.db, folder, world.policy, world.now_ms),
+        lambda: system_figures_of(world.db, folder, world.policy, world.now_ms),
         list,
         list,
         (),

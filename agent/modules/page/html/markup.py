@@ -26,7 +26,7 @@ from agent.modules.page.html.further_elements import Further, further_elements
 from shared.frozen import frozen
 from shared.native import library
 
-__all__ = ["Item", "Markup", "by_tree", "leading_on"]
+__all__ = ["Item", "Markup", "by_tree", "links_of_markup"]
 
 Item = str | Element
 
@@ -91,7 +91,7 @@ class _Written:
     further: str
 
 
-def leading_on(body: bytes, codec: str, agent_token: str) -> tuple[Markup, str]:
+def links_of_markup(body: bytes, codec: str, agent_token: str) -> tuple[Markup, str]:
     """Return what leads on, in document order, and a note as `elements` has it.
 
     codec: of the body, as `charset_of` returns it. agent_token: whose `<meta>` counts, beside

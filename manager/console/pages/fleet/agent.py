@@ -34,8 +34,8 @@ from manager.operations.rounds.rounds import RoundRow
 from manager.operations.segments.sending_limits import (
     ALL_DAY,
     limit_sending,
+    limits_for_agent,
     read_limits,
-    sending_of,
     spoken_limits,
 )
 from shared.day_times import window_text
@@ -129,9 +129,9 @@ def show(visit: Visit) -> Response:
             for row in audit_page(visit.db, limit=ROWS_SHOWN, subject=name)
         ],
         refetched=refetches_of(visit.db, name),
-        sending=sending_of(detail.view.row),
-        sending_said=spoken_limits(sending_of(detail.view.row)),
-        hours=_shown_hours(sending_of(detail.view.row)),
+        sending=limits_for_agent(detail.view.row),
+        sending_said=spoken_limits(limits_for_agent(detail.view.row)),
+        hours=_shown_hours(limits_for_agent(detail.view.row)),
         grace=figures.duration(visit.policy.grace_s * 1000),
         position_shown=position_as_shown(detail.view.row.latitude, detail.view.row.longitude),
     )

@@ -15,7 +15,7 @@ from manager.console.language import _, ngettext
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit
 from manager.operations.identity.enrolment import JoinToken, issue_join_token, revoke_join_token
-from manager.operations.identity.join_tokens import joining_of
+from manager.operations.identity.join_tokens import join_token_status
 from shared.wire.names import hash_of_key
 
 __all__ = ["PAGES"]
@@ -80,7 +80,7 @@ def revoke(visit: Visit) -> Response:
 def _page(
     visit: Visit, name: str, token_hash: str, token: JoinToken | None = None, *, status: int = 200
 ) -> Response:
-    joining = joining_of(visit.db, name, token_hash, visit.now_ms)
+    joining = join_token_status(visit.db, name, token_hash, visit.now_ms)
     return visit.page("join_token.html", status=status, token=token, joining=joining)
 
 

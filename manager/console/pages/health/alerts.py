@@ -16,7 +16,7 @@ from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
-from manager.operations.health.alert_views import Alerts, Going, current_alerts, send_test
+from manager.operations.health.alert_views import Alerts, OngoingTrouble, current_alerts, send_test
 from manager.operations.health.silences import (
     SilenceRow,
     add_window,
@@ -56,7 +56,7 @@ KINDS: Final = (
     "event",
 )
 TOLD: Final = ("yes", "silent")
-KEYS: Final[dict[str, Callable[[Going], Any]]] = {
+KEYS: Final[dict[str, Callable[[OngoingTrouble], Any]]] = {
     "what": lambda one: one.key,
     "since": lambda one: one.since_ms,
     "told": lambda one: one.told_ms,
@@ -93,7 +93,7 @@ def _seen(visit: Visit) -> Alerts:
     return current_alerts(visit.db, visit.door.alerts, visit.now_ms)
 
 
-def _rows(seen: Alerts, listing: Listing) -> list[Going]:
+def _rows(seen: Alerts, listing: Listing) -> list[OngoingTrouble]:
     text, kind, told = (listing.filters[name] for name in ("q", "kind", "told"))
     rows = [
         one
@@ -140,7 +140,7 @@ def export(visit: Visit) -> Response:
     return csv_response("alerts", HEADER, (_cells(one) for one in rows))
 
 
-def _cells(one: Going) -> list[Cell]:
+def _cells(one: OngoingTrouble) -> list[Cell]:
     return [
         one.key,
         one.text,

@@ -32,7 +32,7 @@ from manager.operations.health.alerts import few_hosts
 from manager.operations.health.silences import list_silences
 from manager.operations.hosts.host_views import count_hosts
 from manager.operations.identity.managers import list_managers
-from manager.operations.ownership.ineffective_rules import what_cannot_hold
+from manager.operations.ownership.ineffective_rules import ineffective_rules_of
 from manager.operations.people.audit_log import audit_page
 from manager.operations.planning.plans import last_applied
 from manager.operations.releases.release_views import list_releases, running_out
@@ -79,7 +79,11 @@ def overview(visit: Visit) -> Response:
     wanting += few_notices(few_hosts(visit.db, agents, visit.door.alerts.limits.hosts_share))
     wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
     wanting += notices(
-        _troubled(visit, agents), recent, what_cannot_hold(visit.db), visit.now_ms, _given_up(visit)
+        _troubled(visit, agents),
+        recent,
+        ineffective_rules_of(visit.db),
+        visit.now_ms,
+        _given_up(visit),
     )
     loud = _not_silenced(visit, wanting)
     progress = _progress(visit)

@@ -27,7 +27,7 @@ from manager.operations.hosts.bans import ban_host, lift_ban
 from manager.operations.hosts.host_views import DIRECTORIES_MOST, HostDetail, host_detail
 from manager.operations.hosts.hosts import exclude_host, include_host
 from manager.operations.hosts.name_lookups import look_up_again
-from manager.operations.hosts.preconditions import why_not_merged, why_not_split
+from manager.operations.hosts.preconditions import merge_obstacle, split_obstacle
 from manager.operations.ownership.pins import pin_unit, unpin_units
 from manager.operations.ownership.unit_moves import move_unit
 from manager.operations.rounds.rounds import current_round
@@ -76,7 +76,7 @@ def show(visit: Visit) -> Response:
         distances=near,
         farther=len(distances) - len(near),
         units_now=units_now,
-        why_nobody="" if detail.rights else _why_nobody(visit, detail),
+        why_nobody="" if detail.rights else _no_owner_reason(visit, detail),
         is_split=len(units_now) > 1,
         orders=newest_orders(detail)[:ROWS_MOST],
         sums=newest_sums(detail)[:ROWS_MOST],
@@ -111,7 +111,7 @@ def _unsplit(visit: Visit, host: HostRow, *, is_split: bool) -> Unable | None:
     """Return why the host cannot be split, or its pieces merged, now."""
     if not visit.may("operator"):
         return None
-    refused = (why_not_merged if is_split else why_not_split)(visit.db, host.key)
+    refused = (merge_obstacle if is_split else split_obstacle)(visit.db, host.key)
     return None if refused is None else Unable(spoken(str(refused)))
 
 
@@ -138,7 +138,7 @@ def _nearest_first(
     return sorted(fleet, key=place)
 
 
-def _why_nobody(visit: Visit, detail: HostDetail) -> str:
+def _no_owner_reason(visit: Visit, detail: HostDetail) -> str:
     """Say why no agent may fetch a host now."""
     if detail.host.excluded_ms:
         return _("nobody: the host is excluded")
@@ -216,7 +216,7 @@ def include(visit: Visit) -> Response:
         return _ask(
             visit,
             _("Include %(host)s again?", host=known.key),
-            *_why_excluded(known, visit.now_ms),
+            *_exclusion_reason(known, visit.now_ms),
             _("It is probed and placed as new, and fetched with the lists that follow."),
             do="include",
             about={"host": known.key},
@@ -228,7 +228,7 @@ def include(visit: Visit) -> Response:
     )
 
 
-def _why_excluded(host: HostRow, now_ms: int) -> list[str]:
+def _exclusion_reason(host: HostRow, now_ms: int) -> list[str]:
     """Say when and why a host was excluded, as its owner may have wished it."""
     if not host.excluded_ms:
         return []

@@ -50,7 +50,7 @@ HEADER: Final = (
 
 
 @frozen
-class Going:
+class SearchProgress:
     """How a search goes on. more: where its next part is; older: the next page; both may be no.
 
     shown: lines so far. back_to_ms: how far back it has looked.
@@ -107,7 +107,7 @@ def show(visit: Visit) -> Response:
         newest=next(iter(list_reports(visit.db, limit=1)), None),
         problem=problem,
         found=found,
-        going=_going(listing, found, 0),
+        going=_search_progress(listing, found, 0),
         marked="mark" in visit.query,
         days=[figures.iso(visit.now_ms - back * DAY_MS)[:10] for back in (0, 1)],
         kinds=KINDS,
@@ -124,7 +124,7 @@ def more(visit: Visit) -> Response:
         "log_rows.html",
         listing=listing,
         found=found,
-        going=_going(listing, found, shown),
+        going=_search_progress(listing, found, shown),
         marked=False,
     )
 
@@ -139,15 +139,15 @@ def _found(visit: Visit, listing: Listing, most: int, patience_s: float) -> Foun
     )
 
 
-def _going(listing: Listing, found: FoundLines, shown: int) -> Going:
+def _search_progress(listing: Listing, found: FoundLines, shown: int) -> SearchProgress:
     shown += len(found.lines)
     if found.mark is None:
-        return Going(shown, "", "", found.back_to_ms)
+        return SearchProgress(shown, "", "", found.back_to_ms)
     mark = str(found.mark)
     if shown >= listing.size:
-        return Going(shown, "", listing.url(mark=mark), found.back_to_ms)
+        return SearchProgress(shown, "", listing.url(mark=mark), found.back_to_ms)
     more_url = listing.url(f"{HERE}/more", mark=mark, shown=shown)
-    return Going(shown, more_url, listing.url(mark=mark), found.back_to_ms)
+    return SearchProgress(shown, more_url, listing.url(mark=mark), found.back_to_ms)
 
 
 def export(visit: Visit) -> Response:

@@ -64,14 +64,16 @@ def _listing(visit: Visit) -> Listing:
     )
 
 
-def _where(listing: Listing) -> PlanFilter:
+def _plan_path(listing: Listing) -> PlanFilter:
     applied = listing.filters["applied"]
     return PlanFilter(listing.filters["method"], applied == "yes" if applied else None)
 
 
 def _cut(visit: Visit, listing: Listing) -> Cut:
     def page(limit: int, offset: int) -> tuple[int, list[PlanHead]]:
-        found = plan_page(visit.db, _where(listing), sort=listing.sort, limit=limit, offset=offset)
+        found = plan_page(
+            visit.db, _plan_path(listing), sort=listing.sort, limit=limit, offset=offset
+        )
         return found.total, found.plans
 
     return listing.load(page)
@@ -87,7 +89,7 @@ def show(visit: Visit) -> Response:
 def export(visit: Visit) -> Response:
     """Send all plans that match as CSV, however many."""
     listing = _listing(visit)
-    found = every_plan(visit.db, _where(listing), sort=listing.sort)
+    found = every_plan(visit.db, _plan_path(listing), sort=listing.sort)
     return csv_response("plans", HEADER, map(_cells, found))
 
 

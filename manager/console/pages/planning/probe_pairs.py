@@ -47,7 +47,7 @@ def _listing(visit: Visit) -> Listing:
     )
 
 
-def _where(listing: Listing) -> PairFilter:
+def _filter(listing: Listing) -> PairFilter:
     given = listing.filters
     return PairFilter(given["agent"], given["host"], days_of(given["older"]), given["reached"])
 
@@ -59,7 +59,7 @@ def show(visit: Visit) -> Response:
     # One more than is shown says whether there is another page; all of them are never counted.
     found = pairs(
         visit.db,
-        _where(listing),
+        _filter(listing),
         visit.now_ms,
         sort=listing.sort,
         limit=listing.size + 1,
@@ -81,7 +81,7 @@ def show(visit: Visit) -> Response:
 def export(visit: Visit) -> Response:
     """Send all that match as CSV, however many."""
     listing = _listing(visit)
-    found = every_pair(visit.db, _where(listing), visit.now_ms, sort=listing.sort)
+    found = every_pair(visit.db, _filter(listing), visit.now_ms, sort=listing.sort)
     return csv_response("distances", HEADER, map(_cells, found))
 
 

@@ -94,13 +94,15 @@ def _listing(visit: Visit) -> Listing:
     )
 
 
-def _where(listing: Listing) -> RoundFilter:
+def _round_path(listing: Listing) -> RoundFilter:
     return RoundFilter(listing.filters["method"], listing.filters["state"])
 
 
 def _cut(visit: Visit, listing: Listing) -> Cut:
     def page(limit: int, offset: int) -> tuple[int, list[RoundRow]]:
-        found = round_page(visit.db, _where(listing), sort=listing.sort, limit=limit, offset=offset)
+        found = round_page(
+            visit.db, _round_path(listing), sort=listing.sort, limit=limit, offset=offset
+        )
         return found.total, found.rounds
 
     return listing.load(page)
@@ -135,7 +137,7 @@ def _progress(visit: Visit, number: int) -> Progress:
 def export(visit: Visit) -> Response:
     """Send all rounds that match as CSV, however many."""
     listing = _listing(visit)
-    found = every_round(visit.db, _where(listing), sort=listing.sort)
+    found = every_round(visit.db, _round_path(listing), sort=listing.sort)
     return csv_response("rounds", HEADER, map(_cells, found))
 
 

@@ -66,7 +66,7 @@ NOBODY_HEARS: Final = Unable(
 
 
 @frozen
-class Coming:
+class IncomingTransfer:
     """A transfer with how far it is, 0 to 100."""
 
     row: ListedTransfer
@@ -90,7 +90,7 @@ def show(visit: Visit) -> Response:
         "collection.html",
         listing=listing,
         before=before,
-        rows=[_coming(row) for row in rows[: listing.size]],
+        rows=[_incoming_transfers(row) for row in rows[: listing.size]],
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,
         orders=orders[:ORDERS_SHOWN],
         orders_cut=len(orders) > ORDERS_SHOWN,
@@ -128,9 +128,9 @@ def _transfers(
     )
 
 
-def _coming(row: ListedTransfer) -> Coming:
+def _incoming_transfers(row: ListedTransfer) -> IncomingTransfer:
     there = row.size_bytes - missing_bytes(read_gaps(row.gaps))
-    return Coming(row, 100 * there // max(1, row.size_bytes))
+    return IncomingTransfer(row, 100 * there // max(1, row.size_bytes))
 
 
 def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent.modules.page.html.markup import by_tree, leading_on
+from agent.modules.page.html.markup import by_tree, links_of_markup
 from agent.modules.page.links import PageLinks, links_of
 from tests.fixtures_dir import FIXTURES
 
@@ -17,7 +17,7 @@ BASES = FIXTURES / "url-pairs" / "w3lib_html.json"
 def links(html: str, header: bytes = b"", max_links: int = 100) -> PageLinks:
     """Return what the tree says of a page, if the compiled reader says the same."""
     tree, _ = by_tree(html.encode(), "utf-8")
-    found, _ = leading_on(html.encode(), "utf-8", "prsm")
+    found, _ = links_of_markup(html.encode(), "utf-8", "prsm")
     links, compiled = (
         links_of(each, header, PAGE, "utf-8", agent_token="prsm", max_links=max_links)
         for each in (tree, found)

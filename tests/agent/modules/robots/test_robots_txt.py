@@ -16,7 +16,7 @@ from agent.modules.robots.robots_txt import (
     check_product_token,
     directives,
     parse,
-    reading,
+    parse_in_portions,
 )
 from shared.errors import SettingError
 from shared.urls import canonical
@@ -234,7 +234,7 @@ def test_in_portions_it_is_read_as_in_one_piece(lines: list[str]) -> None:
     for portion in (4, 5, 6):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(robots_txt, "PORTION", portion)
-            assert len(list(reading(body, "prsm"))) >= len(lines)
+            assert len(list(parse_in_portions(body, "prsm"))) >= len(lines)
             assert parse(body, "prsm") == whole
 
 
@@ -245,7 +245,7 @@ def test_a_long_one_has_many_breaks(line: bytes) -> None:
     """Whatever 500 KiB are full of, no portion is more than a small part of them."""
     body = b"User-agent: *\nDisallow: /" + line * (MAX_BYTES // len(line))
     pieces = len(line) if line == b"*" else MAX_BYTES // robots_txt.PORTION
-    assert len(list(reading(body[:MAX_BYTES], "prsm"))) >= pieces
+    assert len(list(parse_in_portions(body[:MAX_BYTES], "prsm"))) >= pieces
 
 
 @given(

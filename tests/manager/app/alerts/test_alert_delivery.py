@@ -31,7 +31,7 @@ from manager.clock import Clock
 from manager.db import Database
 from manager.operations.health.alert_views import Way, send_test
 from manager.operations.health.alerts import Message
-from manager.operations.health.system_figures import Standing
+from manager.operations.health.system_figures import SystemFigures
 from manager.operations.people.audit_log import audit_page
 from manager.settings import AlertSettings, read_settings
 from shared.errors import SettingError
@@ -199,7 +199,7 @@ def test_a_database_that_is_away_is_one_line_of_the_log(
     with running(tmp_path) as prsm:
         stands = prsm.manager.alerts.standing
 
-        def standing() -> Standing:
+        def standing() -> SystemFigures:
             with database.read():
                 return stands()
 

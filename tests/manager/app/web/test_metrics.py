@@ -14,7 +14,7 @@ from prometheus_client import generate_latest
 from manager.app.web.metrics import Metrics
 from manager.clock import Clock
 from manager.errors import BusyError
-from manager.operations.health.system_figures import Standing
+from manager.operations.health.system_figures import SystemFigures
 from manager.settings import ServerSettings
 from shared.errors import SettingError
 from tests.manager.running import fill, running
@@ -57,7 +57,7 @@ def test_strangers_make_no_series(tmp_path: Path) -> None:
 def test_a_database_that_is_gone_leaves_the_rest() -> None:
     """Scrapes go on, and say for how long."""
 
-    def gone() -> Standing:
+    def gone() -> SystemFigures:
         raise BusyError("gone")
 
     text = scraped(Metrics(gone, lambda: 0, lambda: 7.5))
@@ -114,5 +114,5 @@ def test_the_dashboard_names_only_what_there_is(tmp_path: Path) -> None:
     assert unseen <= {"prsm_leader_epoch", "prsm_round"}, unseen
 
 
-def _never() -> Standing:
+def _never() -> SystemFigures:
     raise BusyError("nobody asks")

@@ -14,7 +14,7 @@ from manager.operations.people.users import list_users, set_role
 from manager.operations.planning.plans import list_plans, plan_detail
 from manager.operations.rounds.rounds import current_round
 from manager.operations.segments.collection_orders import list_orders
-from manager.operations.segments.sending_limits import sending_of
+from manager.operations.segments.sending_limits import limits_for_agent
 from shared.wire.positions import Position
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor
@@ -319,7 +319,7 @@ def test_limits_that_were_changed_meanwhile_stay(prsm: Running, person: Visitor)
     answer = browser.submit(hours, weekday="02:00-08:00")
     assert answer.status_code == 409
     assert f"{KYOTO}: changed since it was shown" in answer.text
-    sending = sending_of(agent_detail(db, KYOTO, prsm.clock()).view.row)
+    sending = limits_for_agent(agent_detail(db, KYOTO, prsm.clock()).view.row)
     assert sending is not None
     assert (sending.bytes_per_s, sending.weekday) == (500_000, [(0, 1440)])
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from manager.app.alerts.alerts import alert_desk
 from manager.db.engine import Database
 from manager.operations.actor import CLOCK, note
-from manager.operations.health.alert_views import Going, current_alerts
+from manager.operations.health.alert_views import OngoingTrouble, current_alerts
 from manager.operations.health.alerts import Limits, Message, messages
 from manager.operations.health.silences import add_window, end_quiet, silence
-from manager.operations.health.system_figures import how_it_stands
+from manager.operations.health.system_figures import system_figures_of
 from manager.operations.people.audit_log import audit_page
 from manager.settings import read_settings
 from tests.manager.operations.world import ADMIN, World
@@ -26,13 +26,13 @@ def happen(world: World, action: str, *subjects: str, **detail: str) -> None:
 
 
 def told(world: World) -> list[Message]:
-    seen = how_it_stands(world.db, Path("/"), world.policy, world.now_ms)
+    seen = system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
     return messages(world.db, seen, [], OFF, 3600, world.now_ms)
 
 
-def shown(world: World, tmp_path: Path) -> list[Going]:
+def shown(world: World, tmp_path: Path) -> list[OngoingTrouble]:
     def standing() -> object:
-        return how_it_stands(world.db, Path("/"), world.policy, world.now_ms)
+        return system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
 
     desk = alert_desk(read_settings(tmp_path), standing, list, list, [])  # type: ignore[arg-type]
     return current_alerts(world.db, desk, world.now_ms).troubles

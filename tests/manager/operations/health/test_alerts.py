@@ -32,7 +32,7 @@ from manager.operations.health.silences import (
     silence,
     tell_nobody,
 )
-from manager.operations.health.system_figures import Standing, how_it_stands
+from manager.operations.health.system_figures import SystemFigures, system_figures_of
 from manager.operations.identity.managers import (
     LeaderRow,
     forget_manager,
@@ -62,8 +62,8 @@ LIMITS = Limits(
 RESEND_S = 3600.0
 
 
-def standing(world: World) -> Standing:
-    return how_it_stands(world.db, Path("/"), world.policy, world.now_ms)
+def standing(world: World) -> SystemFigures:
+    return system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
 
 
 def told(world: World, limits: Limits = LIMITS) -> list[Message]:
@@ -117,7 +117,7 @@ def test_a_folder_that_is_away_is_a_trouble_and_hides_no_other(
     world = World(database)
 
     def told_of(folder: Path, now_ms: int) -> list[Message]:
-        seen = how_it_stands(database, folder, world.policy, now_ms)
+        seen = system_figures_of(database, folder, world.policy, now_ms)
         return messages(database, seen, [], LIMITS, RESEND_S, now_ms)
 
     (begun,) = told_of(tmp_path / "away", world.now_ms)

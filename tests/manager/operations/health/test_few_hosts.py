@@ -18,7 +18,7 @@ from manager.operations.health.few_hosts import (
     few_of_manager,
     trouble_of,
 )
-from manager.operations.health.system_figures import how_it_stands
+from manager.operations.health.system_figures import system_figures_of
 from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.hosts.name_lookups import look_up_again
@@ -31,7 +31,7 @@ LIMITS = replace(Limits(0, 0, 0, 0, 0, 0, 0), hosts_share=0.5)
 
 
 def told(world: World, limits: Limits = LIMITS) -> list[Message]:
-    seen = how_it_stands(world.db, Path("/"), world.policy, world.now_ms)
+    seen = system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
     return messages(world.db, seen, [], limits, 3600.0, world.now_ms)
 
 

@@ -15,7 +15,7 @@ from manager.operations.actor import Actor
 from manager.operations.fleet.agents import agent_detail, list_agents, order_command
 from manager.operations.fleet.contact import is_restart, subscribe, sync, unsubscribe
 from manager.operations.health.alerts import Limits, troubles
-from manager.operations.health.system_figures import how_it_stands
+from manager.operations.health.system_figures import system_figures_of
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.people.audit_log import audit_page
 from shared.wire.sync import Capacity
@@ -56,7 +56,7 @@ def test_an_agent_that_left_is_left_and_never_lost(database: Database, *, plain:
         assert "left by M5" in how.reason
         assert not how.attention
         assert list(agent_notices(views["a"], world.now_ms)) == []
-        standing = how_it_stands(database, Path("/"), world.policy, world.now_ms)
+        standing = system_figures_of(database, Path("/"), world.policy, world.now_ms)
         assert standing.agents["left"] == 1
         found = troubles(standing, 0, [], {}, LIMITS, world.now_ms)
         assert not [one for one in found if one.key.endswith(":a")]

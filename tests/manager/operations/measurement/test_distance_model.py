@@ -16,7 +16,7 @@ from manager.db.rounds import rounds
 from manager.distance import Lesson, Taught, learn
 from manager.errors import BusyError, NotLeadingError
 from manager.operations.logs.log_summary import UnitSum
-from manager.operations.measurement.distance_model import AGE_MS, Learning
+from manager.operations.measurement.distance_model import AGE_MS, ModelTraining
 from manager.operations.planning.requested_probes import order_probes
 from manager.operations.rounds.round_progress import begin_crawl
 from manager.operations.rounds.tick import tick
@@ -40,7 +40,7 @@ def round_state(database: Database) -> str:
     return "none" if current is None else current.state
 
 
-def tick_beside(world: World, learning: Learning) -> None:
+def tick_beside(world: World, learning: ModelTraining) -> None:
     """Tick as a manager does that learns and plans beside it."""
     tick(world.db, world.now_ms, world.policy, planner=None)
     begin_crawl(world.db, lambda: world.now_ms, world.policy, make_plan, learning.is_learned)
@@ -69,7 +69,7 @@ def failing(_: Lesson) -> Taught | None:
 
 def test_a_tick_waits_for_no_model_but_a_plan_does(database: Database) -> None:
     """While probes are open nothing is learned; when all came, the round waits, not the tick."""
-    world, learning = probing(database, "a", "b"), Learning()
+    world, learning = probing(database, "a", "b"), ModelTraining()
     probed(world, "a", "b")
     tick_beside(world, learning)
     tick_beside(world, learning)
@@ -82,7 +82,7 @@ def test_a_tick_waits_for_no_model_but_a_plan_does(database: Database) -> None:
 def test_what_comes_meanwhile_does_not_put_a_plan_off(database: Database) -> None:
     """The plan waits for what had come when the last probe was done."""
     world = probing(database, "a", "b")
-    learning = Learning()
+    learning = ModelTraining()
     probed(world, "a", "b")
     tick_beside(world, learning)
     learning.refresh(database, world.now_ms)
@@ -93,7 +93,7 @@ def test_what_comes_meanwhile_does_not_put_a_plan_off(database: Database) -> Non
 
 def test_a_plan_waits_for_what_was_probed_last(database: Database) -> None:
     """Where a probe was ordered when all were done, the plan goes by what that one brought, too."""
-    world, learning = probing(database, "a", "b"), Learning()
+    world, learning = probing(database, "a", "b"), ModelTraining()
     probed(world, "a", "b")
     tick_beside(world, learning)
     assert learning.refresh(database, world.now_ms)
@@ -111,7 +111,7 @@ def test_a_plan_waits_for_what_was_probed_last(database: Database) -> None:
 
 def test_a_round_without_a_measurement_is_planned(database: Database) -> None:
     """Where nothing can be learned from what came, nothing is waited for."""
-    world, learning = probing(database, "a", "b"), Learning(lambda _: None)
+    world, learning = probing(database, "a", "b"), ModelTraining(lambda _: None)
     probed(world, "a", "b")
     tick_beside(world, learning)
     assert not learning.refresh(database, world.now_ms)
@@ -128,7 +128,7 @@ def test_a_plan_goes_by_the_model_before_where_none_can_be_made(database: Databa
         asked.append(lesson)
         return failing(lesson)
 
-    learning = Learning(dying)
+    learning = ModelTraining(dying)
     probed(world, "a", "b")
     tick_beside(world, learning)
     with pytest.raises(BusyError, match="died"):
@@ -143,7 +143,7 @@ def test_a_plan_goes_by_the_model_before_where_none_can_be_made(database: Databa
 
 def test_what_came_is_learned_beside_the_tick(database: Database) -> None:
     """Once, until something new comes and ten minutes are over."""
-    world, learning = probing(database, "a"), Learning()
+    world, learning = probing(database, "a"), ModelTraining()
     probed(world, "a")
     assert learning.refresh(database, world.now_ms)
     assert not learning.refresh(database, world.now_ms)
@@ -165,7 +165,7 @@ def test_who_asks_while_it_is_made_makes_no_other(database: Database) -> None:
         assert go_on.wait(60)
         return learn(lesson)
 
-    learning = Learning(slowly)
+    learning = ModelTraining(slowly)
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(learning.refresh, database, world.now_ms)
         assert begun.wait(60)
@@ -191,7 +191,7 @@ def test_a_model_that_knows_less_replaces_none(database: Database) -> None:
     """What comes last stays only where it knows as much."""
     world = probing(database, "a")
     probed(world, "a")
-    learning = Learning(raced(database, 77))
+    learning = ModelTraining(raced(database, 77))
     assert not learning.refresh(database, world.now_ms)
     assert made_ms(database) == 77
 
@@ -205,7 +205,7 @@ def test_who_leads_no_more_enters_no_model(database: Database) -> None:
         raise NotLeadingError("another manager leads")
 
     with pytest.raises(NotLeadingError):
-        Learning().refresh(database.fenced(refuse), world.now_ms)
+        ModelTraining().refresh(database.fenced(refuse), world.now_ms)
     assert made_ms(database) is None
 
 

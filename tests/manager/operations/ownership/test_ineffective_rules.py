@@ -5,7 +5,7 @@ from __future__ import annotations
 from manager.db.engine import Database
 from manager.operations.fleet.agents import retire
 from manager.operations.hosts.bans import ban_host
-from manager.operations.ownership.ineffective_rules import what_cannot_hold
+from manager.operations.ownership.ineffective_rules import ineffective_rules_of
 from manager.operations.ownership.pins import pin_unit
 from manager.operations.rounds.rounds import start_round
 from tests.manager.operations.kept_worlds import kept_world
@@ -15,10 +15,10 @@ from tests.manager.operations.world import ADMIN, World
 def test_what_holds_is_not_mentioned(database: Database) -> None:
     """A pin that stands, and a ban that leaves somebody."""
     world = crawled(database)
-    assert what_cannot_hold(database) == []
+    assert ineffective_rules_of(database) == []
     pin_unit(database, "h1.jp", "a", "agreed", ADMIN, world.now_ms)
     ban_host(database, "h2.jp", "a", "asked for", ADMIN, world.now_ms)
-    assert what_cannot_hold(database) == []
+    assert ineffective_rules_of(database) == []
 
 
 def test_a_pin_of_an_agent_that_is_gone_is_said(database: Database) -> None:
@@ -27,7 +27,7 @@ def test_a_pin_of_an_agent_that_is_gone_is_said(database: Database) -> None:
     pin_unit(database, "h1.jp", "a", "agreed", ADMIN, world.now_ms)
     ban_host(database, "h2.jp", "b", "asked for", ADMIN, world.now_ms)
     retire(database, "a", ADMIN, world.now_ms)
-    pinned, waits = what_cannot_hold(database)
+    pinned, waits = ineffective_rules_of(database)
     assert pinned.host == "http://h1.jp:80/"
     assert pinned.what == "http://h1.jp:80/ is pinned to a, which is ignored"
     assert pinned.why == "a was retired"

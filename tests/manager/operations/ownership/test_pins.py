@@ -17,7 +17,7 @@ from manager.operations.hosts.bans import ban_host
 from manager.operations.hosts.host_split import split_host
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.hosts.hosts import exclude_host
-from manager.operations.ownership.pin_rules import Standing, load_standing
+from manager.operations.ownership.pin_rules import EffectivePins, load_standing
 from manager.operations.ownership.pins import list_pins, pin_unit, pin_units, unpin_units
 from manager.operations.people.audit_log import audit_page
 from manager.operations.planning.plan_application import apply_plan
@@ -288,5 +288,5 @@ def test_where_nobody_decided_nothing_is_asked_of_each_unit(database: Database) 
         sa.event.listen(
             tx.connection, "before_cursor_execute", lambda *given: asked.append(given[2])
         )
-        assert load_standing(tx, range(1, 5000)) == Standing()
+        assert load_standing(tx, range(1, 5000)) == EffectivePins()
     assert len(asked) == 1

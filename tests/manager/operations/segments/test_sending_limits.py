@@ -11,8 +11,8 @@ from manager.operations.people.audit_log import audit_page
 from manager.operations.segments.sending_limits import (
     ALL_DAY,
     limit_sending,
+    limits_for_agent,
     read_limits,
-    sending_of,
     spoken_limits,
 )
 from shared.errors import FormatError
@@ -38,7 +38,7 @@ def test_an_agent_hears_of_its_limits(database: Database) -> None:
     with database.read() as tx:
         row = agents.by_name(tx, "a")
     assert row is not None
-    assert spoken_limits(sending_of(row)) == "as its site says"
+    assert spoken_limits(limits_for_agent(row)) == "as its site says"
 
 
 @pytest.mark.parametrize(

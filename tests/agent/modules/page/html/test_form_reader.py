@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from agent.modules.page.html.form_reader import MOST_CHARACTERS, FormReader
-from agent.modules.page.html.markup import by_tree, leading_on
+from agent.modules.page.html.markup import by_tree, links_of_markup
 from agent.modules.page.links import links_of
 from agent.pipeline.link_kinds import LinkKind
 
@@ -19,7 +19,7 @@ def sent(html: str, codec: str = "utf-8") -> list[str]:
     body = html.encode(codec, "xmlcharrefreplace")
     one, other = (
         links_of(found, b"", PAGE, codec, agent_token="prsm", max_links=999)
-        for found, _ in (leading_on(body, codec, "prsm"), by_tree(body, codec))
+        for found, _ in (links_of_markup(body, codec, "prsm"), by_tree(body, codec))
     )
     assert one == other
     return [

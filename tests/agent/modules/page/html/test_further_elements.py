@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.modules.page.html import markup
 from agent.modules.page.html.further_elements import Further, further_elements
-from agent.modules.page.html.markup import by_tree, leading_on
+from agent.modules.page.html.markup import by_tree, links_of_markup
 
 TOKEN = "prsm"
 
@@ -17,7 +17,7 @@ TOKEN = "prsm"
 def compiled(page: str) -> list[Further]:
     """Return what the compiled reader makes of a page."""
     assert markup._function() is not None
-    return [*leading_on(page.encode(), "utf-8", TOKEN)[0].further]
+    return [*links_of_markup(page.encode(), "utf-8", TOKEN)[0].further]
 
 
 PIECES = (
@@ -177,8 +177,8 @@ def test_they_are_read_where_a_tree_is_asked_for_the_rest() -> None:
     """A page whose tree matters has further elements like any other, in any encoding."""
     for codec in ("utf-8", "cp932", "utf-16-le"):
         body = "<template><a href=日本></template><p cite='日本'>".encode(codec)
-        assert leading_on(body, codec, TOKEN) == by_tree(body, codec)
-        assert [*leading_on(body, codec, TOKEN)[0].further] == [("p", {"cite": "日本"})]
+        assert links_of_markup(body, codec, TOKEN) == by_tree(body, codec)
+        assert [*links_of_markup(body, codec, TOKEN)[0].further] == [("p", {"cite": "日本"})]
 
 
 @pytest.mark.parametrize("piece", ["<p style=", "<form><option", "<option>", "<!--[if", "<a on=''"])

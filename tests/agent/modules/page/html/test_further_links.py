@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.modules.page.html.markup import by_tree, leading_on
+from agent.modules.page.html.markup import by_tree, links_of_markup
 from agent.modules.page.links import links_of
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
@@ -17,7 +17,7 @@ def kinds(html: str, off: tuple[int, ...] = ()) -> list[tuple[str, str]]:
     one, other = (
         links_of(found, b"", PAGE, "utf-8", agent_token="prsm", max_links=99, off=off)
         for found, _ in (
-            leading_on(html.encode(), "utf-8", "prsm"),
+            links_of_markup(html.encode(), "utf-8", "prsm"),
             by_tree(html.encode(), "utf-8"),
         )
     )

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.modules.page.html import markup
-from agent.modules.page.html.markup import by_tree, leading_on
+from agent.modules.page.html.markup import by_tree, links_of_markup
 from agent.modules.page.links import PageLinks, links_of
 from shared import native
-from shared.native import library, made_for, why_none
+from shared.native import absence_reason, library, made_for
 
 PAGE = "http://a.example/dir/page.html"
 TOKEN = "prsm"
@@ -45,7 +45,7 @@ def both(body: bytes, codec: str = "utf-8") -> tuple[PageLinks, PageLinks]:
     """Return the links of a page, as the compiled reader finds them and as the tree does."""
     compiled, tree = (
         links_of(found, b"", PAGE, codec, agent_token=TOKEN, max_links=10_000)
-        for found, _ in (leading_on(body, codec, TOKEN), by_tree(body, codec))
+        for found, _ in (links_of_markup(body, codec, TOKEN), by_tree(body, codec))
     )
     return compiled, tree
 
@@ -54,7 +54,7 @@ def test_it_was_made_for_this_machine() -> None:
     """The environment that tests run in has it; else nothing here would be tested."""
     assert platform.machine() in ("x86_64", "aarch64")
     assert library() is not None
-    assert why_none() == ""
+    assert absence_reason() == ""
     assert read(b"<a href=x>") == "x\0"
 
 
@@ -214,8 +214,8 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """`PRSM_NATIVE=no` reads pages in Python, and so does a machine that nothing was made for."""
     monkeypatch.setenv(native.OFF, "no")
     assert library() is None
-    assert why_none() == "PRSM_NATIVE=no"
-    found, note = leading_on(b"<a href=x>", "utf-8", TOKEN)
+    assert absence_reason() == "PRSM_NATIVE=no"
+    found, note = links_of_markup(b"<a href=x>", "utf-8", TOKEN)
     assert (list(found.items), note) == ([("a", {"href": "x"})], "")
 
 
@@ -223,14 +223,14 @@ def test_it_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_damaged_library_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Pages are read all the same."""
     monkeypatch.setattr(native, "FOLDER", tmp_path)
-    assert why_none() == f"no code was made for {platform.machine()}"
+    assert absence_reason() == f"no code was made for {platform.machine()}"
     native._looked_for.cache_clear()
     there = made_for(platform.machine())
     there.parent.mkdir()
     shutil.copy(Path(__file__), there)
     assert library() is None
-    assert "invalid ELF header" in why_none()
-    assert list(leading_on(b"<a href=x>", "utf-8", TOKEN)[0].items) == [("a", {"href": "x"})]
+    assert "invalid ELF header" in absence_reason()
+    assert list(links_of_markup(b"<a href=x>", "utf-8", TOKEN)[0].items) == [("a", {"href": "x"})]
 
 
 @pytest.mark.usefixtures("_anew")
@@ -246,7 +246,7 @@ def test_a_library_of_other_sources_is_none(
     with (copy / "root.zig").open("a") as source:
         source.write("// changed\n")
     assert library() is None
-    assert why_none() == (
+    assert absence_reason() == (
         f"prsm-{platform.machine()}.so was made from other sources than those here: "
         "run `make native`"
     )
