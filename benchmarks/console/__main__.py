@@ -32,8 +32,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.console.filling import HOST, Filled
-from benchmarks.console.looking import (
+from benchmarks.console.data import HOST, Filled
+from benchmarks.console.page_views import (
     LANGUAGES,
     PASSWORD,
     Look,
@@ -43,7 +43,7 @@ from benchmarks.console.looking import (
     p95,
     timed,
 )
-from benchmarks.console.serving import KINDS, Served, serve
+from benchmarks.console.served_manager import KINDS, Served, serve
 from benchmarks.console.whole import Download, download, search_all
 from tests.e2e.manager_process import prsm
 

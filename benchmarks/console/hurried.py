@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from benchmarks.tidying import engine_of, tidy
+from benchmarks.vacuum import engine_of, tidy
 from manager.db import Database
 from manager.db.engine import Transaction
 from manager.db.migrate import migrate

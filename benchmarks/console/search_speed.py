@@ -18,8 +18,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from benchmarks.console.filling import HOST, Filled, fill
-from benchmarks.console.serving import KINDS, SERVER
+from benchmarks.console.data import HOST, Filled, fill
+from benchmarks.console.served_manager import KINDS, SERVER
 from manager.app.alerts.alerts import alert_desk
 from manager.db import Database
 from manager.operations.health.system_figures import system_figures_of

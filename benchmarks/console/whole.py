@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from benchmarks.console.serving import Served
+from benchmarks.console.served_manager import Served
 
 __all__ = ["Download", "download", "search_all"]
 

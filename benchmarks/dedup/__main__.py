@@ -22,11 +22,11 @@ from agent.modules.seen.generations import Generations
 from agent.modules.seen.interface import Filter, Seen
 from agent.modules.seen.lru import Layered, Lru
 from agent.modules.seen.pairs import Pairs
-from agent.modules.seen.rotating import RotatingBloom
+from agent.modules.seen.rotation import RotatingBloom
 from agent.modules.seen.stable import StableBloom, StableBloomLight
 from benchmarks.dedup.crawl import us_per_link
+from benchmarks.dedup.ledger_savings import SOURCE_LRU_KEY_BYTES, most_saved
 from benchmarks.dedup.report import Runs, draw_all, print_crawl, print_runs, print_table_1
-from benchmarks.dedup.saving import SOURCE_LRU_KEY_BYTES, most_saved
 from benchmarks.dedup.simulate import Mistakes, behind_front, make_front, run_alone
 from benchmarks.dedup.speed import SOURCE_TABLE_1, table_1, urls_per_s
 from benchmarks.dedup.stream import SOURCE_LINKS, Stream, make_stream

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.dedup.saving import SOURCE_LRU_KEY_BYTES, lru_bytes_for
+from benchmarks.dedup.ledger_savings import SOURCE_LRU_KEY_BYTES, lru_bytes_for
 from benchmarks.dedup.simulate import Mistakes
 from benchmarks.dedup.speed import SOURCE_TABLE_1
 from benchmarks.plot import Figure, Points, draw

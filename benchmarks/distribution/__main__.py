@@ -30,7 +30,7 @@ from typing import Any, Final
 
 import httpx
 
-from benchmarks.distribution.filling import Filled, fill, key_of
+from benchmarks.distribution.data import Filled, fill, key_of
 from tests.e2e.nginx import nginx_in_front
 from tools.held_port import HeldPort
 

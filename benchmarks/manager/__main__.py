@@ -31,7 +31,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from benchmarks.manager.filling import Filled, key_of, name_of
+from benchmarks.manager.data import Filled, key_of, name_of
 from benchmarks.manager.fleet import Load, send
 from benchmarks.manager.limit import count_lines_s
 from benchmarks.manager.reports import found_hosts, log_body, renamed

@@ -21,7 +21,7 @@ from collections import Counter, deque
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from benchmarks.manager.filling import GENERATION, ROUND, Filled, key_of, name_of
+from benchmarks.manager.data import GENERATION, ROUND, Filled, key_of, name_of
 from shared.wire.sync import Capacity, Counters, SyncRequest
 
 __all__ = ["Load", "Messages", "Told", "send"]

@@ -18,7 +18,7 @@ from typing import Final
 import uvicorn
 from fastapi import FastAPI
 
-from benchmarks.manager.filling import GENERATION, ROUND
+from benchmarks.manager.data import GENERATION, ROUND
 from shared.wire.sync import Permit, SyncAnswer, SyncRequest
 
 __all__ = ["count_lines_s"]

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Final
 
-from benchmarks.manager.filling import ROUND
+from benchmarks.manager.data import ROUND
 from shared.wire.crawl_log import LogName, encode_name, request_line
 from shared.wire.gzip_stream import compress
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import httpx
 
-from benchmarks.manager.filling import Filled, fill
+from benchmarks.manager.data import Filled, fill
 from tests.e2e.manager_process import ManagerProcess, running_manager
 from tests.e2e.nginx import nginx_in_front, wait_for_front
 from tests.postgres import running_server

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from client.cli.changes import changes
-from client.cli.getting import get
+from client.cli.get import get
 from client.cli.hosts import hosts
 from client.cli.login import login
 from client.errors import DiskError

@@ -5,7 +5,7 @@ is called most; `door` says who comes in, `keys` looks up and `syncs` answers ma
 `uploads` says how many reports may come at once.
 """
 
-from manager.agent_api import collection, joining, messages, releases, tus
+from manager.agent_api import collection, join, messages, releases, tus
 from manager.agent_api.door import AgentDoor, known_agent
 from manager.agent_api.keys import Keys
 from manager.agent_api.sync_route import PATH as SYNC_PATH
@@ -28,6 +28,6 @@ __all__ = [
 
 ROUTES = [
     route
-    for subject in (messages, joining, tus, collection, releases)
+    for subject in (messages, join, tus, collection, releases)
     for route in subject.router.routes
 ]

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from manager.agent_api.door import Agent, AgentDoor, door_of
-from manager.agent_api.sending import OpenFile
+from manager.agent_api.streams import OpenFile
 from manager.errors import LimitError, SlowDownError
 from manager.intake.body_receiver import receive
 from manager.intake.client_disconnect import while_connected

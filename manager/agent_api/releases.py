@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, Field
 
 from manager.agent_api.door import Agent, AgentDoor, door_of
-from manager.agent_api.sending import OpenFile
+from manager.agent_api.streams import OpenFile
 from manager.errors import NotFoundError
 from manager.operations.releases import release_views, rollouts, update_reports
 from manager.operations.releases.rollouts import Offer

@@ -12,6 +12,7 @@ from __future__ import annotations
 from manager.assignment.errors import RightError, RuleError
 from manager.assignment.groups import AddressGroups, Merge
 from manager.assignment.held import HeldThen, UnitInterval
+from manager.assignment.host_shares import most_requests, share_ms
 from manager.assignment.liveness import (
     AgentFacts,
     AgentKind,
@@ -31,7 +32,6 @@ from manager.assignment.permits import (
     manager_time,
 )
 from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
-from manager.assignment.sharing import most_requests, share_ms
 from manager.assignment.words import clock_time, spoken_duration
 
 __all__ = [

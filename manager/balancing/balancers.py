@@ -20,7 +20,7 @@ from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.errors import BalancingError
 from manager.balancing.exchange import exchange
 from manager.balancing.lp import assign_by_lp
-from manager.balancing.placing import place
+from manager.balancing.placement import place
 from manager.balancing.plan import Plan, draw_up, spoken
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms, Problem, collapse

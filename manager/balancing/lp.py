@@ -15,8 +15,8 @@ import numpy as np
 from manager.balancing.arrays import NOBODY, IntArray
 from manager.balancing.bound import Bound
 from manager.balancing.cost import agent_costs, makespan
-from manager.balancing.easing import ease_busiest
-from manager.balancing.placing import place
+from manager.balancing.load_transfer import ease_busiest
+from manager.balancing.placement import place
 from manager.balancing.problem import Atoms
 from manager.balancing.relaxation import Relaxed, relax
 

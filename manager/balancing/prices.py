@@ -19,7 +19,7 @@ import numpy as np
 from manager.balancing.arrays import FloatArray, IntArray, Matrix
 from manager.balancing.bound import Bound
 from manager.balancing.cost import agent_costs, makespan
-from manager.balancing.easing import ease_busiest
+from manager.balancing.load_transfer import ease_busiest
 from manager.balancing.problem import Atoms
 
 __all__ = ["Filled", "assign_by_prices"]

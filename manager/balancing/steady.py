@@ -22,11 +22,11 @@ import numpy as np
 from manager.balancing.arrays import NOBODY, FloatArray, IntArray
 from manager.balancing.bound import Bound, lower_bound
 from manager.balancing.cost import agent_costs, makespan
-from manager.balancing.easing import ease_busiest
 from manager.balancing.errors import BalancingError
 from manager.balancing.exchange import exchange
+from manager.balancing.load_transfer import ease_busiest
 from manager.balancing.part import part_of
-from manager.balancing.placing import place
+from manager.balancing.placement import place
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms
 from manager.balancing.tree import TreeOptions, equalise

@@ -27,7 +27,6 @@ from manager.distance.doubts import (
     usual_changes,
 )
 from manager.distance.errors import DistanceError
-from manager.distance.graph import SpanningTree, landmarks, network_distance, spanning_tree
 from manager.distance.lessons import Lesson, Taught, learn
 from manager.distance.line_counts import (
     LineRange,
@@ -38,6 +37,7 @@ from manager.distance.line_counts import (
 from manager.distance.measured import Measured, State, ms_per_kbyte
 from manager.distance.nearest import nearest_pairs
 from manager.distance.prediction import Model, Places, Probes, fit
+from manager.distance.spanning_tree import SpanningTree, landmarks, network_distance, spanning_tree
 from manager.distance.spells import Spell
 from manager.distance.spread import (
     BINS_AN_OCTAVE,

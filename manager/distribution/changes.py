@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse, Response
 
 from manager.distribution.addresses import at_address
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.file_responses import FileToSend, SentFile
 from manager.distribution.segments import AfterFile, segment_path
-from manager.distribution.sending import FileToSend, SentFile
 from manager.distribution.times import time_ms
 from manager.operations.archive import archive_changes
 from manager.operations.archive.archive_changes import Change

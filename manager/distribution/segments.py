@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
-from manager.distribution.sending import FileToSend, SentFile
+from manager.distribution.file_responses import FileToSend, SentFile
 from manager.operations.archive.archive_files import SegmentRow, is_public, public_file, take_file
 
 __all__ = ["AfterFile", "router", "segment_path"]

@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse, Response
 
 from manager.distribution.addresses import at_address
 from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.file_responses import FileToSend, SentFile
 from manager.distribution.pages import selection_of, selection_sources
-from manager.distribution.sending import FileToSend, SentFile
 from manager.errors import UnknownFieldError
 from manager.operations.archive import selection_jobs
 from manager.operations.archive.selection_files import FORMS

@@ -5,14 +5,6 @@ Root and targets are signed by people, on machines that are not this one; snapsh
 the signing process (`manager.signing`). See ADR 120.
 """
 
-from manager.releases.making import (
-    add_signatures,
-    first_targets,
-    new_root,
-    signed_anew,
-    with_release,
-    without_release,
-)
 from manager.releases.metadata import (
     ROLES,
     Release,
@@ -23,6 +15,14 @@ from manager.releases.metadata import (
     read,
     releases_of,
     version_of,
+)
+from manager.releases.signed_metadata import (
+    add_signatures,
+    first_targets,
+    new_root,
+    signed_anew,
+    with_release,
+    without_release,
 )
 
 __all__ = [

@@ -14,8 +14,8 @@ from manager.settings.groups import (
     ServerSettings,
     Settings,
 )
-from manager.settings.reading import FORM, SETTINGS_FILE, documented, read_settings
 from manager.settings.secrecy import ExposedSecret, Exposure, exposed_secrets
+from manager.settings.settings_file import FORM, SETTINGS_FILE, documented, read_settings
 from manager.settings.shown import SettingLine, setting_lines
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import Any
 
 from shared.errors import SettingError
 from shared.settings.fields import check_group, nearest, shown
-from shared.settings.merging import merged
+from shared.settings.merge import merged
 from shared.settings.renamed import Renamed, rename
 from shared.settings.secrets import refuse_secret
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from benchmarks.console.filling import Filled
-from benchmarks.console.looking import NOT_LOOKED_AT, addresses, named_by, named_in_styles
+from benchmarks.console.data import Filled
+from benchmarks.console.page_views import NOT_LOOKED_AT, addresses, named_by, named_in_styles
 from manager.console.routes import PAGES
 
 FILES = (".csv", ".svg", "/file")

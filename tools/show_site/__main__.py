@@ -18,9 +18,9 @@ from pathlib import Path
 
 from tools.show_site import room
 from tools.show_site.centre import Centre
-from tools.show_site.installing import Installation
+from tools.show_site.installation import Installation
 from tools.show_site.partner import Partner
-from tools.show_site.updating import Update
+from tools.show_site.update import Update
 
 
 def main() -> None:

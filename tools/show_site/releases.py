@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from tools.bundle.build import make, make_again
 from tools.bundle.chosen import Platform
-from tools.bundle.making import make, make_again
 
 __all__ = ["FIRST", "NEXT", "NO_LAUNCHER", "NO_SYNC", "TAMPERED", "make_first", "make_others"]
 

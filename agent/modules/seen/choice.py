@@ -15,7 +15,7 @@ from agent.modules.seen.generations import Generations
 from agent.modules.seen.interface import Seen
 from agent.modules.seen.lru import Layered, Lru
 from agent.modules.seen.pairs import Pairs
-from agent.modules.seen.rotating import RotatingBloom
+from agent.modules.seen.rotation import RotatingBloom
 from agent.modules.seen.stable import StableBloomLight
 
 __all__ = ["STRUCTURES", "make_seen"]

@@ -160,7 +160,7 @@ def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bo
     """Return the condition that an agent may be given a unit to crawl it.
 
     As `nobody_else`; but of a host that is split so many agents may have pieces as have shares of
-    its rate (`manager.assignment.sharing`), each right known to keep the share that the lists
+    its rate (`manager.assignment.host_shares`), each right known to keep the share that the lists
     now say, and nobody probing it or fetching pages again. For queries over `hosts`.
     """
     in_group = sa.exists().where(rights.c.group_id == hosts.c.group_id)

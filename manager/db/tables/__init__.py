@@ -43,7 +43,7 @@ from manager.db.tables.managers import (
 from manager.db.tables.people import api_tokens, audit, login_failures, sessions, users
 from manager.db.tables.pins import bans, pins
 from manager.db.tables.records import activity, directory_sums, host_sums, reports
-from manager.db.tables.refetching import refetch_orders, refetch_pages
+from manager.db.tables.refetches import refetch_orders, refetch_pages
 from manager.db.tables.releases import (
     agent_releases,
     release_metadata,

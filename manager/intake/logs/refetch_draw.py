@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from manager.assignment.refetching import is_comparable
+from manager.assignment.refetch_rules import is_comparable
 
 __all__ = ["Draw", "DrawnLine"]
 

@@ -3,7 +3,7 @@
 As logs come in, pages are drawn at random, by ranks that no agent can know (`intake`). When the
 round is over, of each agent's pages 1% are ordered from others, some at least and so many at most,
 so a round of any size costs the same; all pages of one unit from one agent. Where the second agent
-differs a third decides (`manager.assignment.refetching`).
+differs a third decides (`manager.assignment.refetch_rules`).
 Invariants: a page is fetched under a right like any other: no address sees two robots, and rests
 are kept; a round never waits for it. Nobody fetches its own pages again. Who does not speak it, a
 plain agent or an older version, is asked for nothing; its own pages are compared all the same.
@@ -16,7 +16,7 @@ import secrets
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from manager.assignment.refetching import (
+from manager.assignment.refetch_rules import (
     needs_another,
     pages_to_draw,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from manager.assignment.refetching import Seen, Tally, Verdict, is_comparable, judge
+from manager.assignment.refetch_rules import Seen, Tally, Verdict, is_comparable, judge
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manager.balancing import NOBODY, Problem, collapse
-from manager.balancing.placing import place
+from manager.balancing.placement import place
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.operations.planning.balancing_problem import load_some

@@ -15,7 +15,7 @@ from manager.operations.search.hits import (
     Match,
     SearchResult,
 )
-from manager.operations.search.searching import Search
+from manager.operations.search.search import Search
 
 __all__ = [
     "HITS_MOST",

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manager.balancing import Problem, agent_costs, collapse, lower_bound, makespan
-from manager.balancing.easing import ease_busiest
-from manager.balancing.placing import place
+from manager.balancing.load_transfer import ease_busiest
+from manager.balancing.placement import place
 from manager.balancing.prices import assign_by_prices
 from tests.manager.balancing.problems import problems
 

@@ -23,7 +23,7 @@ from manager.balancing import (
     makespan,
     move,
 )
-from manager.balancing.placing import place
+from manager.balancing.placement import place
 from tests.manager.balancing.problems import path_tree, problems
 
 RULES: tuple[Accept, ...] = ("source", "improves")

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pytest
 from starlette.types import Message
 
-from manager.distribution import sending
+from manager.distribution import file_responses
 from manager.operations.archive.downloads import forget_downloads, list_downloads
 from manager.operations.people.audit_log import audit_page
 from manager.operations.people.clients import (
@@ -128,8 +128,8 @@ def test_a_revoked_token_ends_a_download(
     prsm: Running, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the middle of a file the connection ends, before the length that was declared."""
-    monkeypatch.setattr(sending, "ASK_AGAIN_S", -1.0)
-    monkeypatch.setattr(sending, "READ_BYTES", 64)
+    monkeypatch.setattr(file_responses, "ASK_AGAIN_S", -1.0)
+    monkeypatch.setattr(file_responses, "READ_BYTES", 64)
     collected(prsm, agent, [page(body=bytes(range(256)) * 20)])
     db = prsm.manager.db
     token = token_of(prsm)
@@ -227,7 +227,7 @@ def test_no_log_holds_a_token(
 )
 def test_a_name_is_no_header_and_no_folder(name: str) -> None:
     """Whatever a file is called, its name is one word of letters, digits and percent signs."""
-    said = sending.stream_headers(name)["content-disposition"]
+    said = file_responses.stream_headers(name)["content-disposition"]
     before, mark, written = said.partition("filename*=UTF-8''")
     assert (before, mark) == ("attachment; ", "filename*=UTF-8''")
     assert re.fullmatch(r"[A-Za-z0-9%._~-]+", written)

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import pytest
 
-from manager.agent_api.joining import EnrolRequest
+from manager.agent_api.join import EnrolRequest
 from manager.intake.logs.log_sections import Section
 from shared.wire import crawl_log, server_list
 from shared.wire.crawl_log import Comment, LogLine

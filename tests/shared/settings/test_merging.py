@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.settings import documented
 from shared.errors import SettingError
-from shared.settings.merging import merged
+from shared.settings.merge import merged
 
 FILE = """\
 # ours, by Sato

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.modules.seen.interface import Filter, Keys
 from agent.modules.seen.places import places_of
-from agent.modules.seen.rotating import RotatingBloom, best_hashes, keys_for
+from agent.modules.seen.rotation import RotatingBloom, best_hashes, keys_for
 from agent.modules.seen.stable import MAX, StableBloom, StableBloomLight, decrements
 
 COUNTERS = 1 << 16

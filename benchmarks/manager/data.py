@@ -12,7 +12,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from benchmarks.tidying import tidy
+from benchmarks.vacuum import tidy
 from manager.db import Database
 from manager.db.engine import Transaction
 from manager.db.migrate import migrate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from manager.assignment.refetching import (
+from manager.assignment.refetch_rules import (
     Seen,
     Tally,
     is_comparable,

@@ -71,7 +71,7 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     distance = rng.lognormal(size=(7, 100)).astype(np.float32)
     distance[rng.random(distance.shape) < 0.4] = NAN
     whole = network_distance(distance)
-    monkeypatch.setattr("manager.distance.graph._CELLS_AT_ONCE", 20)
+    monkeypatch.setattr("manager.distance.spanning_tree._CELLS_AT_ONCE", 20)
     assert np.array_equal(network_distance(distance), whole)
 
 

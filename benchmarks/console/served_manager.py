@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from benchmarks.console.filling import Filled, fill
+from benchmarks.console.data import Filled, fill
 from manager.store import Layout
 from tests.e2e.manager_process import ManagerProcess, running_manager
 from tests.postgres import running_server

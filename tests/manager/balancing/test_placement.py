@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from manager.balancing import NOBODY, Problem, collapse
-from manager.balancing.placing import place
+from manager.balancing.placement import place
 from tests.manager.balancing.problems import problems
 
 

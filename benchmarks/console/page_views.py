@@ -14,8 +14,8 @@ from urllib.parse import urldefrag, urljoin
 
 import httpx
 
-from benchmarks.console.filling import CONTROL, DOMAINS, HOST, ROUNDS, Filled
-from benchmarks.console.serving import Served
+from benchmarks.console.data import CONTROL, DOMAINS, HOST, ROUNDS, Filled
+from benchmarks.console.served_manager import Served
 from tests.manager.console.markup import read
 
 __all__ = [
