@@ -35,9 +35,14 @@ from manager.distance.line_counts import (
     with_right_lines,
 )
 from manager.distance.measured import Measured, State, ms_per_kbyte
+from manager.distance.minimum_spanning_tree import (
+    SpanningTree,
+    landmarks,
+    network_distance,
+    spanning_tree,
+)
 from manager.distance.nearest import nearest_pairs
 from manager.distance.prediction import Model, Places, Probes, fit
-from manager.distance.spanning_tree import SpanningTree, landmarks, network_distance, spanning_tree
 from manager.distance.spells import Spell
 from manager.distance.spread import (
     BINS_AN_OCTAVE,

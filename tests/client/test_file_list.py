@@ -10,7 +10,7 @@ import pytest
 from client import file_list
 from client.file_list import list_segments
 from tests.client.answering import server_of
-from tests.client.test_getting import listed
+from tests.client.test_run import listed
 
 NAMES = [f"{letter}.warc.gz" for letter in "abcdefg"]
 
