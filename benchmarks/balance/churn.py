@@ -17,7 +17,7 @@ from benchmarks.balance.methods import problem_of
 from benchmarks.balance.source import NAMES
 from benchmarks.balance.world import World, calibrated_world
 from manager.balancing import NOBODY, Plan, Problem, cost_matrix, make_plan
-from manager.distance import minimum_spanning_tree, nearest_pairs, network_distance
+from manager.distance import nearest_pairs, network_distance, spanning_tree
 
 __all__ = ["Churned", "Round", "churn"]
 
@@ -105,7 +105,7 @@ def _problem(
         names=tuple(NAMES[agent] for agent in here),
         costs=cost_matrix(volume, distance).costs,
         before=before,
-        edges=minimum_spanning_tree(between).edges,
+        edges=spanning_tree(between).edges,
         near=nearest_pairs(between),
     )
 

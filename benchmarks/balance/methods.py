@@ -22,7 +22,7 @@ from manager.balancing import (
     make_plan,
     relax,
 )
-from manager.distance import minimum_spanning_tree, nearest_pairs, network_distance
+from manager.distance import nearest_pairs, network_distance, spanning_tree
 
 __all__ = ["DEFAULT_ROWS", "Measured", "measure", "problem_of"]
 
@@ -52,7 +52,7 @@ def problem_of(world: World) -> Problem:
         names=NAMES,
         costs=cost_matrix(world.volume_kb, world.distance).costs,
         before=np.full(len(world.volume_kb), NOBODY, dtype=np.intp),
-        edges=minimum_spanning_tree(between).edges,
+        edges=spanning_tree(between).edges,
         near=nearest_pairs(between),
     )
 

@@ -22,9 +22,9 @@ from manager.distance import (
     believed,
     fit,
     landmarks,
-    minimum_spanning_tree,
     network_distance,
     on_the_whole,
+    spanning_tree,
     too_near,
 )
 from manager.operations.measurement.predictions import Learned
@@ -134,4 +134,4 @@ def tree_of(
         for first, second in before
         if first in row_of and second in row_of
     ]
-    return minimum_spanning_tree(between, kept)
+    return spanning_tree(between, kept)

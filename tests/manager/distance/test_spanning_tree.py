@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.distance import DistanceError, landmarks, minimum_spanning_tree, network_distance
+from manager.distance import DistanceError, landmarks, network_distance, spanning_tree
 
 NAN, INF = np.nan, np.inf
 cell = st.one_of(st.just(NAN), st.just(INF), st.integers(0, 6).map(float), st.floats(0, 1e6))
@@ -91,7 +91,7 @@ def test_negative_distances_are_refused() -> None:
 def test_the_tree_of_a_line() -> None:
     """Agents along a line are joined in their order."""
     place = np.array([0.0, 1.0, 3.0, 6.0])
-    tree = minimum_spanning_tree(np.abs(place[:, None] - place))
+    tree = spanning_tree(np.abs(place[:, None] - place))
     assert tree.edges.tolist() == [[0, 1], [1, 2], [2, 3]]
     assert tree.lengths.tolist() == [1, 2, 3]
     assert tree.neighbours == ((1,), (0, 2), (1, 3), (2,))
@@ -99,7 +99,7 @@ def test_the_tree_of_a_line() -> None:
 
 def test_of_equal_distances_the_first_agents_win() -> None:
     """Where all are equally far the tree is a star around the first."""
-    tree = minimum_spanning_tree(np.ones((5, 5)) - np.eye(5))
+    tree = spanning_tree(np.ones((5, 5)) - np.eye(5))
     assert tree.edges.tolist() == [[0, 1], [0, 2], [0, 3], [0, 4]]
 
 
@@ -107,7 +107,7 @@ def test_of_equal_distances_the_first_agents_win() -> None:
 def test_the_tree_spans_and_is_minimal(distance: npt.NDArray[np.float64]) -> None:
     """Every agent is reached by agents - 1 edges, and no other tree is shorter."""
     between = network_distance(distance)
-    tree = minimum_spanning_tree(between)
+    tree = spanning_tree(between)
     agents = len(distance)
     assert tree.edges.shape == (agents - 1, 2)
     component = list(range(agents))
@@ -128,7 +128,7 @@ def test_the_tree_spans_and_is_minimal(distance: npt.NDArray[np.float64]) -> Non
 @given(matrices())
 def test_equal_matrices_give_equal_trees(distance: npt.NDArray[np.float64]) -> None:
     """Ties, of which the matrices are full, are broken the same way every time."""
-    first, again = (minimum_spanning_tree(network_distance(distance.copy())) for _ in range(2))
+    first, again = (spanning_tree(network_distance(distance.copy())) for _ in range(2))
     assert np.array_equal(first.edges, again.edges)
     assert first.edges.tolist() == sorted(first.edges.tolist())
 
@@ -136,7 +136,7 @@ def test_equal_matrices_give_equal_trees(distance: npt.NDArray[np.float64]) -> N
 @pytest.mark.parametrize("agents", [0, 1])
 def test_nobody_and_one(agents: int) -> None:
     """Without a second agent there is no edge."""
-    tree = minimum_spanning_tree(network_distance(np.ones((agents, 3))))
+    tree = spanning_tree(network_distance(np.ones((agents, 3))))
     assert tree.edges.shape == (0, 2)
     assert len(tree.neighbours) == agents
 
@@ -145,7 +145,7 @@ def test_nobody_and_one(agents: int) -> None:
 def test_only_whole_distances_make_a_tree(between: npt.NDArray[np.float64]) -> None:
     """A matrix with gaps is refused: fill it with network_distance."""
     with pytest.raises(DistanceError, match="square and finite"):
-        minimum_spanning_tree(between)
+        spanning_tree(between)
 
 
 def test_a_tree_survives_noise_of_a_tenth() -> None:
@@ -155,10 +155,10 @@ def test_a_tree_survives_noise_of_a_tenth() -> None:
         place = rng.random((40, 3))
         hosts = rng.random((600, 3))
         distance = np.linalg.norm(place[:, None] - hosts, axis=2) * rng.lognormal(3, 0.5, 600)
-        tree = minimum_spanning_tree(network_distance(distance))
+        tree = spanning_tree(network_distance(distance))
         for _ in range(3):
             noisy = distance * (1 + rng.uniform(-0.1, 0.1, distance.shape))
-            later = minimum_spanning_tree(network_distance(noisy), tree.edges.tolist())
+            later = spanning_tree(network_distance(noisy), tree.edges.tolist())
             edges = {tuple(edge) for edge in tree.edges.tolist()}
             kept = edges & {tuple(edge) for edge in later.edges.tolist()}
             assert len(kept) >= 0.9 * 39
@@ -168,11 +168,11 @@ def test_a_tree_survives_noise_of_a_tenth() -> None:
 def test_an_edge_goes_when_another_is_shorter_by_the_margin() -> None:
     """A fifth shorter is not enough, a third is."""
     between = np.array([[0, 1, 5.0], [1, 0, 3], [5, 3, 0]])
-    before = minimum_spanning_tree(between)
+    before = spanning_tree(between)
     assert before.edges.tolist() == [[0, 1], [1, 2]]
     for length, edges in ((2.4, [[0, 1], [1, 2]]), (2.0, [[0, 1], [0, 2]])):
         between[0, 2] = between[2, 0] = length
-        later = minimum_spanning_tree(between, before.edges.tolist())
+        later = spanning_tree(between, before.edges.tolist())
         assert later.edges.tolist() == edges
         assert later.lengths.tolist() == [between[tuple(edge)] for edge in edges]
 

@@ -12,9 +12,9 @@ from manager.distance import (
     Probes,
     believed,
     fit,
-    minimum_spanning_tree,
     network_distance,
     on_the_whole,
+    spanning_tree,
     too_near,
 )
 
@@ -46,7 +46,7 @@ def shares(distance: FloatArray, volume: FloatArray, method: str) -> FloatArray:
         names=tuple(f"a{row}" for row in range(AGENTS)),
         costs=cost_matrix(volume, distance).costs,
         before=np.full(UNITS, NOBODY, dtype=np.intp),
-        edges=minimum_spanning_tree(network_distance(distance)).edges,
+        edges=spanning_tree(network_distance(distance)).edges,
     )
     after = make_plan(method, problem, Options(seed=1)).after
     return np.asarray(np.bincount(after, volume, AGENTS) / volume.sum())
