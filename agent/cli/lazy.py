@@ -32,7 +32,7 @@ class LazyGroup(Program):
         self._modules = modules
 
     def __call__(self, *args: Any, **settings: Any) -> Any:
-        """Be the program: end the process, with the command's exit code.
+        """Run the program and end the process with the command's exit code.
 
         A profiler or a debugger that watches still gets the end that it waits for.
         """

@@ -22,7 +22,7 @@ def keep_serving(folder: Path, serving: Serving) -> None:
 
 
 def forget_serving(folder: Path) -> None:
-    """Tell nobody any more."""
+    """Withdraw the announcement."""
     (folder / SERVING).unlink(missing_ok=True)
 
 

@@ -210,13 +210,13 @@ class _Server(ThreadingHTTPServer):
                 self.trust(number)
 
     def trust(self, number: int) -> None:
-        """Let a connection last: it showed a token. number: its descriptor."""
+        """Keep a connection that showed a token. number: its descriptor."""
         timer = self._strangers.pop(number, None)
         if timer is not None:
             timer.cancel()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that go away."""
+        """Ignore clients that disconnect."""
 
 
 def _hang_up(connection: ssl.SSLSocket) -> None:

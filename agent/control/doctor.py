@@ -36,7 +36,7 @@ class Check:
 
     @property
     def good(self) -> bool:
-        """Whether nothing need be done."""
+        """Return whether nothing need be done."""
         return not self.remedy
 
 

@@ -34,17 +34,17 @@ class Holds:
 
     @property
     def paused(self) -> bool:
-        """Whether nothing may be fetched now, drained or paused."""
+        """Return whether nothing may be fetched now, drained or paused."""
         return bool(self.paused_by or self.drained_by)
 
     @property
     def drained(self) -> bool:
-        """Whether the work is to be handed back."""
+        """Return whether the work is to be handed back."""
         return bool(self.drained_by)
 
     @property
     def reason(self) -> str:
-        """Say who holds the agent and what lets it go on; empty: nobody."""
+        """Return who holds the agent and how it resumes; empty: not held."""
         if "site" in self.drained_by:
             return "drained by `prs drain`; `prs resume` takes part again"
         if self.drained_by:

@@ -103,7 +103,7 @@ class HomeLock:
         os.pwrite(self._handle, json.dumps(values).ljust(_LINE_BYTES).encode(), 0)
 
     def release(self) -> None:
-        """Let the home go."""
+        """Release the home."""
         with contextlib.suppress(OSError):  # in place: the next start may find no room for a line
             os.pwrite(self._handle, b" " * _LINE_BYTES, 0)
         os.close(self._handle)

@@ -51,5 +51,5 @@ class Progress:
 
     @property
     def stuck(self) -> str:
-        """Say what does not get on; empty: all does."""
+        """Return what makes no progress; empty: all does."""
         return "; ".join(self._stuck.values())

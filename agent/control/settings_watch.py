@@ -35,7 +35,7 @@ class SettingsWatch:
         return True
 
     def ask(self) -> None:
-        """Have the file read at the next look, changed or not."""
+        """Request a read of the file at the next look, changed or not."""
         self._asked = True
 
     def listen(self) -> None:

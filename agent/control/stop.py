@@ -18,7 +18,7 @@ class StopRequest:
 
     @property
     def asked(self) -> bool:
-        """Whether the agent is to stop."""
+        """Return whether the agent is to stop."""
         return self._event.is_set()
 
     def ask(self, reason: str) -> None:

@@ -86,7 +86,7 @@ class GrantPermit:
 
 @frozen
 class RevokePermit:
-    """Let no request begin any more."""
+    """Stop new requests."""
 
     reason: str
 

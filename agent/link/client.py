@@ -113,7 +113,7 @@ class ManagerClient:
         await self.close()
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._door.close()
 
     def go_by(self, *, ca_file: Path | None, proxy: str) -> None:

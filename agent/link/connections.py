@@ -38,7 +38,7 @@ class Door:
         self._newest = _Connections(make())
 
     def renew(self) -> None:
-        """Let the next exchange begin on new connections."""
+        """Replace the connections before the next exchange."""
         self._newest.stale = True
 
     @asynccontextmanager
@@ -54,7 +54,7 @@ class Door:
                 await chosen.http.aclose()
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._newest.http.aclose()
 
     async def _chosen(self) -> _Connections:

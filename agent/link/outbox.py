@@ -111,7 +111,7 @@ class Outbox:
 
     @property
     def full(self) -> str:
-        """Say why the crawl must pause until reports are gone; empty: there is room."""
+        """Return why the crawl must pause for reports; empty: there is room."""
         waiting = self.waiting()
         size_bytes = sum(report.size_bytes for report in waiting)
         if size_bytes <= self._limit_bytes:

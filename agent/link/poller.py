@@ -143,7 +143,7 @@ class Poller:
 
     @property
     def busy(self) -> bool:
-        """Whether a sync is under way."""
+        """Return whether a sync is under way."""
         return self._under_way is not None
 
     def tell_calm(self, calm: float) -> None:

@@ -110,7 +110,7 @@ class CrawlLimits:
     than a unit may have pages. 0: none is read."""
 
     guess_sitemaps: bool = False
-    """Whether `/sitemap.xml` and `/sitemap_index.xml` are asked for, once for each job. The
+    """Return whether `/sitemap.xml` and `/sitemap_index.xml` are asked for, once for each job. The
     settings say yes; a crawl without settings asks for nothing that nobody linked."""
 
     well_known: tuple[str, ...] = ()

@@ -135,7 +135,7 @@ class Units(Protocol):
         ...
 
     def end(self, unit: str) -> None:
-        """Let a unit go; one that is not held stays away."""
+        """Drop a unit; an unknown one is ignored."""
         ...
 
 

@@ -148,7 +148,7 @@ class Fetcher(Protocol):
 
     @property
     def crowded(self) -> bool:
-        """Whether so many bytes of bodies are in memory that no more requests should begin."""
+        """Return whether bodies fill so much memory that no more requests should begin."""
         ...
 
     def start(self, request: FetchRequest, done: Callable[[FetchAnswer], None]) -> None:
@@ -193,7 +193,7 @@ class PageWorker(Protocol):
 
     @property
     def crowded(self) -> bool:
-        """Whether so many bytes of pages wait that nothing more should be fetched."""
+        """Return whether so many bytes of pages wait that nothing more should be fetched."""
         ...
 
     def start(self, page: Fetched, done: Callable[[PageWork], None]) -> None:
@@ -201,7 +201,7 @@ class PageWorker(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go; `done` is not called any more."""
+        """Close; `done` is not called after that."""
         ...
 
 

@@ -51,17 +51,17 @@ class Watched(Protocol):
 
     @property
     def crowded(self) -> bool:
-        """Whether so many pages wait for the workers that no more should be fetched."""
+        """Return whether so many pages wait for the workers that no more should be fetched."""
         ...
 
     @property
     def urgent(self) -> bool:
-        """Whether a commit should not wait."""
+        """Return whether a commit should not wait."""
         ...
 
     @property
     def waits_for_tick(self) -> bool:
-        """Whether a module goes on with its work at the next tick, though nothing else comes."""
+        """Return whether a module has work for the next tick, without new messages."""
         ...
 
     def next_s(self, within_s: float) -> float:

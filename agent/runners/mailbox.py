@@ -48,7 +48,7 @@ class Mailbox:
         return max(self.most, len(self))
 
     def put(self, port: str, message: object) -> None:
-        """Let a message for an input wait behind the others."""
+        """Append a message for an input."""
         if port == self.port:
             self.growing.append(message)
             return
@@ -58,7 +58,7 @@ class Mailbox:
         self.port, self.growing = port, [message]
 
     def put_all(self, port: str, messages: list[object]) -> None:
-        """Let messages for an input wait behind the others."""
+        """Append messages for an input."""
         if port == self.port:
             self.growing += messages
             return

@@ -39,7 +39,7 @@ class RollOut(BaseModel):
 
 
 class Canary(BaseModel):
-    """Whether an agent is offered releases first."""
+    """Choice of an agent as one of the first of a rollout."""
 
     canary: bool = True
 

@@ -57,7 +57,7 @@ class Identity:
 
 
 class Leadership:
-    """Whether this manager leads; any thread may ask."""
+    """Leadership of this manager; any thread may ask."""
 
     def __init__(
         self,

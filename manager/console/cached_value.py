@@ -30,6 +30,6 @@ class Kept(Generic[T]):
             return self._made[1]
 
     def forget(self) -> None:
-        """Let it be made anew when it is next asked for."""
+        """Expire the value; the next request makes it."""
         with self._turn:
             self._made = None

@@ -41,7 +41,7 @@ class Streams:
         self.closed = False
 
     def close(self) -> None:
-        """Let all streams end at their next look, because the manager stops."""
+        """End all streams at their next look, because the manager stops."""
         self.closed = True
 
     def has_room(self, session: str) -> bool:

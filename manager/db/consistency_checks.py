@@ -258,7 +258,7 @@ def _rights_without_crawl(tx: Transaction) -> list[str]:
 
 
 def _crawls_of_others(tx: Transaction) -> list[str]:
-    """What is still to be crawled is to be crawled by the owner."""
+    """Check that what is still to be crawled is to be crawled by its owner."""
     owner = sa.exists().where(
         assignments.c.unit_id == unit_rounds.c.unit_id,
         assignments.c.agent_id == unit_rounds.c.agent_id,
@@ -313,7 +313,7 @@ def _excluded_but_not_out(tx: Transaction) -> list[str]:
 
 
 def _work_of_who_left(tx: Transaction) -> list[str]:
-    """Who left has no right: it said that it has stopped; not so a machine with its old key."""
+    """Check that an agent that left has no right, unless a machine still has its old key."""
     query = (
         sa.select(agents.c.name)
         .distinct()

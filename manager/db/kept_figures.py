@@ -37,7 +37,7 @@ class StillCountingError(Exception):
 
 @dataclass
 class Look:
-    """Somebody looks. wait_s: how long at most for a figure that there is none of; None: for ever.
+    """Enter a request for figures. wait_s: the longest wait for a missing one; None: for ever.
 
     oldest_s: how old the oldest figure is that was shown.
     """
@@ -51,7 +51,7 @@ _look: Final[ContextVar[Look | None]] = ContextVar("look", default=None)
 
 @contextmanager
 def looked_at(wait_s: float | None) -> Iterator[Look]:
-    """Let what is asked for within the block be for somebody who looks."""
+    """Mark queries within the block as asked for a person."""
     look = Look(wait_s)
     before = _look.set(look)
     try:
@@ -117,7 +117,7 @@ class KeptFigures:
         return look is not None or self._clock() - figure.made_s < OLDEST_S
 
     def forget(self, key: Hashable) -> None:
-        """Let a figure be asked for anew: what it counts was changed."""
+        """Expire a figure: what it counts was changed."""
         with self._changing:
             self._figures.pop(key, None)
 
@@ -166,7 +166,7 @@ class KeptFigures:
         return cast(T, value)
 
     def _ask_behind(self, figure: _Figure, make: Callable[[], T]) -> Future[T] | None:
-        """Let another thread ask; None: all is closed."""
+        """Hand the query to another thread; None: all is closed."""
         with self._changing:
             if figure.behind is not None and not figure.behind.done():
                 return figure.behind

@@ -88,7 +88,7 @@ def is_empty(tx: Transaction) -> bool:
 
 
 def _go_on_counting(tx: Transaction, table: sa.Table) -> None:
-    """Let PostgreSQL number new rows behind those that came with their numbers."""
+    """Set PostgreSQL's sequences behind the restored rows."""
     if tx.dialect == "sqlite" or "id" not in table.columns:
         return
     sequence = tx.value(sa.select(sa.func.pg_get_serial_sequence(table.name, "id")))

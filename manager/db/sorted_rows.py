@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @frozen
 class SortedRows(Generic[T]):
-    """How rows of a table are listed.
+    """Columns and order of a list of rows.
 
     kind: a dataclass whose fields are columns of the table. number: its key, by which the newest
     comes first among those that are alike. sorts: what it may be sorted by; unknown (NULL) is last.

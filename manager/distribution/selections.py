@@ -47,7 +47,7 @@ class Selections:
         return Turn(self, client.token_id)
 
     def give_back(self, token_id: int) -> None:
-        """Let somebody else have a turn."""
+        """Give the turn to the next."""
         with self._changing:
             self._taken[token_id] -= 1
 

@@ -21,7 +21,7 @@ FREE_BYTES: Final = 8 * 1024**2
 
 @frozen
 class DecodingLimits:
-    """What a body may decode to. ratio: decoded over sent bytes, at any place of the body.
+    """Limits of a decoded body. ratio: decoded over sent bytes, at any place of the body.
 
     lines_setting: the name of the setting that `lines` comes from.
     """

@@ -29,7 +29,7 @@ class SlowSenderError(PrsmError):
 
 @frozen
 class ReceiveLimits:
-    """How patient the server is with senders."""
+    """Limits on slow senders."""
 
     idle_s: float
     least_bytes_per_s: int

@@ -17,7 +17,7 @@ DAY_S: Final = 86400
 
 @frozen
 class Policy:
-    """How long rights last, what is measured, and how much is done at once."""
+    """Policy of operations: lifetimes of rights, probe sizes, batch sizes."""
 
     permit_s: float = 2 * HOUR_S
     grace_s: float = HOUR_S / 2

@@ -97,7 +97,7 @@ class Timetable(Generic[Row]):
         told: dict[str, Any],
         shown_ms: int | None = None,
     ) -> Scheduled[Row]:
-        """Let a schedule be as it is said now, whole; its number and its last time stay.
+        """Replace a schedule; its number and its last time stay.
 
         shown_ms: when the one was made that the person saw; None: it may be any. values, told: as
         of `add`. Raises NotFoundError, ConflictError (somebody changed it since it was shown).
@@ -145,7 +145,7 @@ class Timetable(Generic[Row]):
         self._rows.update(tx, number, last_ms=now_ms, last_result=said)
 
     def remove(self, db: Database, number: int, actor: Actor, now_ms: int) -> None:
-        """Let nothing happen by a schedule any more. Raises NotFoundError."""
+        """Remove a schedule. Raises NotFoundError."""
         with db.write() as tx:
             if not self._rows.remove(tx, number):
                 raise NotFoundError(f"schedule {number}: there is none", see=self.see)

@@ -47,7 +47,7 @@ _LOOPBACK_NAME: Final = re.compile(
 
 
 class LineKind(StrEnum):
-    """Why a line is private, or why it is not."""
+    """Reason for which a line is private, or is not."""
 
     LOCAL = "local"  # the Unix socket
     TLS = "tls"

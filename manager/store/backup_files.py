@@ -260,7 +260,7 @@ class BackupReader:
             raise FormatError(f"backup {self._path}: {entry.name} is damaged; take another one")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         if self._tar is not None:
             self._tar.close()
 

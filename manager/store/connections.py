@@ -26,7 +26,7 @@ def connect(memory_bytes: int, spill: Path) -> duckdb.DuckDBPyConnection:
 
 
 class _Kept(threading.local):
-    """What a thread asks logs by."""
+    """A thread's connection to the logs."""
 
     made_for: tuple[int, Path] | None = None
     connection: duckdb.DuckDBPyConnection | None = None

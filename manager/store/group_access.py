@@ -38,11 +38,11 @@ class GroupAccess:
         self._give(folder, FOLDER)
 
     def give(self, file: Path) -> None:
-        """Let the group read a file."""
+        """Give the group read access to a file."""
         self._give(file, FILE)
 
     def give_all(self, folders: Iterable[Path]) -> None:
-        """Let the group read what came before there was one, or by a restore."""
+        """Give the group read access to older files, also those of a restore."""
         for root in folders:
             for folder, _, names in os.walk(root):
                 with contextlib.suppress(FileNotFoundError):

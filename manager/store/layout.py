@@ -82,12 +82,12 @@ class Layout:
 
     @property
     def archive(self) -> Path:
-        """What a web server in front may send from, and some more."""
+        """Folders from which a web server in front may send, and some more."""
         return self.kept / "archive"
 
     @property
     def access(self) -> GroupAccess:
-        """Who reads the archive besides this user."""
+        """Group that reads the archive besides this user."""
         return GroupAccess(self.archive if self.fronted else None)
 
     @property
@@ -112,7 +112,7 @@ class Layout:
 
     @property
     def daily(self) -> Path:
-        """What came on each of the last days."""
+        """Files of the last days, by day of arrival."""
         return self.archive / "daily"
 
     @property

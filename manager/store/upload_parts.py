@@ -61,7 +61,7 @@ class UploadPart:
             return digest_file(file, size_bytes)
 
     def close(self) -> None:
-        """Let others have it."""
+        """Release it for others."""
         os.close(self._handle)
 
     def __enter__(self) -> Self:

@@ -88,7 +88,7 @@ class RecordHeader:
 
     @property
     def is_http(self) -> bool:
-        """Whether the block is an HTTP message."""
+        """Return whether the block is an HTTP message."""
         return (self.get("Content-Type") or "").lower().startswith("application/http")
 
 

@@ -87,7 +87,7 @@ class RecordStream:
 
     @property
     def is_gzip(self) -> bool:
-        """Whether the file is compressed."""
+        """Return whether the file is compressed."""
         return self._is_gzip
 
     @property

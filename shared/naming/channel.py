@@ -78,5 +78,5 @@ class Channel:
         return records
 
     async def close(self) -> None:
-        """Let go; questions under way end without an answer."""
+        """Close; open questions end without an answer."""
         await self._resolver.close()

@@ -53,7 +53,7 @@ class Question(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go; questions under way end without an answer."""
+        """Close; open questions end without an answer."""
         ...
 
 
@@ -81,7 +81,7 @@ class NameServers:
         return await channel.ask(name, kind)
 
     async def close(self) -> None:
-        """Let go; questions under way end without an answer."""
+        """Close; open questions end without an answer."""
         if self._channel is not None:
             await self._channel.close()
 

@@ -96,7 +96,7 @@ class CurlFetcher:
 
     @property
     def crowded(self) -> bool:
-        """Whether bodies in memory leave no room for more requests than there are."""
+        """Return whether bodies in memory leave no room for more requests than there are."""
         return self._held.crowded
 
     @property

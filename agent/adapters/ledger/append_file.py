@@ -85,7 +85,7 @@ class AppendedFile:
         self._synced_bytes = self.size_bytes
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def _cut_to(self, committed_bytes: int, *, is_new: bool) -> None:

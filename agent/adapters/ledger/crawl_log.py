@@ -151,7 +151,7 @@ class CrawlLog:
                 trash.take(path)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
 

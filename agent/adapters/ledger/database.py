@@ -120,7 +120,7 @@ class Database:
         self._notes.clear()
 
     def close(self) -> None:
-        """Let go; what was not committed is lost."""
+        """Close; uncommitted changes are lost."""
         self._open.close()
 
     def _prepare(self) -> None:

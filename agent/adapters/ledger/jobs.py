@@ -241,7 +241,7 @@ class Jobs:
         )
 
     def trim(self, needed: dict[int, None]) -> None:
-        """Let states go that are saved, where there are too many.
+        """Evict saved states where there are too many.
 
         needed: numbers that are not saved yet, beside `unsaved`.
         """

@@ -356,7 +356,7 @@ class SqliteLedger:
             self.abandon()
 
     def abandon(self) -> None:
-        """Let go without a commit, as where the disk failed: the last commit is what counts."""
+        """Close without a commit, as after a disk failure: the last commit counts."""
         self._threads.shutdown(cancel_futures=True)
         self._syncing.shutdown()
         self._seen.close()
@@ -382,7 +382,7 @@ class SqliteLedger:
             one.result()
 
     def _discard(self, job: int) -> None:
-        """Let go of the queue and the seen-set of a job that is not done yet."""
+        """Drop the queue and the seen-set of an unfinished job."""
         state = self._jobs.live(job)
         if state is not None:
             self._queues.discard(job, state)

@@ -129,7 +129,7 @@ class Queues:
             self._append(job, level, state, record(found[0], attempts, due_ms))
 
     def discard(self, job: int, state: JobState) -> None:
-        """Let a job's blocks go, from now on out of sight."""
+        """Drop a job's blocks."""
         self.waiting -= state.queued
         if any(fifo.stored > 1 for fifo in state.levels.values()):
             self._database.run("INSERT OR IGNORE INTO garbage (job) VALUES (?)", (job,))

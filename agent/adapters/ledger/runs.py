@@ -160,7 +160,7 @@ class Run:
                 yield keys, rows["jobs"].ravel()[: len(keys)]
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._file)
 
 

@@ -192,7 +192,7 @@ class SeenSet:
         self._begin()
 
     def close(self) -> None:
-        """Let go; what is being written is not waited for."""
+        """Close without waiting for the run that is being written."""
         for run in self._runs:
             run.close()
         self._take([])

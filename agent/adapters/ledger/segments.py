@@ -168,7 +168,7 @@ class Segments:
             raise
 
     def close(self) -> None:
-        """Let go; the open segment stays open for the next start."""
+        """Close; the open segment stays open for the next start."""
         if self._links is not None:
             self._links.close()
             self._links = None

@@ -84,7 +84,7 @@ def files_told() -> Files:
 
 
 def serve(make: Callable[[dict[str, Any]], Work[Any]], files: Files) -> None:
-    """Be a worker process; `make` builds the work from what the pool sends first."""
+    """Run a worker process; `make` builds the work from what the pool sends first."""
     # A terminal or a service manager signals the whole group; who ends a worker is its parent.
     for number in IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)

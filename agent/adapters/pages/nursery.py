@@ -69,7 +69,7 @@ class Nursery:
         return _ForkedWorker(pid, self._ended)
 
     def close(self) -> None:
-        """Let go of it; it ends."""
+        """Release it; it ends."""
         if self._line is not None:
             self._line.close()
             self._line = None
@@ -131,7 +131,7 @@ class _ForkedWorker:
 
 
 def _be(line: socket.socket, prepare: Callable[[], Serve]) -> NoReturn:
-    """Be the nursery."""
+    """Run the nursery."""
     code = 1
     try:
         # A terminal or a service manager signals the whole group; this ends with the agent.

@@ -109,7 +109,7 @@ class WorkerPages:
 
     @property
     def crowded(self) -> bool:
-        """Whether so much waits that nothing more should be fetched.
+        """Return whether so much waits that nothing more should be fetched.
 
         Raises what archiving a page raised, which is a defect of ours.
         """

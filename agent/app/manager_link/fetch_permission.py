@@ -60,7 +60,7 @@ class Permission:
 
     @property
     def window_open(self) -> bool:
-        """Whether the site's hours allow requests now."""
+        """Return whether the site's hours allow requests now."""
         self._look()
         return self._open
 
@@ -72,7 +72,7 @@ class Permission:
 
     @property
     def reason(self) -> str:
-        """Say why nothing is begun now; empty: something may be."""
+        """Return why no request may begin now; empty: it may."""
         if self.holds.paused:
             return self.holds.reason
         if not self.window_open:

@@ -66,7 +66,7 @@ class ReportSchedule:
         self._settings, self._zone = settings, zone
 
     def log_due(self, now: Moment) -> str:
-        """Say why the open log must be closed now; empty: it need not."""
+        """Return why the open log must be closed now; empty: it need not."""
         settings = self._settings
         if not now.probes_waiting:
             self._probes_since_s = None

@@ -114,7 +114,7 @@ class CrawlSession:
         self._ended = asyncio.Event()
         self._failed = False
         self.taking = False
-        """Whether a list is being taken: what it says is not known of all units yet."""
+        """Return whether a list is being taken: what it says is not known of all units yet."""
         self._finished_before = array("q")  # jobs of the list that were done when it came
 
     @classmethod
@@ -211,7 +211,7 @@ class CrawlSession:
         await self._ended.wait()
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Close everything."""
         self._fetcher.close()
         self._worker.close()
         await self._resolver.close()

@@ -99,7 +99,7 @@ class Visit:
 
     @property
     def good(self) -> bool:
-        """Whether a page came, whole or cut, with a status of 2xx."""
+        """Return whether a page came, whole or cut, with a status of 2xx."""
         return self.outcome in _DONE and 200 <= self.status < 300
 
     def to_json(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class ByHand:
         self._known: set[str] = set()  # hosts whose rules are known
 
     async def close(self) -> None:
-        """Let go of connections and look-ups."""
+        """Close connections and look-ups."""
         self._fetcher.close()
         await self._resolver.close()
 

@@ -50,7 +50,7 @@ class Parts:
 
     @property
     def worked_off(self) -> bool:
-        """Whether all units that are held are finished or rest, and nothing is under way."""
+        """Return whether all units that are held are finished or rest, and nothing is under way."""
         if self.session.taking:
             return False
         scope = self.session.scope

@@ -129,12 +129,12 @@ class BackingOff:
         return one
 
     def forget(self, address: str) -> None:
-        """Let go of an address that nothing is left of."""
+        """Drop an address without jobs."""
         if self._by_address.pop(address, None) is not None:
             self._ledger.forget_rest(address)
 
     def forget_host(self, name: str) -> None:
-        """Let go of what a host asked for, whose rest is over."""
+        """Drop the back-off of a host, which is over."""
         self._ledger.forget_rest(_of_host(name))
 
     def of_address(self, address: str) -> BackedOff | None:

@@ -71,7 +71,7 @@ class Dormant:
         self.jobs = self._changes = len(numbers)
 
     def leave(self, number: int) -> bool:
-        """Let a job go; tell whether it was here."""
+        """Drop a job; return whether it was here."""
         if number not in self:
             return False
         place = number - self._first

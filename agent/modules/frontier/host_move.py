@@ -144,7 +144,7 @@ class HostMoves:
             has.turns.offer_job(queue)
 
     def hand_over_if_quiet(self, host: HostQueue) -> Iterator[Output]:
-        """Let a host go that is to move, once nothing of it is under way."""
+        """Release a host that is to move, once nothing of it is under way."""
         if not host.leaves_to or not host.quiet:
             return
         jobs = tuple(queue.job for queue in host.jobs.values())

@@ -40,7 +40,7 @@ class Line(Generic[W]):
             one = one.behind
 
     def append(self, one: W) -> None:
-        """Let somebody stand behind all others."""
+        """Append an item."""
         one.behind = None
         if self._last is None:
             self.first = one

@@ -135,7 +135,7 @@ class Holdings:
         return queue
 
     def drop_job(self, queue: JobQueue) -> None:
-        """Let go of a job that is finished, left the list, or is handed over."""
+        """Drop a job that is finished, left the list, or is handed over."""
         self.jobs.pop(queue.job.number, None)
         self.dirty.pop(queue.job.number, None)
         self.under_way -= queue.under_way
@@ -155,7 +155,7 @@ class Holdings:
             self.outage.forget(address.name)
 
     def drop_host(self, host: HostQueue) -> None:
-        """Let go of a host with all its jobs: it answers at another address."""
+        """Drop a host with all its jobs: it answers at another address."""
         for queue in list(host.jobs.values()):
             self.drop_job(queue)
         self._remove(host)

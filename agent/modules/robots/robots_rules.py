@@ -27,7 +27,7 @@ _TO_CHANGE: Final = re.compile(rb"%[0-9A-Fa-f]{2}|[^%A-Za-z0-9._~/?:@!&()+,;=\[\
 
 @frozen
 class Verdict:
-    """Whether a path may be fetched, and the line that decided; None: no rule speaks of it."""
+    """Verdict on a path: may it be fetched, and by which line; None: no rule matches."""
 
     allowed: bool
     rule: str | None = None

@@ -47,7 +47,7 @@ class Filter(Protocol):
         ...
 
     def knows(self, keys: Keys) -> Flags:
-        """Tell for each key whether it is taken for known."""
+        """Return for each key whether it counts as known."""
         ...
 
     def add(self, keys: Keys) -> None:

@@ -58,7 +58,7 @@ class RotatingBloom:
         return self._room * GENERATIONS
 
     def knows(self, keys: Keys) -> Flags:
-        """Tell for each key whether one of the generations has it."""
+        """Return for each key whether a generation has it."""
         found: Flags = self._planes(places_of(keys, self._hashes, self._cells.size)) != 0
         return found
 

@@ -64,7 +64,7 @@ class StableBloom:
         return int(self._words.nbytes)
 
     def knows(self, keys: Keys) -> Flags:
-        """Tell for each key whether none of its counters is 0."""
+        """Return for each key whether all its counters are above 0."""
         places = places_of(keys, self._hashes, self.counters)
         found: Flags = (self._values(places) != 0).all(axis=1)
         return found

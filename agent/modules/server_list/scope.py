@@ -121,7 +121,7 @@ class UnitsHeld:
             self._split.add(host)
 
     def end(self, unit: str) -> None:
-        """Let a unit go; one that is not held stays away."""
+        """Drop a unit; an unknown one is ignored."""
         state = self._state(unit)
         if state is None:
             return

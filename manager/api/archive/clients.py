@@ -36,7 +36,7 @@ class NewToken(BaseModel):
 
 
 class Disable(BaseModel):
-    """Whether a third party is kept out."""
+    """State of a third party: disabled or not."""
 
     disabled: bool = True
 

@@ -75,7 +75,7 @@ class Alerts:
         self._sending = threading.Lock()
 
     def look(self) -> int:
-        """Tell what is due; return how much.
+        """Send what is due; return how much.
 
         Raises BusyError where the database is away, after what waits has been tried again: the
         clock says so in a line, and calls again.

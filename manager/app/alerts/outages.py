@@ -69,7 +69,7 @@ class Outages:
         self._unwritten: deque[tuple[Message, int]] = deque(maxlen=UNWRITTEN)
 
     def look(self) -> int:
-        """Tell what is due; return how much. What waits for a way is tried while nobody leads."""
+        """Send what is due; return how much. What waits for a way is tried while nobody leads."""
         now_ms, gone_s = self._now_ms(), self._signs.gone_s()
         made = self._due(gone_s, now_ms)
         if made or gone_s or not self._signs.leads():

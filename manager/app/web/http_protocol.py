@@ -64,7 +64,7 @@ class BoundedProtocol(HttpToolsProtocol):
     least_bytes_per_s: int = 0
     """How fast an answer is to be taken, as `answer_pace` measures it; 0: some of it each time."""
     keeps_whole: bool = False
-    """Whether connections are those of a proxy, whose requests are different senders'."""
+    """Return whether connections are those of a proxy, whose requests are different senders'."""
     most_connections: int = 0
     """Of all clients; 0: unlimited."""
     quiet: frozenset[str] = frozenset()

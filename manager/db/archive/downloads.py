@@ -16,7 +16,7 @@ __all__ = ["DownloadRow", "Taken", "add_taken", "downloads_before", "forget_down
 
 @frozen
 class Taken:
-    """What a token took of a file since it was written down last.
+    """Bytes that a token took of a file since the last write.
 
     size_bytes: 0: not known. sent_bytes, requests: to add. afresh: it began anew, so what was
     written down of it is over.

@@ -151,7 +151,7 @@ def change_job(tx: Transaction, job_id: int, **values: Any) -> None:
 
 
 def queue_again(tx: Transaction) -> int:
-    """Let the jobs wait again that a manager was at when it ended; return how many."""
+    """Requeue the jobs that were under way at a manager when it ended; return how many."""
     running = archive_jobs.c.state == "running"
     return tx.changed(archive_jobs.update().where(running).values(state="queued", done=0))
 

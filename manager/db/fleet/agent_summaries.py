@@ -24,7 +24,7 @@ __all__ = [
 
 @frozen
 class GlanceRow:
-    """What says how and where an agent is; `manager.db.tables.fleet` says what each field is."""
+    """State and position of an agent; `manager.db.tables.fleet` defines each field."""
 
     id: int
     name: str
@@ -49,7 +49,7 @@ class GlanceRow:
 
 @frozen
 class MachineRow:
-    """How the machine of an agent is, as it said last. skew_ms: its clock minus the manager's."""
+    """Last reported machine state of an agent. skew_ms: its clock minus the manager's."""
 
     id: int
     skew_ms: int

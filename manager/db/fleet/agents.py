@@ -127,7 +127,7 @@ class AgentRow:
 
 @frozen
 class AgentName:
-    """Who an agent is, for lists of names."""
+    """Identity of an agent, for lists of names."""
 
     id: int
     name: str

@@ -35,7 +35,7 @@ class BlockedRow:
 
 @frozen
 class LimitsRow:
-    """What all agents are asked to keep to; None: no wish."""
+    """Limits that all agents are asked to keep to; None: no wish."""
 
     interval_s: float | None = None
     parallel_hosts: int | None = None

@@ -49,7 +49,7 @@ class ToldRow:
 
 @frozen
 class SilenceRow:
-    """When nobody is told. key: of one trouble; empty: of all. ended_ms: before its time."""
+    """A silence. key: of one trouble; empty: of all. ended_ms: before its time."""
 
     id: int
     key: str
@@ -96,7 +96,7 @@ def forget(tx: Transaction, key: str) -> None:
 def add_silence(
     tx: Transaction, key: str, from_ms: int, until_ms: int, reason: str, made_by: str, now_ms: int
 ) -> None:
-    """Tell nobody of a trouble, or of any where the key is empty, from a moment to another."""
+    """Silence a trouble, or all where the key is empty, from one moment to another."""
     row = {
         "key": key,
         "from_ms": from_ms,

@@ -36,7 +36,7 @@ _IS_BACKUP: Final = sa.text("action = 'manager.backup'")
 
 @frozen
 class Totals:
-    """How many there are."""
+    """Counts of everything."""
 
     alerts: int
     reports: int

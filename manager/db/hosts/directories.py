@@ -24,7 +24,7 @@ BIG_HOSTS_MOST: Final = 10_000
 
 @frozen
 class DirectoryRow:
-    """What an agent measured in a round of the pages of one directory, those in named ones not."""
+    """Sums of an agent and round for the pages of one directory, without named subdirectories."""
 
     agent_id: int
     host_id: int

@@ -31,7 +31,7 @@ Range = tuple[str, str]
 
 @frozen
 class HostWanted:
-    """Which hosts: empty is any. reversed_prefix: of a domain, with all below it."""
+    """Filter of hosts: empty is any. reversed_prefix: of a domain, with all below it."""
 
     reversed_prefix: str = ""
     text: str = ""

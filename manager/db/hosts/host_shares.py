@@ -109,14 +109,14 @@ def split_hosts(tx: Transaction, host_ids: Collection[int]) -> dict[int, SplitHo
 
 
 def begin(tx: Transaction, host_id: int, interval_ms: int) -> None:
-    """Let the pieces of a host be with several agents."""
+    """Share a host: its pieces may belong to several agents."""
     tx.execute(
         hosts.update().where(hosts.c.id == host_id).values(shared_interval_ms=interval_ms, shares=0)
     )
 
 
 def end(tx: Transaction, host_ids: Collection[int]) -> None:
-    """Let one agent at a time have what is left of the pieces of some hosts."""
+    """End the sharing of hosts: one agent at a time has the rest of their pieces."""
     for part in chunks(host_ids):
         tx.execute(
             hosts.update().where(hosts.c.id.in_(part)).values(shared_interval_ms=None, shares=0)
@@ -174,12 +174,12 @@ def wanted_shares(tx: Transaction, host: SplitHost) -> tuple[int, list[int]]:
 
 
 def set_shares(tx: Transaction, host_id: int, shares: int) -> None:
-    """Say how many agents share a host: what the next lists say."""
+    """Set how many agents share a host, as the next lists say."""
     tx.execute(hosts.update().where(hosts.c.id == host_id).values(shares=shares))
 
 
 def news(tx: Transaction, unit_ids: Collection[int]) -> None:
-    """Let the next list of whoever holds some units say what is new of them."""
+    """Mark units whose news the next list of their holders must carry."""
     for part in chunks(unit_ids):
         held = sa.and_(rights.c.unit_id.in_(part), rights.c.withdrawn_generation.is_(None))
         following = (

@@ -220,7 +220,7 @@ def excluded_among(tx: Transaction, unit_ids: Collection[int]) -> list[str]:
 
 
 def unplaced_to_idle(tx: Transaction) -> None:
-    """Let units that were being probed wait for a round again, those that have an owner too."""
+    """Return units that were being probed to the next round, those with an owner too."""
     owned = sa.exists().where(assignments.c.unit_id == units.c.id, assignments.c.until_ms.is_(None))
     probing = units.update().where(units.c.state == "probing")
     tx.execute(probing.where(owned).values(state="placed"))
@@ -255,7 +255,7 @@ def set_unit_state(tx: Transaction, unit_ids: Collection[int], state: str) -> No
 
 
 def set_volume(tx: Transaction, unit_id: int, volume_kb: float, pages: int) -> None:
-    """Say what a unit holds, as far as it is known of its parts; the next crawl measures it."""
+    """Set the volume of a unit as far as its parts are known; the next crawl measures it."""
     tx.execute(units.update().where(units.c.id == unit_id).values(volume_kb=volume_kb, pages=pages))
 
 

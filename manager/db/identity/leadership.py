@@ -28,7 +28,7 @@ __all__ = [
 
 @frozen
 class LeaderRow:
-    """Who leads. holder: the name of a manager, empty: nobody. beats: its signs of life."""
+    """The leader. holder: the name of a manager, empty: none. beats: its heartbeats."""
 
     holder: str
     epoch: int
@@ -89,7 +89,7 @@ def forget(tx: Transaction, name: str) -> None:
 
 
 def vacate(tx: Transaction) -> None:
-    """Let nobody lead; the epoch stays."""
+    """Vacate the leadership; the epoch stays."""
     tx.execute(leader.update().values(holder="", since_ms=None))
 
 

@@ -15,7 +15,7 @@ __all__ = ["HourRow", "add", "forget", "since"]
 
 @frozen
 class HourRow:
-    """What was fetched in an hour, which begins at a moment."""
+    """Pages and bytes of the hour that begins at a moment."""
 
     hour_ms: int
     requests: int

@@ -47,7 +47,7 @@ def choose(tx: Transaction, count: int, probe_pages: int, now_ms: int) -> None:
 
 
 def drop(tx: Transaction, unit_ids: Collection[int]) -> dict[int, str]:
-    """Let units be control hosts no more; return their keys."""
+    """Remove control hosts; return their keys."""
     keys: dict[int, str] = {}
     for part in chunks(unit_ids):
         rows = tx.execute(sa.select(units.c.id, units.c.key).where(units.c.id.in_(part)))

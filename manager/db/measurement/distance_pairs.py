@@ -23,7 +23,7 @@ KEYS_AT_ONCE: Final = 10_000
 
 @frozen
 class PairRow:
-    """What one agent measured of one host."""
+    """One agent's measurement of one host."""
 
     unit_id: int
     host: str
@@ -39,7 +39,7 @@ class PairRow:
 
 @frozen
 class PairWanted:
-    """Which pairs are asked for. reached: only what could be fetched, or could not; None: all."""
+    """Filter of pairs. reached: only reachable ones, or unreachable ones; None: all."""
 
     agent_id: int | None = None
     unit_ids: Collection[int] | None = None

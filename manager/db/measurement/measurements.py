@@ -50,7 +50,7 @@ OVER: Final = ("finished", "done", "failed")
 
 @frozen
 class SumRow:
-    """What one agent measured of one unit in one round, over all its logs."""
+    """Sums of one agent, unit and round, over all its logs."""
 
     agent_id: int
     unit_id: int
@@ -82,7 +82,7 @@ class SumRow:
 
 @frozen
 class Crawled:
-    """What a round crawled of a host."""
+    """Crawl of a host in a round."""
 
     requests: int
     pages: int
@@ -92,7 +92,7 @@ class Crawled:
 
 @frozen
 class DistanceRow:
-    """How far a unit is from an agent; `ms_per_kb` None: nothing came back, unreachable.
+    """Distance of a unit from an agent; `ms_per_kb` None: no answer, unreachable.
 
     since_ms to measured_ms: the time that its lines are of. The quartiles are of the lines with
     bytes, each counted once, and None where they are not known.

@@ -39,7 +39,7 @@ class ModelRow:
 
 @frozen
 class ModelAge:
-    """When the model was made, and up to which report."""
+    """Time of training of the model, and its last report."""
 
     made_ms: int
     report_id: int

@@ -134,7 +134,7 @@ def forget_drawn(tx: Transaction, number: int) -> None:
 
 
 def set_state(tx: Transaction, page_ids: Collection[int], state: str) -> None:
-    """Say whether some pages are to be fetched still: `open`, or `closed`."""
+    """Set whether pages are still to be fetched: `open`, or `closed`."""
     for part in chunks(page_ids):
         tx.execute(refetch_pages.update().where(refetch_pages.c.id.in_(part)).values(state=state))
 

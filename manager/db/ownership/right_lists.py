@@ -34,7 +34,7 @@ class ListedRow:
 
 @frozen
 class HeldRow:
-    """When an agent held a unit, and for what; `until_ms` None: still does."""
+    """Interval in which an agent held a unit, and its kind; `until_ms` None: still open."""
 
     unit: str
     kind: str

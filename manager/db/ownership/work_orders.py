@@ -22,7 +22,7 @@ OPEN = ("waiting", "granted", "finished")
 
 
 def is_free_for(agent_id: int, orders: sa.Table) -> sa.ColumnElement[bool]:
-    """Say of an order, joined with its host, that its agent could be given it now."""
+    """Return the condition that an order, joined with its host, can be given to its agent now."""
     return sa.and_(
         orders.c.agent_id == agent_id,
         orders.c.state == "waiting",

@@ -76,7 +76,7 @@ class TokenRow:
 
 @frozen
 class UsageRow:
-    """What a token took on a day since 1970."""
+    """Bytes that a token took on a day since 1970."""
 
     token_id: int
     day: int

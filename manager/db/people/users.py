@@ -42,7 +42,7 @@ class UserRow:
 
 @frozen
 class SessionUser:
-    """Whose session it is, and how long it lasts."""
+    """A session: its user and its end."""
 
     user_id: int
     name: str

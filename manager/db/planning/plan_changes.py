@@ -19,7 +19,7 @@ COUNTED_MOST = 10_000
 
 @frozen
 class FlowRow:
-    """What one agent gives to another in a plan: units, and what they cost each of the two."""
+    """Units that one agent gives to another in a plan, and their cost for each of the two."""
 
     from_agent: int
     to_agent: int

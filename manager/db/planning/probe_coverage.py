@@ -43,7 +43,7 @@ class OrderState:
 
 @frozen
 class AgentAges:
-    """How many distances of an agent are so old, `younger` counting those within each limit."""
+    """Number of an agent's distances by age; `younger` counts those within each limit."""
 
     agent_id: int
     distances: int

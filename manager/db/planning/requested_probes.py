@@ -74,7 +74,7 @@ def stale_pairs(
 
 
 def into_round(tx: Transaction, after: int, number: int, now_ms: int) -> int:
-    """Let orders of rounds beyond `after`, which never began, be of round `number`; count them.
+    """Move orders of rounds beyond `after`, which never began, to round `number`; count them.
 
     They are as old as the round: nobody could carry them out before.
     """

@@ -70,7 +70,7 @@ class MetadataRow:
 
 @frozen
 class AgentReleaseRow:
-    """What was decided about an agent's version, and the last update that it reported."""
+    """Version decided for an agent, and the last update that it reported."""
 
     agent_id: int
     canary: bool = False

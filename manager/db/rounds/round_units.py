@@ -61,7 +61,7 @@ class FinishedRow:
 
 
 def enter_all(tx: Transaction, number: int) -> int:
-    """Let every unit that has an owner take part in a round; return how many are new in it."""
+    """Enter every unit that has an owner into a round; return how many are new in it."""
     there = sa.exists().where(
         unit_rounds.c.round == number, unit_rounds.c.unit_id == assignments.c.unit_id
     )
@@ -77,7 +77,7 @@ def enter_all(tx: Transaction, number: int) -> int:
 
 
 def enter(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
-    """Let some units take part in a round, with their owners; what is under way there stays.
+    """Enter units with their owners into a round; those under way there stay.
 
     A unit that was taken out of the round comes back into it.
     """

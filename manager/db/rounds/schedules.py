@@ -42,7 +42,7 @@ class RoundSchedule(Schedule):
 
 @frozen
 class CollectionSchedule(Schedule):
-    """What is sent by it, by one agent or by all that have none of their own."""
+    """Selection of segments of a schedule, for one agent or for all without their own."""
 
     agent_id: int | None
     agent: str | None

@@ -78,7 +78,7 @@ def set_watched_report(tx: Transaction, report_id: int) -> None:
 
 
 def watch_again(tx: Transaction) -> None:
-    """Have the agents judged with the next tick, though no report came."""
+    """Request a review of agents at the next tick, though no report came."""
     tx.execute(clock.update().values(watched_report=-1))
 
 

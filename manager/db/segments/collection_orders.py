@@ -25,7 +25,7 @@ __all__ = [
 
 @frozen
 class OrderRow:
-    """What an agent is asked to send, and what became of it."""
+    """A collection order to an agent, and its outcome."""
 
     id: int
     agent_id: int

@@ -160,7 +160,7 @@ def set_index(tx: Transaction, segment_id: int, **values: Any) -> None:
 
 
 def free_key(tx: Transaction, segment_id: int) -> None:
-    """Let another segment have the key of one that is gone."""
+    """Give another segment the key of a removed one."""
     mine = segments.update().where(segments.c.id == segment_id)
     tx.execute(mine.values(key=segments.c.key + f"#{segment_id}"))
 

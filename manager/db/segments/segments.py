@@ -90,7 +90,7 @@ class SegmentRow(NewSegment):
 
 @frozen
 class HostShare:
-    """What a segment holds of one host."""
+    """A segment's captures of one host."""
 
     captures: int
     bytes: int
@@ -142,7 +142,7 @@ def segment_by_key(tx: Transaction, key: str) -> SegmentRow | None:
 
 @frozen
 class FileFilter:
-    """Which public files are asked for. Times: from is inclusive, to is not; None: all."""
+    """Filter of public files. Times: from is inclusive, to is not; None: all."""
 
     name: str = ""
     agent_ids: tuple[int, ...] = ()

@@ -105,7 +105,7 @@ def split_block(block: bytes, known: Authorities) -> Iterator[PlainLines | tuple
 
 
 class _Columns(ctypes.Structure):
-    """As `crawl_log.zig` has it."""
+    """Columns in the layout of `crawl_log.zig`."""
 
     _fields_ = (
         ("lines", ctypes.c_size_t),

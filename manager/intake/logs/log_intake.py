@@ -67,7 +67,7 @@ HISTORY_MS: Final = 32 * 86_400_000
 
 @frozen
 class Receipt:
-    """What became of a log. repeated: it was taken before; the numbers are those of then."""
+    """Receipt of a log. repeated: it was accepted before; the numbers are those of then."""
 
     name: str
     lines: int

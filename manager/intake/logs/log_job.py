@@ -59,7 +59,7 @@ class LogJob:
 
 @frozen
 class RefusedBody:
-    """Why nothing of a body was taken."""
+    """Refusal of a whole body."""
 
     message: str
     too_large: bool
@@ -91,7 +91,7 @@ class FinishedLine:
 
 @frozen
 class ParsedLog:
-    """What a log says. The rows are in the job's target.
+    """Content of a log. The rows are in the job's target.
 
     directories: of big hosts. drawn: of its crawls, to be fetched again by others. refetched: of
     others' crawls. finished: units that its sender is through with; says_finished: whether it

@@ -22,7 +22,7 @@ MOST_DIGITS: Final = 15  # milliseconds until the year 33658
 
 @frozen
 class Section:
-    """What holds for a line. None: the log does not say. Times in epoch milliseconds."""
+    """Round, kind and times of a line. None: the log does not say. Epoch milliseconds."""
 
     since_ms: int
     until_ms: int

@@ -46,7 +46,7 @@ class DiscoveredJob:
 
 @frozen
 class FoundBody:
-    """What a list says. The URLs are in the job's target: URL, host and referer, with tabs between.
+    """Result of a list. The URLs are in the job's target: URL, host and referer, tab-separated.
 
     repeated: lines left out because the same URL came before. refused_lines: the first of those
     that cannot be used.

@@ -31,7 +31,7 @@ __all__ = ["UploadBodies"]
 
 @dataclass(slots=True)
 class _Taken:
-    """How far one request has come: all before `end` is written."""
+    """Progress of one request: all bytes before `end` are written."""
 
     end: int
 

@@ -37,7 +37,7 @@ __all__ = ["UploadDesk"]
 
 
 class UploadDesk:
-    """Where uploads are handed in."""
+    """Intake of uploads."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class UploadDesk:
     async def offer(
         self, agent: AgentIdentity, asked: NewUpload, token: str, until_ms: int
     ) -> TransferRow:
-        """Let a file be fetched; see `pulls.offer_upload`."""
+        """Offer a file for pulling; see `pulls.offer_upload`."""
         return await asyncio.to_thread(
             offer_upload,
             self._db,

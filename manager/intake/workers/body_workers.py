@@ -52,7 +52,7 @@ CPU_GRACE_S: Final = 5.0
 
 
 class BodyJob(Protocol):
-    """What the workers must know of a job.
+    """Properties of a job that the workers need.
 
     sender: whose turn it is. cpu_s: of a processor at most, by a setting. is_long: it takes longer
     than a turn.
@@ -74,7 +74,7 @@ _Result = TypeVar("_Result")
 
 @frozen
 class Pool:
-    """How many processes there are, and what each may take.
+    """Number of processes, and the limits of each.
 
     processes: for jobs within their turn. long_processes: for jobs beyond it. turn_s: by the clock.
     memory_bytes: of addresses; None: unlimited. modules: what each imports before its first job.
@@ -223,7 +223,7 @@ class BodyWorkers:
         return WorkerProcess(pool.memory_bytes, keep_memory=True, modules=pool.modules)
 
     def _serve(self, task: _Task, process: WorkerProcess) -> None:
-        """Have a job done, in a thread of its own."""
+        """Run a job in a thread of its own."""
         begun_s, result = time.monotonic(), cast("object", None)
         failed: BaseException | None = None
         try:

@@ -127,7 +127,7 @@ class WorkerProcess:
         return value
 
     def lower_priority(self) -> None:
-        """Let all other processes go first, from now on."""
+        """Lower the priority of this process below all others."""
         self.is_slow = True
         with contextlib.suppress(OSError):  # it may have ended
             for thread in Path(f"/proc/{self.pid}/task").iterdir():
@@ -167,7 +167,7 @@ def limit_memory(memory_bytes: int) -> None:
 
 
 def limit_cpu(cpu_s: float) -> None:
-    """Let the kernel end this process where it takes more of a processor from now on."""
+    """Limit the processor time of this process from now on; the kernel enforces it."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + cpu_s), hard))
 

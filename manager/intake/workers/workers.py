@@ -78,7 +78,7 @@ class Workers:
                 self._give(_import, module)
 
     def rest(self) -> None:
-        """Let the children end, and give back what they hold, when they have done what they do."""
+        """End the children when they have finished, and free what they hold."""
         with self._changing:
             self._retire()
 
@@ -131,7 +131,7 @@ class Workers:
             return self._pool, failed
 
     def _retire(self) -> None:
-        """Let the pool end when it has done what it was given; the next job begins another.
+        """End the pool after its jobs; the next job starts another.
 
         Not `max_tasks_per_child`: with it a pool may wait for ever for the successor of a child
         that ended (CPython issue 115634).
@@ -172,5 +172,5 @@ def _within(cpu_s: float, function: Callable[[_Job], _Result], job: _Job) -> _Re
 
 
 def _import(module: str) -> None:
-    """Have a module in a child that is there then."""
+    """Import a module in a running child."""
     importlib.import_module(module)

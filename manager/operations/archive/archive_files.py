@@ -23,7 +23,7 @@ __all__ = [
 
 @frozen
 class FilePage:
-    """How many files fit in all, and some of them in the order of their making.
+    """Number of matching files, and a page of them in the order of their creation.
 
     next_id: what `list_files` returns the following ones for; None: these are the last.
     """

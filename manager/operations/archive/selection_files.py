@@ -40,7 +40,7 @@ class WithdrawnError(GoneError):
 
 @frozen
 class Form:
-    """What a selection is made as."""
+    """Format of a selection."""
 
     suffix: str
     media_type: str
@@ -54,7 +54,7 @@ FORMS: Final = {
 
 @frozen
 class SelectionSources:
-    """What selections are made with."""
+    """Sources and limits of selections."""
 
     db: Database
     layout: Layout

@@ -41,7 +41,7 @@ MOST_ROWS: Final = 1000
 
 @frozen
 class JobPage:
-    """How many jobs there are, and some of them, newest first."""
+    """Number of jobs, and a page of them, newest first."""
 
     count: int
     jobs: list[JobRow]

@@ -71,7 +71,7 @@ def run_next_job(making: SelectionSources, read_query: object) -> bool:
 
 @dataclass
 class _Progress:
-    """What was made so far; written down every two seconds."""
+    """Progress of a selection; stored every two seconds."""
 
     db: Database
     job_id: int

@@ -40,7 +40,7 @@ HOSTS_AT_ONCE: Final = 2_000
 
 @frozen
 class Selection:
-    """What is asked for; made by `checked_selection`. host: RE2, "": every host."""
+    """A selection request, made by `checked_selection`. host: RE2, "": every host."""
 
     host: str
     conditions: Conditions

@@ -91,7 +91,7 @@ def is_restart(
 def subscribe(
     db: Database, agent: AgentIdentity, now_ms: int, policy: Policy = DEFAULT_POLICY
 ) -> None:
-    """Let an agent take part (M5); one that does already stays as it is. Raises ForbiddenError."""
+    """Subscribe an agent (M5); a subscribed one stays as it is. Raises ForbiddenError."""
     with db.write() as tx:
         row = _noted(tx, agent, "subscribe", now_ms, policy)
         if row.retired_ms is not None:
@@ -104,7 +104,7 @@ def subscribe(
 def unsubscribe(
     db: Database, agent: AgentIdentity, now_ms: int, policy: Policy = DEFAULT_POLICY
 ) -> None:
-    """Let an agent leave (M5): it has stopped fetching, and its rights are free at once.
+    """Unsubscribe an agent (M5): it has stopped fetching, and its rights are free at once.
 
     Its units are given to others by the next tick. Its old list brings no permit any more.
     """

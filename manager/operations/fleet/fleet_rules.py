@@ -52,7 +52,7 @@ LEAST_BYTES_PER_S: Final = 10_000
 
 @frozen
 class FleetRules:
-    """What all agents are asked to keep to."""
+    """Limits for all agents."""
 
     blocked: list[BlockedRow]
     limits: LimitsRow

@@ -97,7 +97,7 @@ def _pinned(tx: Transaction, row: AgentRow) -> list[int]:
 
 
 def _move_load(tx: Transaction, owners: dict[int, int], policy: Policy) -> None:
-    """Let what it costs to fetch these units count with their new owners."""
+    """Move the cost of these units to their new owners' loads."""
     loaded = load_some(tx, members(tx), owners, policy)
     if loaded is None:
         return

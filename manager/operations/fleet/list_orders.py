@@ -25,7 +25,7 @@ __all__ = ["orders_of"]
 
 @dataclass(slots=True)
 class _Host:
-    """What one host means for the lines of its units."""
+    """Properties of a host for the lines of its units."""
 
     split: SplitHost | None
     of_others: list[str] = field(default_factory=list)

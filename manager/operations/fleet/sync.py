@@ -123,7 +123,7 @@ def sync_all(
 
 
 class _SyncAnswers:
-    """What holds for all syncs of a transaction, asked once."""
+    """Facts common to all syncs of a transaction, read once."""
 
     def __init__(self, tx: Transaction, now_ms: int, policy: Policy, fleet: int | None) -> None:
         """now_ms: as ticks count."""

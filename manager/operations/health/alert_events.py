@@ -112,7 +112,7 @@ class Event:
 
 @frozen
 class News:
-    """What is to be told, and up to which number; told_ms: when something was told last.
+    """Events to tell, up to a number; told_ms: when something was told last.
 
     upto: 0: nothing came. is_marked: it is written down from where on events are told.
     """

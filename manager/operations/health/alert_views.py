@@ -35,7 +35,7 @@ WAY: Final = "way:"
 
 @frozen
 class Way:
-    """How people are told. to: whom, without secrets. send: raises PrsmError, or anything."""
+    """Delivery of alerts. to: recipients, without secrets. send: raises PrsmError, or anything."""
 
     name: str
     to: str
@@ -44,7 +44,7 @@ class Way:
 
 @frozen
 class AlertDesk:
-    """What alerts are made from: how things stand, what ends when, limits, and who is told.
+    """Inputs of alerts: figures, expiries, limits, and recipients.
 
     expiries: raises nothing; what cannot be read says so. own: troubles of this manager's machine.
     """
@@ -85,7 +85,7 @@ class Alerts:
 
 @frozen
 class SentTest:
-    """What became of a test message. error: empty: it was taken."""
+    """Outcome of a test message. error: empty: it was accepted."""
 
     way: str
     to: str

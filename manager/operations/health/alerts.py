@@ -78,7 +78,7 @@ class Limits:
 
 @frozen
 class Expiry:
-    """What ends when. until_ms: None: nobody can tell. wrong: what else is to be told of it."""
+    """An expiry. until_ms: None: unknown. wrong: a further problem to tell of it."""
 
     name: str
     until_ms: int | None
@@ -87,7 +87,7 @@ class Expiry:
 
 @frozen
 class Message:
-    """What a person is told. state: begun, still, over; event: it happened, and is never over."""
+    """A message. state: begun, still, over; event: it happened, and is never over."""
 
     key: str
     state: str

@@ -105,7 +105,7 @@ def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, n
 
 
 def _renumber_rounds(tx: Transaction) -> None:
-    """Let the open round, and those to come, have numbers under which no agent did anything.
+    """Renumber the open round, and those to come, beyond any that agents may have worked in.
 
     An agent never fetches again what it has finished in a round.
     """

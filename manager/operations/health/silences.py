@@ -35,7 +35,7 @@ SHOWN_MS: Final = 30 * DAY_MS
 
 
 def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, now_ms: int) -> None:
-    """Tell nobody of one trouble until a moment, but that it is over. Raises FormatError.
+    """Silence one trouble until a moment, but for its end. Raises FormatError.
 
     key: as the trouble has it, `agent:robot.example.ac.jp`; it need not go on now.
     """
@@ -52,7 +52,7 @@ def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, no
 def add_window(
     db: Database, from_ms: int, until_ms: int, reason: str, actor: Actor, now_ms: int
 ) -> None:
-    """Tell nobody of anything from one moment to another: maintenance. Raises FormatError."""
+    """Silence all troubles from one moment to another: maintenance. Raises FormatError."""
     _check(from_ms, until_ms, reason, now_ms)
     with db.write() as tx:
         alerts.add_silence(tx, "", from_ms, until_ms, reason.strip(), actor.name, now_ms)

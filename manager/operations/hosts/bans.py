@@ -67,7 +67,7 @@ def ban_host(
     now_ms: int,
     policy: Policy = DEFAULT_POLICY,
 ) -> int:
-    """Let an agent never get a host, nor what shares its address; return how many units moved.
+    """Ban an agent from a host and from its address; return how many units moved.
 
     Its probes of the host are given up, and what it owns there goes to others. Raises
     NotFoundError, UrlError, ConflictError (a pin gives it the host; no other agent could have it).
@@ -99,7 +99,7 @@ def ban_host(
 
 
 def lift_ban(db: Database, text: str, agent: str, actor: Actor, now_ms: int) -> bool:
-    """Let an agent get a host again; tell whether there was a ban. Raises NotFoundError."""
+    """Lift a ban; return whether there was one. Raises NotFoundError."""
     with db.write() as tx:
         host, row = _host(tx, text), agent_of(tx, agent)
         there = bool(pins.lift(tx, host.id, row.id))

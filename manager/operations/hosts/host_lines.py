@@ -31,7 +31,7 @@ PAGES_OF_A_PIECE: Final = 100_000  # as many as an agent fetches of a unit
 
 @dataclass(slots=True)
 class Tally:
-    """What became of lines. new: hosts; start_pages: new ones; known: lines that brought nothing.
+    """Outcome of lines. new: hosts; start_pages: new ones; known: lines without news.
 
     inside: start pages that one piece of a split host had for another, which no day's limit counts.
     refused: the first 1,000 lines that cannot be used; refused_count: all of them.

@@ -38,7 +38,7 @@ LONGEST_REST_MS: Final = 86_400_000
 
 
 def share_out(db: Database, now_ms: int) -> int:
-    """Let agents that wait for a piece of a shared host have a share, and finish hosts that rest.
+    """Give shares to agents that wait for a piece of a shared host, and finish resting hosts.
 
     Returns how many hosts and pieces that were.
     """
@@ -106,7 +106,7 @@ def end_where_crowded(tx: Transaction, group_ids: Collection[int], now_ms: int) 
 
 
 def note_rests(tx: Transaction, agent_id: int, told: Sequence[HostRest], now_ms: int) -> None:
-    """Let all agents that share a host rest as long as one of them was told to.
+    """Extend a rest that one agent was told to all agents that share the host.
 
     Of hosts that the agent has no piece of it says nothing here.
     """
@@ -131,7 +131,7 @@ def note_rests(tx: Transaction, agent_id: int, told: Sequence[HostRest], now_ms:
 
 
 def end_rests(db: Database, now_ms: int) -> int:
-    """Let agents fetch at their shares again when a rest is over; return of how many units."""
+    """End rests that are over: agents fetch at their shares again; return of how many units."""
     with db.read() as tx:
         if not host_shares.any_rest_over(tx, now_ms):
             return 0
@@ -142,7 +142,7 @@ def end_rests(db: Database, now_ms: int) -> int:
 
 
 def spread_distances(db: Database) -> None:
-    """Let the pieces of split hosts be as far from each agent as their host, where that is newer.
+    """Copy newer distances of split hosts to their pieces.
 
     A piece is never probed: `/` stands for its host.
     """

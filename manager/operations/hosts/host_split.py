@@ -42,7 +42,7 @@ LONGEST_PATH: Final = 500
 
 @frozen
 class Piece:
-    """What one agent gets of a host. share: of the work, between 0 and 1."""
+    """An agent's part of a split host. share: of the work, between 0 and 1."""
 
     agent: str
     units: tuple[str, ...]
@@ -53,7 +53,7 @@ class Piece:
 
 @frozen
 class Split:
-    """How a host is cut, by the newest crawl. unevenness: the longest piece over the mean.
+    """A split of a host, by the newest crawl. unevenness: the longest piece over the mean.
 
     interval_s: of the host; each agent keeps as many of them as there are pieces. applied: False
     for a preview.
@@ -132,7 +132,7 @@ def split_host(
 
 @dataclass(slots=True)
 class _Size:
-    """What the newest crawl measured of a directory. work: ms of waiting and transfer."""
+    """Size of a directory by the newest crawl. work: ms of waiting and transfer."""
 
     pages: int = 0
     size_bytes: int = 0

@@ -151,7 +151,7 @@ def _exclude(
 
 
 def include_host(db: Database, key: str, actor: Actor, now_ms: int) -> None:
-    """Let a host into the crawl again; it is probed and placed like a new one.
+    """Include a host again; it is probed and placed like a new one.
 
     One that is not excluded stays as it is. Raises NotFoundError, UrlError.
     """

@@ -48,7 +48,7 @@ ListText = tuple[int, str]
 
 @frozen
 class ImportedLists:
-    """What became of the lists. agents: units by agent. new_hosts: how many were added.
+    """Outcome of lists. agents: units by agent. new_hosts: how many were added.
 
     moved: units that changed hands at once; what nobody owned goes to its agent with the next plan.
     """

@@ -25,7 +25,7 @@ __all__ = ["order_probes", "place_probed"]
 
 
 def order_probes(db: Database, now_ms: int, policy: Policy) -> int:
-    """Let new units join a crawl that goes on; return how many did.
+    """Enter new units into the crawl under way; return how many joined.
 
     While a round still probes they wait: each probe finds new hosts, and it would never end.
     """

@@ -27,7 +27,7 @@ ROWS_AT_ONCE: Final = 1_000
 
 @frozen
 class Cell:
-    """How far a host is from an agent. state: measured, weak, unreachable, predicted; empty:
+    """Distance of a host from an agent. state: measured, weak, unreachable, predicted; empty:
     nothing is known. order: of the newest order of the pair its state, and why it failed."""
 
     state: str

@@ -24,7 +24,7 @@ def set_position(
     now_ms: int,
     shown: str | None = None,
 ) -> None:
-    """Say where an agent is; None: nobody knows.
+    """Set the position of an agent; None: unknown.
 
     shown: what the person saw, by `position_as_shown`. Raises NotFoundError, ConflictError
     (somebody said otherwise meanwhile).
@@ -43,7 +43,7 @@ def set_position(
 def place(
     tx: Transaction, agent_id: int, name: str, position: Position | None, actor: Actor, now_ms: int
 ) -> None:
-    """Say where an agent is, in a transaction that goes on."""
+    """Set the position of an agent, within a transaction."""
     latitude = None if position is None else position.latitude
     longitude = None if position is None else position.longitude
     agents.update(tx, agent_id, latitude=latitude, longitude=longitude)

@@ -133,7 +133,7 @@ def enrol(
     position: Position | None = None,
     address: str = "",
 ) -> Enrolled:
-    """Let an agent join: consume the token, keep the hash of the agent's own key.
+    """Enrol an agent: consume the token, keep the hash of the agent's own key.
 
     position: where its site says it is; None: it does not say, and what was known stays. address:
     from which it joins, for the audit.

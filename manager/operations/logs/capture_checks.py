@@ -38,7 +38,7 @@ most."""
 
 @frozen
 class CaptureCheck:
-    """What others say of an agent's pages. compared: URLs that others fetched too.
+    """Comparison of an agent's pages with others' logs. compared: URLs that others fetched too.
 
     contradicted: URLs of which more agents say otherwise than the same. suspect: too many.
     """

@@ -35,7 +35,7 @@ UNREACHABLE: Final = "unreachable:"
 
 @frozen
 class Claim:
-    """What an agent says of a unit: all of it is fetched that was asked for."""
+    """An agent's claim that a unit is fetched completely."""
 
     unit_id: int
     kind: str
@@ -59,7 +59,7 @@ class Claim:
 
 @frozen
 class Told:
-    """What one agent claims. generation_held: the list that it works from."""
+    """Claims of one agent. generation_held: the list that it works from."""
 
     agent: AgentRow
     claims: Sequence[Claim]

@@ -22,7 +22,7 @@ _NAME: Final = re.compile(r"(\*\.)?([a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\
 
 @frozen
 class Wanted:
-    """What is looked for, as people write it; empty: anything.
+    """Filter of log lines, as people write it; empty: anything.
 
     host: a name, or `*.` and a name for all below it. status: `404`, `5xx`, `none` (no answer), or
     `bad` (none, or 400 and above). url: a part of it. since_ms, until_ms: a line may be of that

@@ -54,7 +54,7 @@ MEMORY_BYTES: Final = 256 * 1024**2
 
 @frozen
 class Mark:
-    """Where a search goes on: reports older than this one, and its lines before that one."""
+    """Position of a search: reports older than this one, and its lines before that one."""
 
     report: int
     line: int = 0

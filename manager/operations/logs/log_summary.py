@@ -79,7 +79,7 @@ class FinishedUnit:
 
 @frozen
 class LogSummary:
-    """What one log says. name: its first line; since_ms, until_ms: the time it is of.
+    """Content of one log. name: its first line; since_ms, until_ms: its time.
 
     units, directories: only lines that the agent held; `quarantined` counts the others. drawn: to
     be fetched again by others. refetched: (url, status, bytes) of pages that others crawled.

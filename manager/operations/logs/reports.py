@@ -33,7 +33,7 @@ class HeldUnit:
 
 @frozen
 class HeldDuring:
-    """What a log is judged by. It can be sent to another process.
+    """Facts by which a log is judged. It can be sent to another process.
 
     round, kind, since_ms: what holds for the lines of a log that does not say (a plain agent's):
     the round and kind of what it was given last, and the end of its log before.

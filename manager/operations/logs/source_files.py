@@ -39,7 +39,7 @@ TOTALS: Final = "agents.txt"
 
 @frozen
 class Place:
-    """Where logs lie, and where files are made: an empty folder. memory_bytes: of the merge."""
+    """Places of logs and of the files to make: an empty folder. memory_bytes: of the merge."""
 
     kept: Path
     folder: Path

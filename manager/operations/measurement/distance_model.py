@@ -39,7 +39,7 @@ IsLearned = Callable[[Database, int], bool]
 
 @frozen
 class _News:
-    """What came since the model was made: reports up to `report`.
+    """Reports since the model was trained, up to `report`.
 
     known: the newest report that the model knows of; made_ms: since when; None: there is none.
     round: what is planned next; None: nothing.
@@ -52,7 +52,7 @@ class _News:
 
 
 class ModelTraining:
-    """Who makes the model; any thread may ask. One of these for a process."""
+    """Trainer of the model; any thread may call it. One for each process."""
 
     def __init__(self, learner: Learner = learn) -> None:
         self._learner = learner

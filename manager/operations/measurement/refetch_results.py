@@ -36,7 +36,7 @@ class RefetchedPage:
 
 @frozen
 class Refetches:
-    """What others saw of an agent's pages in the newest round that was compared."""
+    """Others' observations of an agent's pages in the newest compared round."""
 
     agent: str
     round: int

@@ -34,7 +34,7 @@ __all__ = ["AgentWork", "Work", "capacity_of"]
 
 @frozen
 class AgentWork:
-    """What an owner has before it. work_ms: while it is open. elapsed_ms: by the clock on the wall.
+    """Work of an owner. work_ms: while its hours are open. elapsed_ms: by the clock.
 
     elapsed_ms None: it would never end. fits: its disk takes what it would collect.
     """
@@ -47,7 +47,7 @@ class AgentWork:
 
 @dataclass(frozen=True)
 class Work:
-    """What work is made from. relative: (agents,). urls, volume_kb, atom: (units,)."""
+    """Inputs of work. relative: (agents,). urls, volume_kb, atom: (units,)."""
 
     capacities: tuple[Capacity, ...]
     relative: npt.NDArray[np.float64]

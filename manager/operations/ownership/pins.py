@@ -75,7 +75,7 @@ class PinPage:
 
 @frozen
 class Pinned:
-    """What became of some pins. moved: units that changed hands at once.
+    """Outcome of pins. moved: units that changed hands at once.
 
     refused: the first 1,000 with their reasons. warning: why the pins do not hold yet, or empty.
     """

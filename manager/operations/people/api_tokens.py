@@ -44,7 +44,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 @frozen
 class Holder:
-    """Who asks: a user, perhaps by a token, or this machine. token: its name; empty: none."""
+    """A caller: a user, perhaps by a token, or this machine. token: its name; empty: none."""
 
     kind: ActorKind
     name: str

@@ -58,7 +58,7 @@ LOCAL: Final = "local"
 
 @frozen
 class LoginWait:
-    """Where a login is counted, and how long the look at its password is put off first."""
+    """Bucket in which a login is counted, and the delay before its password is checked."""
 
     source: str
     delay_s: float

@@ -70,7 +70,7 @@ class User:
 
 @frozen
 class PasswordSet:
-    """What a new password did to the tokens of the user's scripts: ended, and still good."""
+    """Effect of a new password on the user's API tokens: ended, and still valid."""
 
     revoked: int
     left: int

@@ -34,7 +34,7 @@ PREDICTED_MOST: Final = 10
 
 @frozen
 class DistanceView:
-    """How far a unit is from an agent. ms_per_kb None: unreachable from there.
+    """Distance of a unit from an agent. ms_per_kb None: unreachable from there.
 
     state: unreachable, weak (too little came to rely on), measured, or predicted: then nobody
     measured it, kind is `prediction`, and off_by the factor within which two of three are.

@@ -19,7 +19,7 @@ SORTS: Final = tuple(plan_list.ROWS.sorts)
 
 @frozen
 class PlanFilter:
-    """Which plans. method: empty is any. applied: None is either."""
+    """Filter of plans. method: empty is any. applied: None is either."""
 
     method: str = ""
     applied: bool | None = None

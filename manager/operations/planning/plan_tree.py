@@ -59,7 +59,7 @@ class TreeEdge:
 
 @frozen
 class Flow:
-    """What one agent gives to another in a plan; neighbours: an edge of the tree joins them."""
+    """Units that one agent gives to another in a plan; neighbours: an edge joins them."""
 
     giver: str
     taker: str

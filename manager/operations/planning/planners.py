@@ -21,7 +21,7 @@ Solver = Callable[[str, Problem, Options], Plan]
 
 @frozen
 class Compared:
-    """What another method would give. above_bound: 1.03 is 3% above the best possible.
+    """Result of another method. above_bound: 1.03 is 3% above the best possible.
 
     why: why there are no numbers, or empty.
     """

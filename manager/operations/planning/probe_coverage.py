@@ -21,7 +21,7 @@ DAY_MS: Final = 86_400_000
 
 @frozen
 class AgentCoverage:
-    """What an agent has measured, of how many hosts; its open and failed orders.
+    """Coverage of an agent's measurements: hosts, open and failed orders.
 
     fresh: hosts that take part, measured so lately that no round probes them again. ages: how many
     are as old as between the limits of AGE_DAYS, and older than the last; of whatever it measured.

@@ -40,7 +40,7 @@ NOT_PROBED: Final = {
 
 @frozen
 class Ordered:
-    """What became of an order. round: in which it is probed; waits: that has not begun yet.
+    """Outcome of an order. round: in which it is probed; waits: that has not begun yet.
 
     orders: probes that were ordered. known: those that the round had already, done or not.
     left_out: those for which an agent or a host has no room today. is_cut: there are others behind

@@ -21,7 +21,7 @@ _TEXT: Final = re.compile(r"([a-z]{1,20}) ([0-9]{1,18}|-) ([0-9]{1,18}|-)")
 
 @frozen
 class ShownOffer:
-    """Whom a release was offered to, since when, and when it was halted: epoch milliseconds."""
+    """State of an offer: agents, since when, and its halt, in epoch milliseconds."""
 
     ring: str
     rolled_out_ms: int | None = None

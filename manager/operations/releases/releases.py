@@ -186,7 +186,7 @@ def revoke(
 
 
 def renew_timestamp(db: Database, signing: Signing, now_ms: int) -> bool:
-    """Have snapshot and timestamp signed anew once a day; tell whether they were.
+    """Re-sign snapshot and timestamp once a day; return whether they were.
 
     Each manager tries it: where several reach the signer, the first that writes has done it.
 

@@ -50,7 +50,7 @@ TENTH: Final = 10
 
 @frozen
 class Offer:
-    """What an agent is to run. version: empty: nothing new. target: the file's signed name."""
+    """Version offered to an agent. version: empty: nothing new. target: the file's signed name."""
 
     version: str
     target: str
@@ -124,7 +124,7 @@ def halt(db: Database, version: str, actor: Actor, now_ms: int) -> None:
 
 
 def set_canary(db: Database, agent: str, actor: Actor, now_ms: int, *, canary: bool) -> None:
-    """Let an agent be among the first that are offered a release, or no more."""
+    """Put an agent among the first that are offered a release, or remove it."""
     with db.write() as tx:
         releases.change_agent(tx, _agent(tx, agent).id, canary=canary)
         note(tx, now_ms, actor, "release.canary", agent, canary=canary)

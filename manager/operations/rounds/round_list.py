@@ -20,7 +20,7 @@ SORTS: Final = tuple(round_list.ROWS.sorts)
 
 @frozen
 class RoundFilter:
-    """Which rounds; empty is any. state: one of STATES."""
+    """Filter of rounds; empty is any. state: one of STATES."""
 
     method: str = ""
     state: str = ""

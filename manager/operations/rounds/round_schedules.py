@@ -38,7 +38,7 @@ def add_schedule(
     probe: bool = True,
     moves: float | None = None,
 ) -> Scheduled[RoundSchedule]:
-    """Let rounds begin by the clock. moves: as of `start_round`.
+    """Add a schedule of rounds. moves: as of `start_round`.
 
     Raises FormatError, ConflictError where there are too many.
     """
@@ -60,7 +60,7 @@ def change_schedule(
     moves: float | None = None,
     shown_ms: int | None = None,
 ) -> Scheduled[RoundSchedule]:
-    """Let rounds begin by a schedule as it is said now, whole; it keeps its number.
+    """Replace a schedule of rounds; it keeps its number.
 
     shown_ms: when the one was made that the person saw. Raises FormatError, NotFoundError,
     ConflictError (somebody changed it since).

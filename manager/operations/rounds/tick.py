@@ -37,7 +37,7 @@ __all__ = ["TickOutcome", "tick"]
 
 @frozen
 class TickOutcome:
-    """What a tick did: how many of each. moved_ms: by how much deadlines followed the clock."""
+    """Outcome of a tick: a count for each step. moved_ms: by how much deadlines moved."""
 
     moved_ms: int
     rights_freed: int

@@ -45,7 +45,7 @@ ORDERS_MOST: Final = 20
 
 @frozen
 class NewCollection:
-    """What is to be sent. since needs from_ms; period needs both, the first before the second."""
+    """Selection of segments to send. since needs from_ms; period needs both, in order."""
 
     condition: str = "difference"
     way: str = "push"
@@ -74,7 +74,7 @@ class NewCollection:
 
 @frozen
 class AskedAll:
-    """How many agents were asked to send; skipped: those that have too many open orders."""
+    """Outcome of a collection order; skipped: agents that have too many open orders."""
 
     asked: int
     skipped: int

@@ -42,7 +42,7 @@ def add_collection_schedule(
     actor: Actor,
     now_ms: int,
 ) -> Scheduled[CollectionSchedule]:
-    """Let an agent send by the clock; agent None: all that have no schedule of their own.
+    """Add a collection schedule; agent None: all that have no schedule of their own.
 
     Raises FormatError, NotFoundError, ConflictError where there are too many.
     """
@@ -68,7 +68,7 @@ def change_collection_schedule(
     *,
     shown_ms: int | None = None,
 ) -> Scheduled[CollectionSchedule]:
-    """Let a schedule be as it is said now, whole; it keeps its number, and orders of it stay open.
+    """Replace a collection schedule; it keeps its number, and its orders stay open.
 
     shown_ms: when the one was made that the person saw. Raises FormatError, NotFoundError,
     ConflictError (somebody changed it since).

@@ -72,7 +72,7 @@ class FileKind(StrEnum):
 
 @frozen
 class FilePlaces:
-    """Where files are kept: the folders, and the store of segments."""
+    """Places of kept files: the folders, and the store of segments."""
 
     layout: Layout
     store: SegmentStore

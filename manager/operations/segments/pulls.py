@@ -31,7 +31,7 @@ def offer_upload(
     settings: CollectionSettings,
     now_ms: int,
 ) -> TransferRow:
-    """Let a file be fetched from its agent, with a token that is good until a moment.
+    """Offer a file for pulling from its agent, with a token that is valid until a moment.
 
     An offer of the same file again brings a new token. Raises what `begin_upload` raises, and
     BusyError where the agent did not say yet where it serves.

@@ -66,7 +66,7 @@ class Pace:
 
 @frozen
 class ScrubProgress:
-    """How far the verification of all kept files is.
+    """Progress of the verification of all kept files.
 
     running: a pass goes on. rate: its bytes per second. ends_ms: of the pass, by that rate; None:
     none runs. next_ms: when the next begins; None: none will. too_slow: the files are more than

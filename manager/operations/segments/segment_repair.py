@@ -175,7 +175,7 @@ def _replace(
 def _succeed(
     db: Database, reading: ExaminationTools, row: SegmentRow, part: Part, actor: Actor, now_ms: int
 ) -> None:
-    """Let a new segment take the place of a damaged one."""
+    """Replace a damaged segment by a new one."""
     folder = reading.work()
     try:
         with full_disk_said(folder.parent):

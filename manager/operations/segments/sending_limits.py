@@ -75,7 +75,7 @@ def limit_sending(
     now_ms: int,
     shown: str | None = None,
 ) -> None:
-    """Let an agent send within limits; one that limits nothing lifts what was set before.
+    """Set the sending limits of an agent; one without limits lifts those set before.
 
     shown: the agent's row had these (`AgentRow.sending`) when the person looked. Raises
     NotFoundError, ConflictError (it is plain and hears of nothing; it has others by now).

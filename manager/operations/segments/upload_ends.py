@@ -34,7 +34,7 @@ def received_uploads(db: Database, now_ms: int, limit: int = 100) -> list[Transf
 
 
 def put_off(db: Database, row: TransferRow, why: str, until_ms: int) -> None:
-    """Let a whole file wait: it could not be judged now."""
+    """Postpone a whole file that could not be judged now."""
     with db.write() as tx:
         transfers.update(tx, row.id, next_try_ms=until_ms, result=why, tries=row.tries + 1)
 

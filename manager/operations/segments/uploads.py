@@ -47,7 +47,7 @@ _ENDED: Final = ("refused", "cancelled", "expired")
 
 @frozen
 class NewUpload:
-    """What an agent says of a file before it sends it."""
+    """Description of a file by its agent, before it is sent."""
 
     filename: str
     sha256: str

@@ -28,7 +28,7 @@ _LATEST_MS: Final = 2**62
 
 @frozen
 class Conditions:
-    """What is asked of a host. Times: since is inclusive, until is not; milliseconds since 1970.
+    """Conditions on a host's captures. Times: since is inclusive, until is not; ms since 1970.
 
     updated_since_ms: Last-Modified, else when the body was first seen; None: whenever.
     newest: of each URL only the newest answer with a body, as the source's layout holds one.
@@ -176,7 +176,7 @@ def _next_rows(found: duckdb.DuckDBPyConnection) -> list[Any]:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Say of an index that cannot be read what that means; one may go while it is asked for."""
+    """Translate errors of unreadable indexes; one may vanish while it is read."""
     try:
         yield
     except duckdb.OutOfMemoryException as error:

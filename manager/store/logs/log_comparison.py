@@ -66,7 +66,7 @@ ORDER BY disagreeing - agreeing DESC, url LIMIT ?
 
 @frozen
 class Contradiction:
-    """What an agent logged of a URL, and what more others logged. status None: no answer.
+    """An agent's log of a URL, and the count of others that disagree. status None: no answer.
 
     agreeing, disagreeing: other agents. their_*: the greatest that those say who disagree.
     """

@@ -155,7 +155,7 @@ class LogFile:
 
 @frozen
 class LogSum:
-    """What the held lines of one log say of a unit together."""
+    """Sums of the held lines of one log and unit."""
 
     unit: str  # unit key
     host: str  # host key

@@ -33,7 +33,7 @@ class StoredLog:
 
 @frozen
 class LineFilter:
-    """What a line must be; a default asks for nothing.
+    """Conditions on a line; a default matches all.
 
     name: a host's, without port; below: names below it, too. text: a part of the URL, whichever
     case. low, high: of the status; no_answer: also lines without one (low > high: only these).

@@ -60,7 +60,7 @@ class SegmentJob:
 
 @frozen
 class Examined:
-    """What was found. refused: captures of excluded hosts, which no part has."""
+    """Result of an examination. refused: captures of excluded hosts, which no part has."""
 
     captures: int
     strangers: int
@@ -73,7 +73,7 @@ class Examined:
 
 @frozen
 class RefusedSegment:
-    """Why a file is not taken, in a sentence."""
+    """Reason for which a file is not accepted, in a sentence."""
 
     message: str
 

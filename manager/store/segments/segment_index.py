@@ -95,7 +95,7 @@ class IndexRow:
 
 @frozen
 class HostSum:
-    """What a segment holds of one host. bytes: of the records, requests included."""
+    """A segment's captures of one host. bytes: of the records, requests included."""
 
     host: str  # host key
     captures: int

@@ -153,7 +153,7 @@ class DirectoryStore:
 
 
 def link_into(source: Path, target: Path, access: GroupAccess) -> None:
-    """Let a synced file appear under a second name, durably; another file system costs a copy."""
+    """Link a synced file under a second name, durably; another file system costs a copy."""
     access.make_folder(target.parent)
     with full_disk_said(target.parent):
         try:

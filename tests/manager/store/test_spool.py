@@ -63,7 +63,7 @@ def test_an_undeclared_body_is_refused_at_the_limit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("room_bytes", [0, 500, 1500, 5000])
 def test_a_full_disk_keeps_nothing(tmp_path: Path, room_bytes: int) -> None:
-    """Whether the disk fills up while writing or at the last flush, nothing half done stays."""
+    """Whether the disk fills up while writing or at the last flush, no part stays."""
     spool = Spool(tmp_path, open_file=full_after(room_bytes), free_bytes=plenty)
     with pytest.raises(StoreFullError, match="is full") as caught:
         take(spool, [b"x" * 100] * 60, 10**6)
