@@ -61,7 +61,7 @@ class _Half:
     block: bytes
 
     def belongs_to(self, other: RecordHeader) -> bool:
-        """Return whether one of the two refers to the other, or neither does but all else matches."""
+        """Return whether one of the two refers to the other, or neither does and the rest fits."""
         ids = (self.header.get("WARC-Record-ID"), other.get("WARC-Record-ID"))
         links = (other.all("WARC-Concurrent-To"), self.header.all("WARC-Concurrent-To"))
         if links[0] or links[1]:

@@ -81,7 +81,7 @@ def test_a_manager_without_an_address(site: Settings) -> None:
 def test_by_what_pages_are_read(site: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that reads them in Python is told why that costs more; it is no fault."""
     assert look(site)["pages"].said == f"read by code made for {platform.machine()}"
-    monkeypatch.setattr(diagnosis, "why_none", lambda: "no code was made for riscv64")
+    monkeypatch.setattr(diagnosis, "absence_reason", lambda: "no code was made for riscv64")
     assert look(site)["pages"].said.endswith("more: no code was made for riscv64")
     assert look(site)["pages"].good
 
