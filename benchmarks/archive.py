@@ -18,16 +18,12 @@ from pathlib import Path
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from shared.archive.warc import (
-    Capture,
-    EncodedCapture,
-    SegmentInfo,
-    SegmentWriter,
-    encode_capture,
-    iter_captures,
-    recover_segment,
-    verify_segment,
-)
+from shared.archive.capture import Capture
+from shared.archive.encode import EncodedCapture, SegmentInfo, encode_capture
+from shared.archive.reader import iter_captures
+from shared.archive.recover import recover_segment
+from shared.archive.verify import verify_segment
+from shared.archive.writer import SegmentWriter
 
 PAGES = 1000
 BODY_BYTES = 11_000

@@ -119,11 +119,6 @@ class Plan:
         return makespan(self.costs_before_ms)[0]
 
     @property
-    def busiest_before(self) -> str:
-        """Return whose cost is the greatest before."""
-        return self.names[makespan(self.costs_before_ms)[1]]
-
-    @property
     def makespan_after_ms(self) -> float:
         """Return the greatest agent cost after."""
         return makespan(self.costs_after_ms)[0]

@@ -10,15 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.archive.warc import (
-    DamageError,
-    OpenSegment,
-    encode_capture,
-    encode_warcinfo,
-    iter_captures,
-    recover_segment,
-    verify_segment,
-)
+from shared.archive.encode import encode_capture, encode_warcinfo
+from shared.archive.errors import DamageError
+from shared.archive.reader import iter_captures
+from shared.archive.recover import recover_segment
+from shared.archive.segment import OpenSegment
+from shared.archive.verify import verify_segment
 from shared.errors import ConflictError
 from tests.shared.archive.captures import INFO, NOON_MS, revisit_of, sample
 
@@ -173,7 +170,8 @@ def test_a_segment_that_is_written_is_not_recovered(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from shared.archive.warc import SegmentWriter, encode_capture
+from shared.archive.encode import encode_capture
+from shared.archive.writer import SegmentWriter
 from tests.shared.archive.captures import INFO, sample
 writer = SegmentWriter(Path(sys.argv[1]), prefix="PRSM", agent="a", info=INFO)
 for number in range(50):

@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from shared.archive.warc import (
-    Capture,
-    DamageError,
-    SealedSegment,
-    SegmentWriter,
-    encode_capture,
-    verify_segment,
-)
+from shared.archive.capture import Capture
+from shared.archive.encode import encode_capture
+from shared.archive.errors import DamageError
+from shared.archive.segment import SealedSegment
+from shared.archive.verify import verify_segment
+from shared.archive.writer import SegmentWriter
 from tests.shared.archive.captures import CHUNKED, INFO, revisit_of, sample
 from tests.shared.archive.foreign import foreign_records
 

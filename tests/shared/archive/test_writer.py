@@ -9,17 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from shared.archive.encode import EncodedCapture, encode_capture
+from shared.archive.errors import DiskFullError
+from shared.archive.reader import iter_captures
+from shared.archive.recover import recover_segment
 from shared.archive.segment import OpenFile
-from shared.archive.warc import (
-    DiskFullError,
-    EncodedCapture,
-    SegmentWriter,
-    encode_capture,
-    iter_captures,
-    recover_segment,
-    segment_name,
-    verify_segment,
-)
+from shared.archive.verify import verify_segment
+from shared.archive.writer import SegmentWriter, segment_name
 from shared.errors import SettingError
 from tests.shared.archive.captures import INFO, NOON_MS, sample
 from tests.shared.archive.disks import SmallDisk
