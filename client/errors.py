@@ -67,7 +67,7 @@ class NoMatchError(ClientError):
 
 
 class UnreachableError(ClientError):
-    """Nobody answers."""
+    """The server does not answer."""
 
     exit_code = 9
 

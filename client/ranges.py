@@ -19,7 +19,7 @@ _CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,
 
 @frozen
 class Rest:
-    """Where the bytes of an answer begin in the file."""
+    """Offset of an answer's bytes in the file."""
 
     start: int
 

@@ -33,7 +33,7 @@ def retry_after_s(field_value: str, now_s: float, date: str | None = None) -> fl
 
 @dataclass
 class Patience:
-    """How long to go on, and how to stop. Shared by all downloads of a run.
+    """Patience of retries, and their stop. Shared by all downloads of a run.
 
     tell: sentences about what is waited for. stopping: set when the run is to end.
     """
@@ -64,7 +64,7 @@ class Patience:
             self.pause(left_s)
 
     def be_quiet(self, seconds: float) -> None:
-        """Let all downloads of the run wait."""
+        """Pause all downloads of the run."""
         with self._changing:
             self._quiet_until = max(self._quiet_until, time.monotonic() + seconds)
 

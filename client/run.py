@@ -58,7 +58,7 @@ State = Literal["taken", "had", "withdrawn", "failed", "unmatched"]
 
 @frozen
 class Taken:
-    """What became of one file. place: in the folder, where it has one; problem: why it failed."""
+    """Result of one file. place: in the folder, where it has one; problem: why it failed."""
 
     place: str
     state: State
@@ -68,7 +68,7 @@ class Taken:
 
 @dataclass
 class Report:
-    """What became of all; any thread may add."""
+    """Result of all files; any thread may add."""
 
     files: list[Taken] = field(default_factory=list)
 

@@ -54,7 +54,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 @frozen
 class Selection:
-    """What is asked for, as the texts that the server reads.
+    """A selection request, as the texts that the server reads.
 
     host: RE2 of all of `name:port`, or of the name alone; the others may be empty. asked: what a
     person gave for it, where that is another text.

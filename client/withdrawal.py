@@ -31,7 +31,7 @@ EXPRESSION_MOST: Final = 900  # characters; the server takes 1,000
 
 @dataclass
 class Withdrawn:
-    """What was deleted, and which selections were made before something was withdrawn."""
+    """Deleted captures, and selections made before a withdrawal."""
 
     deleted: list[PurePosixPath] = field(default_factory=list)
     outdated: list[PurePosixPath] = field(default_factory=list)

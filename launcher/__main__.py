@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def _test(place: Place, *, whole: bool) -> int:
-    """Say that this launcher works. whole: try all of an update that changes nothing."""
+    """Run a self-test of this launcher. whole: try all of an update that changes nothing."""
     try:
         if whole:
             rehearse(place)

@@ -44,7 +44,7 @@ def install(archive: Path, version: str, place: Place) -> None:
 
 
 def try_launcher(version: str, place: Place) -> None:
-    """Have the new release's own launcher rehearse an update: it must be able to replace itself.
+    """Run the new release's own launcher in rehearsal: it must be able to replace itself.
 
     Raises LauncherError, BrokenError, OfflineError (it did not reach the manager).
     """

@@ -16,7 +16,7 @@ class LauncherError(Exception):
 
 
 class RefusedError(LauncherError):
-    """What came is not what people signed, or is older than what was here."""
+    """The received files are not what people signed, or are older than those here."""
 
 
 class BrokenError(LauncherError):

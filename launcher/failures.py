@@ -22,7 +22,7 @@ WHY: Final = 900
 
 @dataclass(frozen=True)
 class Failure:
-    """How a release failed, the last of some times. signed: what was signed of it, as a digest.
+    """A release's failures, the last of some times. signed: digest of what was signed of it.
 
     at_ms, until_ms: when it was, and until when it is left alone; epoch, by this site's clock.
     """

@@ -38,7 +38,7 @@ def take(path: Path, say: Callable[[str], None]) -> int | None:
 
 
 def _takes_over(handle: int, say: Callable[[str], None]) -> bool:
-    """Say who has the lock; end it where it hangs, and tell whether the lock is ours then."""
+    """Return the holder of the lock; end it where it hangs, and return whether we hold it then."""
     try:
         said = json.loads(os.pread(handle, 1000, 0))
         pid, started = int(said["pid"]), int(said["started"])

@@ -37,7 +37,7 @@ LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Site:
-    """What the agent's folder says of the way to its manager."""
+    """Connection to the manager, from the agent's folder."""
 
     url: str
     key: str = field(repr=False)
@@ -110,7 +110,7 @@ class Manager:
             raise OfflineError(f"{self.url}: no offer ({error}); is it a PRSM manager?") from error
 
     def report(self, said: dict[str, str | int]) -> None:
-        """Tell how an update went. Raises OfflineError, RefusedError."""
+        """Report how an update went. Raises OfflineError, RefusedError."""
         self._json("POST", f"{self.url}/report", json.dumps(said).encode())
 
     def open(self, method: str, url: str, body: bytes | None = None) -> urllib3.BaseHTTPResponse:

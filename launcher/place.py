@@ -39,7 +39,7 @@ class Place:
 
     @property
     def own(self) -> Path:
-        """What the launcher keeps for itself."""
+        """Files of the launcher."""
         return self.home / "launcher"
 
     @property
@@ -85,7 +85,7 @@ class Place:
         return version if self.is_complete(version) else ""
 
     def point_at(self, version: str) -> None:
-        """Let `current` lead to a release."""
+        """Switch `current` to a release."""
         part = self.current.with_name("current.part")
         part.unlink(missing_ok=True)
         part.symlink_to(f"versions/{version}")

@@ -38,7 +38,7 @@ UNIT: Final = re.compile(r"/(prs-[0-9a-f]{8}\.service)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an update ended, as it is reported."""
+    """Result of an update, as it is reported."""
 
     version: str
     outcome: str
@@ -190,7 +190,7 @@ class Switch:
                 break
 
     def _start_agent(self, trial: Trial) -> None:
-        """Let the agent run again as it did before the trial."""
+        """Start the agent as it ran before the trial."""
         words = trial.restart or self._ran
         version = self._place.running()
         if not words or not version or self._agent_pid():

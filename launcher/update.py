@@ -49,7 +49,7 @@ def update(place: Place, journal: Journal, *, again: bool, patience_s: float) ->
 
 
 def tell(place: Place, journal: Journal) -> int:
-    """Tell the manager what it could not be told before, and nothing else; return 0."""
+    """Deliver reports that wait, and nothing else; return 0."""
     UpdateReports(place.own, Manager(read_site(place.data)), journal.say).tell()
     return 0
 
@@ -150,7 +150,7 @@ class _Run:
         return None
 
     def _test(self, version: str) -> None:
-        """Have the release's launcher try itself; where only it misses the manager, it is broken.
+        """Rehearse the release's launcher; it is broken where only it misses the manager.
 
         Raises OfflineError: this one does not reach the manager either; LauncherError, BrokenError.
         """
@@ -164,7 +164,7 @@ class _Run:
                     raise BrokenError(f"{error}; the one that runs here does reach it") from error
 
     def _remember(self, state: State, release: Release, outcome: Outcome) -> None:
-        """Tell the manager that a release failed here, the first time, and keep that it did."""
+        """Report that a release failed here, the first time, and store that it did."""
         before = state.failed.get(release.version)
         now_ms = time.time_ns() // 1_000_000
         failure = failure_after(before, release.fingerprint, outcome.step, outcome.detail, now_ms)

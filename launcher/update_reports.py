@@ -60,7 +60,7 @@ class UpdateReports:
         self._keep()
 
     def tell(self) -> None:
-        """Tell what waits, the oldest first, as far as the manager takes it."""
+        """Deliver waiting reports, oldest first, as far as the manager accepts them."""
         while self._waiting:
             try:
                 self._manager.report(asdict(self._waiting[0]))

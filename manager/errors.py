@@ -147,7 +147,7 @@ class FullDatabaseError(BusyError):
 
 
 class NotLeadingError(BusyError):
-    """What only the leader does was begun by a manager that does not lead (any more)."""
+    """Work of the leader was begun by a manager that does not lead (any more)."""
 
     code = "not_leading"
 

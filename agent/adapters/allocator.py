@@ -24,7 +24,7 @@ _MMAP_THRESHOLD: Final = -3
 
 
 def keep_freed_memory() -> None:
-    """Tell the C library; one without this knob, as musl, goes on as it is."""
+    """Set the C library's memory limits; a library without them, as musl, is left alone."""
     with contextlib.suppress(OSError, AttributeError):
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_MMAP_THRESHOLD, MAPPED_BYTES)

@@ -47,7 +47,7 @@ class OutsideBatch:
 
 @dataclass(slots=True)
 class Counted:
-    """What happened since the process started."""
+    """Events since the process started."""
 
     requests: int = 0
     pages: int = 0
@@ -107,7 +107,7 @@ class DurableReports:
         self._counted.discovered += len(urls)
 
     def addresses(self, host: str, addresses: Sequence[str]) -> None:
-        """Where a host answers from here; told again only when it changes."""
+        """Record where a host answers from here; reported again only when it changes."""
         text = json.dumps(list(addresses)[:MAX_ADDRESSES])
         known = self._database.ask(
             "SELECT 1 FROM addresses WHERE host=? AND addresses=?", (host, text)

@@ -29,7 +29,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What enrolment needs to know. None: it was not said, and the default holds."""
+    """Answers of the enrolment. None: not given, and the default holds."""
 
     url: str
     token: str

@@ -17,7 +17,7 @@ __all__ = ["schedule", "start"]
 @click.argument("starter", type=click.Choice(STARTERS), required=False)
 @pass_place
 def schedule(place: Place, starter: Starter | None) -> None:
-    """Let cron or systemd start the agent, or nobody; without a word, show who does.
+    """Install cron or systemd as the start method, or none; without a word, show it.
 
     The lines for cron follow from the hours in prs.toml: give the command again when they changed.
     """

@@ -40,7 +40,7 @@ def read_limits(folder: Path) -> SendingLimits | None:
 
 
 class Allowance:
-    """What is allowed now; the file is looked at again with each question."""
+    """Return the allowance of now; the file is read again with each call."""
 
     def __init__(self, settings: Settings) -> None:
         self._site = settings.collection

@@ -234,7 +234,7 @@ class Carrier:
         keep_progress(self._folder, {**kept, order.id: progress})
 
     async def _tell(self, order: Order, progress: Progress) -> None:
-        """Tell the manager how far an order is; one of the site is forgotten when it is over."""
+        """Report the progress of an order; one of the site is forgotten when it is over."""
         if order.is_ours:
             if progress.over:
                 forget_now(self._folder, order.id)

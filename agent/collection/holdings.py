@@ -30,7 +30,7 @@ STAMP_CHARS: Final = 14
 
 @frozen
 class Held:
-    """What is known of a segment. state: new, sent (whole there, not judged yet), or settled."""
+    """State of a segment: new, sent (complete there, not judged yet), or settled."""
 
     name: str
     sha256: str

@@ -30,7 +30,7 @@ TRIES: Final = 2  # the second one an hour after the first; then the next order.
 
 @frozen
 class Order:
-    """What is to be sent; `shared.wire.sync.CollectionOrder` says what the fields mean."""
+    """An order to send; `shared.wire.sync.CollectionOrder` defines the fields."""
 
     id: str
     condition: str = "difference"
@@ -46,7 +46,7 @@ class Order:
 
 @frozen
 class Progress:
-    """How far an order is. state: open, done or failed; told: the manager knows the state."""
+    """Progress of an order. state: open, done or failed; told: the manager knows the state."""
 
     state: str = "open"
     tries: int = 0
@@ -85,7 +85,7 @@ def read_orders(folder: Path) -> list[Order]:
 
 
 def ask_now(folder: Path, now_ms: int, condition: str = "difference") -> Order:
-    """Let the site ask for its segments to be sent. Raises DiskFullError."""
+    """Order the sending of the site's own segments. Raises DiskFullError."""
     order = Order(f"site-{now_ms}", condition)
     _write(folder / NOW, [asdict(order)])
     return order

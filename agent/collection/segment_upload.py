@@ -39,7 +39,7 @@ class DamagedError(Exception):
 
 @frozen
 class Patience:
-    """How often, and after which pauses, a segment is tried again before its order has failed."""
+    """Retries of a segment, and the pauses between them, before its order has failed."""
 
     backoff: Backoff = field(default_factory=lambda: Backoff(1.0, 60.0))
     failures: int = 8

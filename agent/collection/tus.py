@@ -36,7 +36,7 @@ _HEADERS: Final = {"Tus-Resumable": TUS}
 
 
 class TusUpload:
-    """Where an upload is: its path at the manager, and the place to go on."""
+    """Position of an upload: its path at the manager, and the next byte."""
 
     def __init__(self, where: str, offset: int) -> None:
         self.where = where

@@ -111,7 +111,7 @@ def check_names(
 
 
 def check_hours(windows: Windows, now: datetime) -> Check:
-    """Say in which zone the hours are counted, and what they mean now."""
+    """Check the zone of the hours, and show what they mean now."""
     local = now.astimezone(windows.zone)
     said = f"{windows.zone}, where it is {local:%a %H:%M}; "
     change = windows.next_change(now)

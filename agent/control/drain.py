@@ -26,7 +26,7 @@ Who = Literal["site", "manager"]
 
 @frozen
 class Holds:
-    """What holds this agent. handed_back: the manager was told that this agent has left."""
+    """Holds of this agent. handed_back: the manager was told that this agent has left."""
 
     paused_by: tuple[Who, ...] = ()
     drained_by: tuple[Who, ...] = ()

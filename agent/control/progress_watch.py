@@ -25,7 +25,7 @@ class _Seen:
 
 
 class Progress:
-    """What was looked at, by name."""
+    """Watched components, by name."""
 
     def __init__(self) -> None:
         self._seen: dict[str, _Seen] = {}

@@ -33,7 +33,7 @@ RATE_S: Final = 60.0
 
 @frozen
 class Stopped:
-    """How often something was not fetched for one reason, with a few examples."""
+    """Count of URLs that were not fetched for one reason, with a few examples."""
 
     count: int
     examples: tuple[str, ...] = ()

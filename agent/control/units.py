@@ -106,7 +106,7 @@ def install_unit(home: Path, words: Sequence[str]) -> list[str]:
 
 
 def install_timer(home: Path, words: Sequence[str], when: UpdateTime) -> list[str]:
-    """Have a command that updates called; return what to tell. Raises HomeError, OSError."""
+    """Run a command that updates the units; return what to tell. Raises HomeError, OSError."""
     path = timer_path(home)
     texts = {
         path.with_suffix(".service"): update_text(home, words),
@@ -153,7 +153,7 @@ def _install(texts: Mapping[Path, str], started: str) -> None:
 
 
 def _lingers() -> bool:
-    """Have the units outlive this login; tell whether they do."""
+    """Keep the units running after this login; return whether they do."""
     try:
         return _run("loginctl", "enable-linger").returncode == 0
     except HomeError:  # a machine without logind

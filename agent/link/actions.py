@@ -124,7 +124,7 @@ class ForgetTold:
 
 @frozen
 class TakeOrders:
-    """What the manager wants to be sent to the centre now; what it named before is over."""
+    """Orders to send of the manager; those that it named before and not now are over."""
 
     orders: tuple[CollectionOrder, ...]
 

@@ -85,7 +85,7 @@ class Memory:
 
     @property
     def place(self) -> str:
-        """Which key was used where when an agent last worked here; empty: not known."""
+        """Return the key and place with which an agent last worked here; empty: unknown."""
         return self._kept.place
 
     def remember_place(self, place: str) -> None:

@@ -33,7 +33,7 @@ class ManagerList:
 
     @property
     def coming(self) -> Path:
-        """Where a new list is streamed to before `accept`."""
+        """Return the path to which a new list is streamed before `accept`."""
         return self._path.with_name(self._path.name + PART)
 
     def held(self) -> ListHeld:

@@ -56,7 +56,7 @@ _SLOW: Final = frozenset({401, 403, 404, 409, 426})  # only a person can mend th
 
 @frozen
 class ListHeld:
-    """Which list: (0, 0) is none."""
+    """A list's number: (0, 0) is none."""
 
     round: int = 0
     generation: int = 0
@@ -128,7 +128,7 @@ class Poller:
 
     @property
     def next_s(self) -> float:
-        """When to call next (CLOCK_BOOTTIME)."""
+        """Return when to call next (CLOCK_BOOTTIME)."""
         return self._next_s
 
     @property
@@ -147,7 +147,7 @@ class Poller:
         return self._under_way is not None
 
     def tell_calm(self, calm: float) -> None:
-        """Tell from now on in which part of its hours this machine was calm lately."""
+        """Report from now on in which part of its hours this machine was quiet lately."""
         if self.capacity is not None and self.capacity.calm != calm:
             self.capacity = replace(self.capacity, calm=calm)
 

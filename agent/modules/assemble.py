@@ -66,7 +66,7 @@ class CrawlPorts:
 
 @dataclass(slots=True)
 class CrawlState:
-    """What goes on, for the status and the sync."""
+    """Activity, for the status and the sync."""
 
     jobs: int = 0  # placed and not finished
     queued: int = 0  # URLs of all jobs, those under way too

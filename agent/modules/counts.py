@@ -18,14 +18,14 @@ EXAMPLE_CHARS: Final = 300
 
 @dataclass(slots=True)
 class Stopped:
-    """How often one reason stopped a URL, and the first ones it did."""
+    """Count of URLs stopped for one reason, with the first examples."""
 
     count: int = 0
     examples: list[str] = field(default_factory=list)
 
 
 class StopCounts:
-    """What was stopped since the process started, by reason; shown by `prs status`."""
+    """Stopped URLs since the process started, by reason; shown by `prs status`."""
 
     def __init__(self) -> None:
         self._stopped: dict[str, Stopped] = {}

@@ -45,7 +45,7 @@ Blocked = Callable[[str], bool]
 
 @frozen
 class _Host:
-    """What holds for all URLs that begin alike, up to the path."""
+    """Verdict for all URLs with the same beginning, up to the path."""
 
     key: str
     ours: bool  # we hold at least one unit of it

@@ -13,7 +13,7 @@ __all__ = ["CrawlLimits", "Politeness"]
 
 @frozen
 class Politeness:
-    """How an address is treated. The interval counts from the end of a fetch to the next start."""
+    """Politeness towards an address. The interval is from the end of a fetch to the next start."""
 
     interval_s: float = 20.0
     """Seconds between two requests to an address. Source: seed 004, 5.1.4."""
@@ -54,7 +54,7 @@ class Politeness:
 
 @frozen
 class CrawlLimits:
-    """Where the crawl stops: against traps, endless sites and its own memory."""
+    """Bounds of the crawl: against traps, endless sites and its own memory."""
 
     parallel: int = 200
     """Addresses that are crawled at a time. Source: seed 004, 5.1.4."""

@@ -177,7 +177,7 @@ class Jobs(Protocol):
 
 @frozen
 class Scope:
-    """What the agent holds: which job a page belongs to. One for all modules, changed by seed.
+    """Scope of the agent: the job of each page. One for all modules, changed by seed.
 
     finished: units whose job is done, so that nothing of them is fetched again. resting: pieces of
     split hosts of which nothing is left to fetch, and which only a list wakes again. It is changed
@@ -221,7 +221,7 @@ class ListSlice:
 
 @frozen
 class ListChanged:
-    """What the agent holds has changed: by a slice of a new list, or because jobs are done.
+    """Event: the scope has changed, by a slice of a new list, or because jobs are done.
 
     closed: those of `ended` that no frontier has anything of, so that none need say it is quiet.
     """
@@ -257,7 +257,7 @@ class Tick:
 
 @frozen
 class Links:
-    """Where one page (or redirect, or the list) leads, before anybody asked whether it is ours.
+    """Links of one page (or redirect, or the list), before they are filtered.
 
     One message a page and not one a link: a page has dozens, and most are known already.
     """
@@ -330,7 +330,7 @@ class Unreached:
 
 @frozen
 class HostFound:
-    """Where a host's name leads from here, for the manager; empty: nowhere."""
+    """Addresses of a host as seen from here, for the manager; empty: none."""
 
     host: str
     addresses: tuple[str, ...]
@@ -429,7 +429,7 @@ class RulesRedirected:
 
 @frozen
 class RulesFetched:
-    """What came for robots.txt: status 0 and a reason where nothing came."""
+    """Answer for robots.txt: status 0 and a reason where none came."""
 
     host: str
     address: str

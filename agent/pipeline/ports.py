@@ -88,7 +88,7 @@ class FetchRequest:
 
 @frozen
 class FetchAnswer:
-    """What came of a FetchRequest; `capture` is None where no header came.
+    """Result of a FetchRequest; `capture` is None where no header came.
 
     It is also the message that gives the token of its turn's address back, and one line of the
     crawl log. elapsed_ms: without the pauses that limits of our own made.
@@ -179,7 +179,7 @@ class Resolver(Protocol):
 
 @frozen
 class PageWork:
-    """What became of a fetched page: its links, each once, and its record, compressed."""
+    """Result of a fetched page: its links, each once, and its record, compressed."""
 
     processed: Processed
     links: Links  # redirects 0, depth that of the page plus one
@@ -434,7 +434,7 @@ class Ledger(Protocol):
 
 
 class Reports(Protocol):
-    """Where the report module leaves what the manager must learn; the link takes it from there."""
+    """Store of reports: the report module fills it, the link delivers from it."""
 
     def finished(self, unit: UnitFinished) -> None:
         """A unit is done; told to the manager until it answered."""
@@ -449,7 +449,7 @@ class Reports(Protocol):
         ...
 
     def addresses(self, host: str, addresses: Sequence[str]) -> None:
-        """Where a host answers from here."""
+        """Record where a host answers from here."""
         ...
 
     def requested(self, requests: Sequence[FetchAnswer]) -> None:

@@ -24,7 +24,7 @@ class GraphError(PrsmError):
 
 
 class Key(Enum):
-    """Which attribute of a message decides the partition that handles it."""
+    """Partition key: the attribute of a message that decides which partition handles it."""
 
     HOST = "host"
     URL = "url"

@@ -37,7 +37,7 @@ TURN_S: Final = 0.02  # a server that sends waits no longer for us than for its 
 
 
 class Watched(Protocol):
-    """What the loop must know of the modules."""
+    """Facts about the modules that the loop needs."""
 
     @property
     def at_work(self) -> int:
@@ -46,7 +46,7 @@ class Watched(Protocol):
 
     @property
     def paused(self) -> str:
-        """Why nothing may be fetched now; "": it may."""
+        """Return why nothing may be fetched now; "": it may."""
         ...
 
     @property
@@ -65,7 +65,7 @@ class Watched(Protocol):
         ...
 
     def next_s(self, within_s: float) -> float:
-        """When the next request may begin, by the monotonic clock, if within so long; or `inf`."""
+        """Return when the next request may begin (monotonic clock), if within so long; or `inf`."""
         ...
 
     def committed(self) -> None:

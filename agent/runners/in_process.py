@@ -88,7 +88,7 @@ class InProcessRunner:
         return [place.handler for place in self._places[module]]
 
     def on_post(self, wake: Callable[[], None]) -> None:
-        """Have a function called when something came from outside, and nothing waited there."""
+        """Set a function that is called when a message arrives in an empty inbox."""
         self._on_post = wake
 
     def post(self, target: str, message: object) -> None:
@@ -107,7 +107,7 @@ class InProcessRunner:
         return not self._inbox
 
     def settle(self, most: int | None = None) -> None:
-        """Let in what is in the inbox now, or so many messages of it; run until nothing moves."""
+        """Process the messages in the inbox, at most so many; run until nothing moves."""
         inbox = self._inbox
         for _ in range(len(inbox) if most is None else min(most, len(inbox))):
             route, message = inbox.popleft()
@@ -132,7 +132,7 @@ class InProcessRunner:
             self.settle(PORTION)
 
     def tick(self, message: object) -> None:
-        """Tell every module that wants it the time, and settle what follows from that alone."""
+        """Send the time to every module that wants it, and process what follows."""
         for route in self._clocks:
             place = route.places[0]
             if place.wants is None or place.wants(message):

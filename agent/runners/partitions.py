@@ -46,7 +46,7 @@ class Route:
 
 
 def has_room(place: Place) -> bool:
-    """Nobody behind it is full."""
+    """Return whether no receiver behind it is full."""
     return not any(box.full for box in place.receivers)
 
 
@@ -68,5 +68,5 @@ def drains(place: Place) -> bool:
 
 
 def breaks_cycle(place: Place) -> bool:
-    """Who is full behind it spills, and can take more although it is full."""
+    """Return whether all full receivers behind it spill, so that it may exceed its room."""
     return not any(box.full and not box.spills for box in place.receivers)

@@ -57,37 +57,37 @@ class Home:
 
     @property
     def link_state(self) -> Path:
-        """What the link must remember: sequence number, minute, commands done."""
+        """Return the file of the link's memory: sequence number, minute, commands done."""
         return self.path / "link.json"
 
     @property
     def hold(self) -> Path:
-        """Who asked this agent to pause or to drain, over restarts."""
+        """Return the file of pause and drain requests, kept over restarts."""
         return self.path / "hold.json"
 
     @property
     def synced(self) -> Path:
-        """Which version completed a sync last, and when."""
+        """Return the file of the version that last completed a sync."""
         return self.path / "synced.json"
 
     @property
     def status(self) -> Path:
-        """What the running process said last of itself."""
+        """Return the status file of the running process."""
         return self.path / "status.json"
 
     @property
     def month(self) -> Path:
-        """How much was fetched in this month."""
+        """Return the file of the bytes fetched in this month."""
         return self.path / "month.json"
 
     @property
     def load(self) -> Path:
-        """How calm the machine was lately."""
+        """Return the file of the machine's recent load."""
         return self.path / "load.json"
 
     @property
     def robot_log(self) -> Path:
-        """What the agent said, bounded."""
+        """Return the log file of the agent, which is bounded."""
         return self.path / "robot.log"
 
     @property
@@ -122,7 +122,7 @@ class Home:
 
     @property
     def collection(self) -> Path:
-        """What was sent to the centre and what is to be: see `agent.collection`."""
+        """Return the folder of collection: see `agent.collection`."""
         return self.path / "collection"
 
     def make(self) -> None:

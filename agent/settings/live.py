@@ -47,7 +47,7 @@ LIVE: Final[Mapping[str, frozenset[str]]] = {
 
 @frozen
 class TakenUp:
-    """What comes of new settings; names are written as `group.name`."""
+    """Effect of new settings; names are written as `group.name`."""
 
     settings: Settings
     now: tuple[str, ...]  # changed, and in force from now on

@@ -135,7 +135,7 @@ def in_words(
 
 @contextmanager
 def stoppable(patience: Patience) -> Iterator[list[int]]:
-    """Let SIGINT and SIGTERM end the run at its next piece; give the signals that came."""
+    """End the run at its next piece on SIGINT and SIGTERM; yield the signals that came."""
     came: list[int] = []
 
     def stop(number: int, _: FrameType | None) -> None:

@@ -33,14 +33,14 @@ class Offer(BaseModel):
 
 
 class Offered(BaseModel):
-    """Where to ask what became of it."""
+    """Location of the upload's state."""
 
     where: str
 
 
 @router.post("/offers", status_code=201)
 async def offer(door: Door, agent: Agent, said: Offer) -> Offered:
-    """Let a segment be fetched; the same again renews its token."""
+    """Offer a segment for pulling; the same again renews its token."""
     row = await door.desk.offer(
         agent,
         NewUpload(said.filename, said.sha256, said.size_bytes, said.blocks, said.order),

@@ -64,7 +64,7 @@ KEY: Final = HTTPBearer(
 
 @frozen
 class AgentDoor:
-    """What the routes for agents work with."""
+    """Dependencies of the routes for agents."""
 
     db: Database
     policy: Policy
@@ -119,7 +119,7 @@ def shown_key_hash(request: Request) -> str:
 
 
 async def hold_refusal(request: Request) -> None:
-    """Let whoever shows wrong keys often wait for the answer."""
+    """Delay answers to senders of many wrong keys."""
     door = await door_of(request)
     await door.hold.refused(source_of(request.state.line.client), door.now_ms())
 

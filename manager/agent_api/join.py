@@ -35,7 +35,7 @@ class _Message(BaseModel):
 
 
 class Place(_Message):
-    """Where the agent is, in degrees, north and east positive."""
+    """Position of the agent in degrees, north and east positive."""
 
     latitude: Annotated[float, Field(ge=-90, le=90)]
     longitude: Annotated[float, Field(ge=-180, le=180)]

@@ -25,7 +25,7 @@ Door = Annotated[AgentDoor, Depends(door_of)]
 
 
 class UpdateReport(BaseModel):
-    """How an update went: updated, went-back, failed, refused or unreached; at which step and why.
+    """Result of an update: updated, went-back, failed, refused or unreached; step and reason.
 
     at_ms: when it was first so, epoch milliseconds; 0: now. times: in a row, before it was told.
     """
@@ -42,7 +42,7 @@ class UpdateReport(BaseModel):
 async def offer(
     door: Door, agent: Agent, running: Annotated[str, Query(max_length=64)] = ""
 ) -> Offer:
-    """Say what the site is to run; an empty version: what it runs."""
+    """Return the version that the site is to run; an empty version: the present one."""
     return await asyncio.to_thread(rollouts.offer_for, door.db, agent, running)
 
 

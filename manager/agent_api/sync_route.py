@@ -42,7 +42,7 @@ router: Final = APIRouter(tags=["agents' own"])
 
 @router.post(PATH, response_model=SyncAnswer, dependencies=[Security(KEY)])
 async def sync(asked: SyncRequest) -> SyncAnswer:
-    """Say what the agent holds and did; hear what it is to do."""
+    """Sync: the agent reports what it holds and did, and is told what to do."""
     raise AssertionError(f"{asked.agent}: SyncLane answers")
 
 

@@ -48,7 +48,7 @@ class _Waiting:
 
 
 class Syncs:
-    """Who asks, and who answers many at once. For one event loop."""
+    """Collects syncs of agents and answers many at once. For one event loop."""
 
     def __init__(self, db: Database, policy: Policy, now_ms: Callable[[], int]) -> None:
         self._db = db
@@ -90,7 +90,7 @@ class Syncs:
             self._answering = None
 
     async def _gather(self) -> None:
-        """Let others come, where a batch has just begun and few wait yet."""
+        """Wait for more syncs, where a batch has just begun and few wait yet."""
         left_s = self._next_s - time.monotonic()
         if left_s > 0 and len(self._waiting) < ENOUGH:
             self._enough.clear()

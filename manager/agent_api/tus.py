@@ -70,7 +70,7 @@ Door = Annotated[AgentDoor, Depends(door_of)]
 @router.options("", status_code=204)
 @router.options("/{key}", status_code=204)
 async def abilities(door: Door) -> Response:
-    """Say what this server can; no key is needed."""
+    """Return the abilities of this server; no key is needed."""
     return Response(
         status_code=204,
         headers={
@@ -106,7 +106,7 @@ async def create(request: Request, door: Door, agent: Agent) -> Response:
 
 @router.head("/{key}", openapi_extra=_headers())
 async def look(request: Request, door: Door, agent: Agent, key: str) -> Response:
-    """Say where to go on."""
+    """Return the offset of an upload."""
     if refusal := _unspoken(request):
         return refusal
     try:
@@ -118,7 +118,7 @@ async def look(request: Request, door: Door, agent: Agent, key: str) -> Response
 
 @router.get("/{key}")
 async def status(door: Door, agent: Agent, key: str) -> UploadStatus:
-    """Say what became of an upload; only after `accepted` may the sender throw its file away."""
+    """Return the state of an upload; only after `accepted` may the sender delete its file."""
     return status_of(await door.desk.status(agent, key))
 
 

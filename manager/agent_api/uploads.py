@@ -26,7 +26,7 @@ SHARE_RETRY_S: Final = 10
 
 @dataclass(slots=True)
 class _Sender:
-    """What one agent has under way, and when it began its last uploads."""
+    """Requests of one agent under way, and the starts of its last uploads."""
 
     uploads: int = 0
     queued_bytes: int = 0
@@ -56,7 +56,7 @@ class Uploads:
 
     @contextmanager
     def one(self, agent_id: int, declared_bytes: int | None = None) -> Iterator[None]:
-        """Let an agent send while the block runs; raises BusyError, SlowDownError.
+        """Admit an upload of an agent for the block; raises BusyError, SlowDownError.
 
         declared_bytes: of its body; None: unknown, which counts as nothing.
         """

@@ -82,7 +82,7 @@ class Adopt(Protocol):
 
 @frozen
 class AdminDoor:
-    """What the routes for administrators work with."""
+    """Dependencies of the routes for administrators."""
 
     db: Database
     policy: Policy

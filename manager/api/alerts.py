@@ -51,7 +51,7 @@ async def alerts(door: Door, _: Viewer) -> Alerts:
 
 @router.post("/alerts/quiet")
 async def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
-    """Tell nobody for so long; 0 seconds end that. What still is so then, is told then."""
+    """Silence all alerts for so long; 0 seconds end that. Lasting troubles are told then."""
     now_ms = door.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000) if asked.seconds else 0
     await asyncio.to_thread(silences.tell_nobody, door.db, until_ms, asked.reason, actor, now_ms)
@@ -60,7 +60,7 @@ async def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
 
 @router.post("/alerts/silence", status_code=204)
 async def silence(door: Door, actor: Operator, asked: Silence) -> None:
-    """Tell nobody of one trouble for so long, but that it is over."""
+    """Silence one trouble for so long, except for its end."""
     now_ms = door.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000)
     await asyncio.to_thread(

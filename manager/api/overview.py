@@ -38,7 +38,7 @@ class Attention(BaseModel):
 
 
 class Overview(BaseModel):
-    """What there is, by state; the newest round; what needs a person."""
+    """Counts by state; the newest round; notices for a person."""
 
     server_time_ms: int
     agents: Annotated[dict[str, int], Field(description="how many are in each state")]
@@ -84,7 +84,7 @@ async def activity(
     steps: Annotated[int, Query(ge=1, le=1000)] = 24,
     hours: Annotated[int, Query(ge=1, le=744, description="of each step")] = 1,
 ) -> list[Rate]:
-    """Say what was fetched a second in the last steps of some hours, by the logs that came."""
+    """Show pages and bytes a second in the last hours, from the logs that came."""
     return await asyncio.to_thread(rates, door.db, door.now_ms(), steps=steps, hours=hours)
 
 

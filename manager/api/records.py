@@ -63,7 +63,7 @@ async def reports(
 
 
 class CheckAnswer(BaseModel):
-    """What must not be and is; nothing is as it should be."""
+    """Inconsistencies; an empty list: none."""
 
     findings: list[Inconsistency]
 

@@ -32,7 +32,7 @@ BUNDLE: Final[dict[str, Any]] = {
 
 
 class RollOut(BaseModel):
-    """Whom a release is offered to. shown: refused where it is not offered like this by now."""
+    """Agents that are offered a release. shown: refused where the offer has changed since."""
 
     ring: str
     shown: ShownOffer | None = None
@@ -163,7 +163,7 @@ async def minimum(door: Door, actor: Admin, asked: VersionAsked) -> None:
 
 @router.post("/agents/{agent}/canary", status_code=204)
 async def canary(door: Door, actor: Admin, agent: str, asked: Canary) -> None:
-    """Let an agent be among the first, or no more."""
+    """Add an agent to the first of a rollout, or remove it."""
     await asyncio.to_thread(
         rollouts.set_canary, door.db, agent, actor, door.now_ms(), canary=asked.canary
     )

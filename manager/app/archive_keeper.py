@@ -50,7 +50,7 @@ DAY_S = 86_400.0
 
 @frozen
 class Readers:
-    """Who reads and writes segments; by itself the thread that asks, which tests want."""
+    """Readers and writers of segments; by default the calling thread, for tests."""
 
     examine: Examine = examine_segment
     rewrite: Rewrite = rewrite_segment

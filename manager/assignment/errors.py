@@ -14,7 +14,7 @@ __all__ = ["RightError", "RuleError"]
 
 
 class RightError(ConflictError):
-    """Somebody else may still be fetching the unit."""
+    """Another agent may still be fetching the unit."""
 
 
 class RuleError(PrsmError):

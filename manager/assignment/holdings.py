@@ -33,7 +33,7 @@ class Held:
 
 
 class Holdings:
-    """What one agent held, by host. About 300 bytes a unit."""
+    """Holdings of one agent, by host. About 300 bytes a unit."""
 
     def __init__(self, held: Iterable[Held], closed_ms: int | None = None) -> None:
         """closed_ms: when the log was closed at the latest; None: it is not known."""

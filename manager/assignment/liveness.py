@@ -57,7 +57,7 @@ _HELD: Final = {
 
 @frozen
 class AgentFacts:
-    """What the manager knows of one agent; times are the manager's, None: never.
+    """Facts about one agent; times are the manager's, None: never.
 
     last_work_ms: when it last fetched something, from counters or logs. promised_ms: when it
     means to call again. units_held: whose right it has. work_since_ms: since when a list of it

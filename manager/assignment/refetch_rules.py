@@ -43,7 +43,7 @@ Verdict = bool | None
 
 @frozen
 class Seen:
-    """What an agent logged of a page. status None: no answer. response_bytes: with the header."""
+    """An agent's log of a page. status None: no answer. response_bytes: with the header."""
 
     status: int | None
     response_bytes: int
@@ -51,7 +51,7 @@ class Seen:
 
 @frozen
 class Tally:
-    """What became of an agent's pages. compared: agreed or contradicted."""
+    """Outcome of an agent's refetched pages: agreed or contradicted."""
 
     compared: int
     contradicted: int

@@ -51,7 +51,7 @@ __all__ = [
 
 
 class Kind(StrEnum):
-    """What the holder is there for."""
+    """Purpose of a holder."""
 
     CRAWL = "crawl"
     PROBE = "probe"
@@ -60,7 +60,7 @@ class Kind(StrEnum):
 
 @frozen
 class Free:
-    """Nobody may fetch the unit."""
+    """The unit is free."""
 
 
 @frozen

@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Options:
-    """What a person may choose; each method reads what concerns it.
+    """Options of a person; each method reads those that concern it.
 
     seed: for `random`; equal seeds give equal deals. tree: steps and rule of acceptance.
     churn: what moves may cost, for `default`.
@@ -56,7 +56,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a balancer answers. owner: (atoms,), complete. said: sentences for the plan."""
+    """Answer of a balancer. owner: (atoms,), complete. said: sentences for the plan."""
 
     owner: IntArray
     said: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Prospect:
-    """What one method would reach, without its moves one by one; refused: why it gives no answer.
+    """Result of one method, without its moves one by one; refused: why it gives no answer.
 
     moves: units that get an owner or another one.
     """

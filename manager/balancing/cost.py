@@ -26,7 +26,7 @@ _COLUMNS_AT_ONCE: Final = 16_384
 
 @dataclass(frozen=True)
 class CostMatrix:
-    """What it costs each agent to fetch each unit.
+    """Cost of each unit for each agent.
 
     costs: (agents, units) ms, finite. unreachable: (agents, units) the agent tried and got
     nothing. assumed: (agents, units) no measurement stands behind the cost. assumed_volume:

@@ -24,7 +24,7 @@ __all__ = ["Move", "Moves", "Plan", "Reason", "draw_up", "spoken"]
 
 
 class Reason(IntEnum):
-    """Why a unit changes hands."""
+    """Reason of a move."""
 
     NEW = 0
     PINNED = 1
@@ -95,7 +95,7 @@ class Moves:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one method proposes for one problem.
+    """Proposal of one method for one problem.
 
     before, after: (units,) agent index; NOBODY only in before. costs_*_ms, units_*: (agents,).
     bound_ms: no assignment that keeps groups, pins and forbidden pairs has a smaller makespan.

@@ -83,7 +83,7 @@ def _check_length(name: str, owners: IntArray, units: int) -> None:
 
 @dataclass(frozen=True)
 class Atoms:
-    """What a method may place: each column goes to one agent, as a whole.
+    """Atoms to place: each column goes to one agent, as a whole.
 
     costs: (agents, atoms) ms, inf where the agent may not have it; every column has a finite
     entry. sizes: (atoms,) units inside. start: (atoms,) present owner or NOBODY; never a

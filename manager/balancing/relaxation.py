@@ -138,7 +138,7 @@ class _Program:
         self._add(np.ones(1), np.array([least]), start, rows, np.full(agents, -1.0))
 
     def add(self, wanted: BoolArray) -> None:
-        """Let atoms be with agents, (agents, atoms)."""
+        """Assign atoms to agents, (agents, atoms)."""
         atom, agent = np.nonzero(wanted.T)
         self._inside |= wanted
         self._agent = np.concatenate((self._agent, agent))

@@ -42,7 +42,7 @@ _EASING_MOVES: Final = 1_000
 
 @dataclass(frozen=True)
 class Churn:
-    """What moves may cost.
+    """Limits on moves.
 
     most_moves: share of the units with an owner that one plan may move. worth: the share by which
     the makespan must fall if all units moved, and in proportion if fewer do. great_change: makespan

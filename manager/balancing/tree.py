@@ -31,7 +31,7 @@ Accept = Literal["source", "improves"]
 
 @dataclass(frozen=True)
 class TreeOptions:
-    """How long to go on and what to accept.
+    """Limits of the iteration, and the accepted result.
 
     steps: exactly that many, unless nothing moves any more; None: until `patience` steps in a
     row brought no better makespan, at most `max_steps`. accept: `source` hands over what fits in
@@ -57,7 +57,7 @@ class TreeOptions:
 
 @dataclass(frozen=True)
 class TreeStep:
-    """What one step wanted and did. Arrays along edges are positive from first end to second.
+    """Wanted and actual flow of one step. Edge arrays are positive from first end to second.
 
     edges: (edges, 2) agents. loads_before, loads_after: (agents,) ms. wanted: (edges,) Move.
     moved: (edges,) ms at the giver. units: (edges,) how many went along the edge. makespan_ms,

@@ -39,7 +39,7 @@ _FAR: Final = timedelta(days=36_500)
 
 @dataclass(frozen=True)
 class Capacity:
-    """What one agent may do.
+    """Capacity of one agent.
 
     slots: addresses at a time. interval_ms, burst: its politeness; burst 0 waits for nothing.
     bytes_per_s: of all fetches together, 0: no limit. room_kb: what its disk takes, None: unknown.

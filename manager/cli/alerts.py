@@ -54,7 +54,7 @@ def alerts(context: click.Context, place: Place, as_json: bool) -> None:
 @click.option("--reason", default="", help="For the audit.")
 @pass_place
 def quiet(place: Place, hours: float, reason: str) -> None:
-    """Tell nobody of troubles for some hours, for maintenance. A cron line makes it regular."""
+    """Silence all alerts for some hours, for maintenance. A cron line makes it regular."""
     seen = place.calls.post("/alerts/quiet", {"seconds": hours * 3600, "reason": reason})
     until = seen["quiet_until_ms"]
     output.say(f"quiet until {output.time_text(until)}" if until else "troubles are told")
@@ -66,7 +66,7 @@ def quiet(place: Place, hours: float, reason: str) -> None:
 @click.option("--reason", required=True, help="Why nobody needs to be told.")
 @pass_place
 def silence(place: Place, key: str, hours: float, reason: str) -> None:
-    """Tell nobody of the trouble KEY for some hours, but that it is over."""
+    """Silence the trouble KEY for some hours, except for its end."""
     body = {"key": key, "seconds": hours * 3600, "reason": reason}
     place.calls.post("/alerts/silence", body)
 

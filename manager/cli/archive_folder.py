@@ -23,7 +23,7 @@ NAME: Final = re.compile(r"(?:[a-z]+/)?[a-z0-9.-]*[a-z0-9-][a-z0-9.-]*")
 
 
 class Unpacked:
-    """What came of an archive. said: the lines of the file that is shown, not kept.
+    """Result of an archive. said: the lines of the file that is shown, not kept.
 
     others: files that were in the same folders before and are not of this archive.
     """

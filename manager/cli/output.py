@@ -62,7 +62,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -
 
 
 def more(total: int, end: int) -> None:
-    """Say how many rows follow those up to `end`, and how to see them."""
+    """Print how many rows follow those up to `end`, and how to see them."""
     if total > end:
         say(f"... {total - end} more; --offset {end} goes on")
 

@@ -33,7 +33,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Streams:
-    """How many streams are open, and whether any may be. Only the event loop's thread asks."""
+    """Count of open streams, and their limit. Only the event loop's thread asks."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most

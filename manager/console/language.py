@@ -66,7 +66,7 @@ def lazy(text: str) -> Lazy:
 
 
 def speak(language: str) -> None:
-    """Let this request (its context) be answered in a language; in English for any other."""
+    """Set the language of this request (its context); English for unknown ones."""
     _spoken.set(language if language in LANGUAGES else SOURCE)
 
 

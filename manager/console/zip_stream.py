@@ -30,7 +30,7 @@ class _Sink(io.RawIOBase):
         self._written = bytearray()
 
     def writable(self) -> bool:
-        """Tell that it takes bytes."""
+        """Return True: it takes bytes."""
         return True
 
     def write(self, data: object, /) -> int:

@@ -25,7 +25,7 @@ DECISIVE: Final = 2.0
 
 
 class State(StrEnum):
-    """What a distance rests on."""
+    """Basis of a distance."""
 
     UNREACHABLE = "unreachable"
     WEAK = "weak"

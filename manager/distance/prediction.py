@@ -73,7 +73,7 @@ class Probes:
 
 @dataclass(frozen=True)
 class Places:
-    """Where units lie: mean (units, factors), covariance (units, factors, factors)."""
+    """Positions of units: mean (units, factors), covariance (units, factors, factors)."""
 
     mean: FloatArray
     covariance: FloatArray
@@ -81,7 +81,7 @@ class Places:
 
 @dataclass(frozen=True)
 class Model:
-    """What was learned. levels: (agents,). loadings: (agents, factors). noise: a variance."""
+    """The trained model. levels: (agents,). loadings: (agents, factors). noise: a variance."""
 
     levels: FloatArray
     loadings: FloatArray

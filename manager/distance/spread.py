@@ -30,7 +30,7 @@ _FEW: Final = 64
 
 
 class _Entries(dict[str, tuple[int, int]]):
-    """What an entry of a text says, as (bin, lines); those of few lines are read once.
+    """Return an entry's (bin, lines); those of few lines are parsed once.
 
     A log has dozens of them for each of its units, most of them the same. `_FEW` bounds how many
     there can be.

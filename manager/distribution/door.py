@@ -37,7 +37,7 @@ __all__ = ["Caller", "DistributionDoor", "Door", "caller_with", "known_client"]
 
 @frozen
 class DistributionDoor:
-    """What the routes for third parties work with."""
+    """Dependencies of the routes for third parties."""
 
     db: Database
     layout: Layout

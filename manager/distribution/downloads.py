@@ -148,7 +148,7 @@ class Downloads:
 
 
 class Download:
-    """What one request takes: a context, which ends it as it was left."""
+    """One download: a context that records its end."""
 
     def __init__(self, downloads: Downloads, client: Client, counted: _Counted) -> None:
         self._downloads = downloads

@@ -152,7 +152,7 @@ def stream_headers(name: str) -> dict[str, str]:
 
 
 def _always() -> bool:
-    """Tell that it is given away: who makes it leaves out what is not."""
+    """Return True: the maker of the bytes leaves out what is not public."""
     return True
 
 

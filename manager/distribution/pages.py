@@ -36,7 +36,7 @@ LEAST_BYTES: Final = 64 * 10**6
 
 
 class Size(BaseModel):
-    """How much a selection is at most: captures of the hosts, whatever their time."""
+    """Upper bound of a selection: captures of the hosts, whatever their time."""
 
     hosts: int
     captures: int
@@ -118,7 +118,7 @@ async def held_hosts(
 
 @router.get("/pages")
 async def pages_size(door: Door, _: Pages, asked: Asked) -> Size:
-    """Say how many hosts and captures a selection has at most, without making it."""
+    """Show the upper bound of hosts and captures of a selection, without making it."""
     found = await asyncio.to_thread(total_of, door.db, asked)
     return Size(hosts=found[0], captures=found[1])
 

@@ -38,7 +38,7 @@ class Signed:
 
 
 class Signing(Protocol):
-    """Who signs snapshots and timestamps."""
+    """Signer of snapshots and timestamps."""
 
     def sign(self, roots: Sequence[bytes], targets: bytes) -> Signed:
         """Return metadata that covers these targets. Raises BusyError, ForbiddenError."""

@@ -32,7 +32,7 @@ NOT_MODIFIED: Final = "server-not-modified"
 
 @frozen
 class Revisit:
-    """Where the body is that this capture found unchanged (WARC/1.1, 6.7)."""
+    """Location of the body that this capture found unchanged (WARC/1.1, 6.7)."""
 
     profile: RevisitProfile
     refers_to_uri: str

@@ -32,7 +32,7 @@ _json: Final = json.encoder.encode_basestring_ascii
 
 @frozen
 class IndexEntry:
-    """What an index says of one response or revisit record.
+    """Index entry of one response or revisit record.
 
     urlkey    reversed-host key of the URL, for our own indexes
     surt      key of replay tools, for the CDXJ

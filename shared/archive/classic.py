@@ -66,7 +66,7 @@ class ExternalLink:
 
 @frozen
 class TransferDate:
-    """When a page was fetched and changed, milliseconds since 1970, and its size.
+    """Times at which a page was fetched and changed, milliseconds since 1970, and its size.
 
     modified_ms is 0 where the server did not say.
     """

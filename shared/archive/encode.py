@@ -55,7 +55,7 @@ class EncodedCapture:
 
 @frozen
 class SegmentInfo:
-    """What a `warcinfo` says of the robot that wrote the segment; an empty field is left out."""
+    """Fields of a `warcinfo` on the robot that wrote the segment; an empty field is left out."""
 
     software: str
     operator: str

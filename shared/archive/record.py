@@ -167,7 +167,7 @@ def new_digest(label: str) -> hashlib._Hash | None:
 
 
 def digest_matches(label: str, computed: bytes) -> bool:
-    """Say whether `sha1:BASE32`, or any label with hexadecimal, names this digest."""
+    """Return whether `sha1:BASE32`, or any label with hexadecimal, names this digest."""
     value = label.partition(":")[2]
     return value.lower() == computed.hex() or value == base64.b32encode(computed).decode()
 

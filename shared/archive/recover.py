@@ -21,7 +21,7 @@ __all__ = ["Recovery", "recover_segment"]
 
 @frozen
 class Recovery:
-    """What recovery found.
+    """Result of a recovery.
 
     segment    to go on with (`SegmentWriter.adopt`) or to `seal`; None: nothing was whole, and
                the file was removed

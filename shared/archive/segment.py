@@ -49,7 +49,7 @@ OpenFile = Callable[[Path, str], io.FileIO]
 
 @frozen
 class Location:
-    """Where a capture lies: the bytes [offset, offset + length) of a segment are its records.
+    """Location of a capture: the bytes [offset, offset + length) of a segment are its records.
 
     segment          name of the sealed file, which it will have
     response_offset  what an index points at; the response ends where the capture does
@@ -77,7 +77,7 @@ class SealedSegment:
 
 @frozen
 class KnownSegment:
-    """How far an open segment was written, and what a start need not find out from its bytes."""
+    """Written part of an open segment, and facts that a start need not read from its bytes."""
 
     size_bytes: int
     sha256: str  # of these bytes

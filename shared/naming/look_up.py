@@ -28,7 +28,7 @@ MOST_ADDRESSES: Final = 32  # an answer over TCP has room for 4,000, and they ar
 
 @frozen
 class HostAnswer:
-    """Where a host leads, or why nowhere."""
+    """Addresses of a host, or the reason why there are none."""
 
     host: str  # host key
     addresses: tuple[str, ...] = ()  # in order

@@ -146,7 +146,7 @@ class CurlFetcher:
         self._deliver_all()
 
     def limit_rate(self, bytes_per_s: int) -> None:
-        """Let all answers together come no faster from now on; 0: no limit."""
+        """Limit the rate of all answers together from now on; 0: no limit."""
         self._rate.change(bytes_per_s, self._clock.monotonic_s())
         if self._resume is not None:
             self._resume.cancel()
@@ -311,7 +311,7 @@ class CurlFetcher:
             self._quiet.set()
 
     def _deliver_soon(self) -> None:
-        """Have the loop deliver: whoever asked for what is answered does not expect it yet."""
+        """Defer delivery to the loop: the caller does not expect an answer yet."""
         self._loop.call_soon(self._deliver_all)
 
     def _deliver_all(self) -> None:

@@ -21,7 +21,7 @@ TRUSTED_S: Final = 2.0
 
 
 class IdleConnections:
-    """What libcurl keeps open, as far as it matters, by address."""
+    """Open connections of libcurl, by address."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -41,7 +41,7 @@ _NAME: Final = re.compile(r"crawl-([0-9]{8,})\.log")
 
 @frozen
 class LogState:
-    """How far the open log is committed."""
+    """Committed state of the open log."""
 
     serial: int
     size_bytes: int
@@ -100,7 +100,7 @@ class CrawlLog:
 
     @property
     def state(self) -> LogState:
-        """Say how far the file is now."""
+        """Return the present state of the file."""
         return LogState(self._serial, self._file.size_bytes, self._since_ms)
 
     def path(self, serial: int) -> Path:

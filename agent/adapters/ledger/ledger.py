@@ -51,7 +51,7 @@ LOGS: Final = "logs"
 
 @frozen
 class LedgerOptions:
-    """What the ledger writes into segments, and how large they become.
+    """Fields and size limits of the segments that the ledger writes.
 
     agent: names the segments. prefix: before that, as `prsm`. The last three bound its memory.
     """

@@ -43,7 +43,7 @@ _SERIAL: Final = (1 << LEVEL_BITS) - 1
 
 
 class Queues:
-    """What waits, of all jobs."""
+    """Waiting URLs of all jobs."""
 
     def __init__(
         self, database: Database, jobs: Jobs, journal_entries: int = JOURNAL_ENTRIES

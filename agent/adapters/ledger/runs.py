@@ -90,7 +90,7 @@ _MASK_KEY: Final = (1 << _MASKS_BITS) - 1
 
 @frozen
 class RunState:
-    """What a transaction says of a run. `words`: of its filter."""
+    """A run, as a transaction records it. `words`: of its filter."""
 
     number: int
     keys: int

@@ -84,7 +84,7 @@ class _Task:
 
 
 class SeenSet:
-    """What all jobs have met."""
+    """Seen keys of all jobs."""
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class SeenSet:
         self._take([])
 
     def _begin(self) -> None:
-        """Have the next run written, if one is due and none is under way."""
+        """Start writing the next run, if one is due and none is under way."""
         if self._task is not None:
             return
         if self._frozen is None and len(self._young.keys) >= self._run_keys:

@@ -40,7 +40,7 @@ NO_LIMIT: Final = 1 << 62
 
 @frozen
 class SegmentState:
-    """How far the open segment is committed. `name`: of the sealed file; "": none is open."""
+    """Committed state of the open segment. `name`: of the sealed file; "": none is open."""
 
     name: str = ""
     size_bytes: int = 0
@@ -96,7 +96,7 @@ class Segments:
 
     @property
     def state(self) -> SegmentState:
-        """Say how far files and numbers are now."""
+        """Return the present state of files and numbers."""
         segment = self._writer.open_segment
         serial = self._writer.next_serial
         if segment is None:

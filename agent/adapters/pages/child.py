@@ -151,7 +151,7 @@ class _Worker:
         return len(readings)
 
     def _turn_to(self, index: int, now_s: float) -> None:
-        """Say which page of the batch the next half of work is on, and give it its time."""
+        """Announce the page that the next half of work is on, and start its time limit."""
         self._counter[0] = self._before + index + 1
         if now_s >= self._arm_again_s:  # before, at most so much of the limit can be used up
             signal.setitimer(signal.ITIMER_PROF, self._cpu_s)

@@ -52,7 +52,7 @@ _LOSSES: Final = 2
 
 @frozen
 class WorkerOptions:
-    """What a page may cost, and how many processes work on pages."""
+    """Limits of a page, and the number of processes that work on pages."""
 
     workers: int = 2
     cpu_s: float = 2.0
@@ -284,7 +284,7 @@ class WorkerPages:
         self._archive_unread(guilty, reason)
 
     def _archive_unread(self, task: Task, reason: str) -> None:
-        """Have a page that could not be read archived as it came."""
+        """Archive a page that could not be read, as it came."""
         if task.unread:
             try:
                 work = self._archive(task.page, task.unread)

@@ -176,7 +176,7 @@ class Conversation:
         self._reached()
 
     async def goodbye(self) -> None:
-        """Tell the manager that this agent stops, where it answers at once."""
+        """Report the end of this agent to the manager, which answers at once."""
         sequence = self._memory.next_sequence()
         view = self._view()
         if not self._resumed:  # what was finished may be under a list that is not taken yet
@@ -274,7 +274,7 @@ class Conversation:
         await self._tell_again(held)
 
     async def _tell_again(self, held: ListHeld) -> None:
-        """Say what was finished under a list before it; kept is that it was said to the end."""
+        """Report what was finished under an earlier list; kept until it is reported completely."""
         await self._parts.session.tell_again()
         with contextlib.suppress(DiskFullError):  # the next process says it once more
             self._parts.session.ledger.commit()

@@ -55,7 +55,7 @@ class Permission:
 
     @property
     def short_of(self) -> str:
-        """Say what there is no more of: room, bytes of this month, calm; empty: nothing lacks."""
+        """Return what is exhausted: room, bytes of this month, quiet; empty: nothing."""
         return self.disk or self.outbox or self.month or self.load
 
     @property
@@ -66,7 +66,7 @@ class Permission:
 
     @property
     def window_change_ms(self) -> int | None:
-        """When the hours begin or end next, epoch milliseconds; None: never."""
+        """Return when the hours begin or end next, epoch milliseconds; None: never."""
         self._look()
         return self._change_ms
 

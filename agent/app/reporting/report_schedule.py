@@ -33,7 +33,7 @@ SETTLE_S: Final = 2.0  # a list that was just worked off may be followed by anot
 
 @frozen
 class Moment:
-    """What the schedule must know of now."""
+    """Facts that the schedule needs now."""
 
     epoch_ms: int
     now_s: float

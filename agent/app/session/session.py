@@ -284,7 +284,7 @@ class CrawlSession:
             raise
 
     async def tell_again(self) -> None:
-        """Say once more which units of the list were finished: its manager does not know it.
+        """Report all finished units of the list again: its manager does not know them.
 
         A finished unit leaves the manager's list as soon as it counted there.
         """

@@ -103,7 +103,7 @@ def _home(home: Home) -> Check:
 
 
 def _start(settings: Settings) -> Check:
-    """Say who starts the agent. What is of hours that were changed since starts it too late."""
+    """Check the start method. One from before a change of the hours starts the agent too late."""
     try:
         said = arranged(settings.home)
         mended_by = outdated(settings)
@@ -127,7 +127,7 @@ def _holds(home: Home) -> Check:
 
 
 def _reader() -> Check:
-    """Say by what pages are read: what it costs is no fault, but a surprise."""
+    """Check the page reader: the slower one is no fault, but worth knowing."""
     why = absence_reason()
     if not why:
         return Check("pages", f"read by code made for {platform.machine()}")

@@ -58,5 +58,5 @@ class Parts:
 
     @property
     def unreported(self) -> int:
-        """How many reports wait: those in the outbox, and the open log where it holds lines."""
+        """Return the number of waiting reports: in the outbox, and the open log if it has lines."""
         return len(self.outbox.waiting()) + bool(self.reporting.open_log_bytes)

@@ -43,7 +43,7 @@ def renew_key(settings: Settings, identity: Identity) -> Identity:
 
 
 def _keep_place(home: Home, before: Identity, now: Identity) -> None:
-    """Say of the new key what was known of the old one: where it was used (docs/adr/0109).
+    """Record for the new key where the old one was used (docs/adr/0109).
 
     As another key it would wait for no copy, and one may be at work with a permit of the old key.
     """

@@ -113,7 +113,7 @@ def _is_from_archive() -> bool:
 
 
 def arrange(settings: Settings, starter: Starter) -> list[str]:
-    """Let cron, systemd or nobody start the agent; return what to tell. Raises HomeError."""
+    """Install cron or systemd as start method, or none; return what to tell. Raises HomeError."""
     home = settings.home.absolute()
     words = [*program(home), "run", "--quiet", "--replace-hung"]
     said: list[str] = []

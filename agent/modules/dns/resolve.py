@@ -65,7 +65,7 @@ NO_HOME: Final = "-"
 
 @dataclass(slots=True)
 class _Host:
-    """What is known of a host. `address` is "" until it has one."""
+    """Entry of a host. `address` is "" until it has one."""
 
     name: str
     address: str = ""

@@ -11,7 +11,7 @@ __all__ = ["Silence"]
 
 
 class Silence:
-    """What has not answered since the last answer from anywhere."""
+    """Look-ups without an answer since the last answer from anywhere."""
 
     def __init__(self, names: int, longest_s: float) -> None:
         """Take how many silent names mean us, and for how long."""

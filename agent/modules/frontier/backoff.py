@@ -39,7 +39,7 @@ class BackedOff:
 
 
 class BackingOff:
-    """What the frontier notes of them."""
+    """Notes of the frontier on them."""
 
     def __init__(self, ledger: Ledger, wall: WallClock) -> None:
         """Remember what the process before this one noted."""
@@ -61,7 +61,7 @@ class BackingOff:
         self._wall.tell(tick)
 
     def resume(self, address: AddressQueue, now_s: float, longest_s: float) -> None:
-        """Let an address that is taken up rest on as it had to before the restart.
+        """Restore the rest of an address from before the restart.
 
         longest_s: no rest lasts longer. To be called after `tell_time`.
         """
@@ -76,7 +76,7 @@ class BackingOff:
         )
 
     def resume_host(self, host: HostQueue, now_s: float, longest_s: float) -> None:
-        """Let a host that is taken up rest on as it asked for before the restart."""
+        """Restore the back-off of a host from before the restart."""
         rest = self._before.pop(_of_host(host.name), None)
         if rest is None or not self._wall.known:
             return

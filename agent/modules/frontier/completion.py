@@ -55,7 +55,7 @@ class JobCompletion:
                 yield "finished", self._finished(queue, reason)
 
     def _look_at_fresh(self) -> None:
-        """Let some of the jobs that have just begun be looked at."""
+        """Schedule some of the jobs that have just begun for a look."""
         fresh = self._has.fresh
         while fresh and len(self._has.dirty) < LOOKED_AT_A_TICK:
             numbers = fresh[0]

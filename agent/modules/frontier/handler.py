@@ -54,7 +54,7 @@ DENIALS_A_TICK: Final = 100  # URLs that robots.txt forbids cost no rest, but ti
 
 @frozen
 class FrontierState:
-    """What the status shows."""
+    """Figures of the frontier for the status."""
 
     jobs: int  # placed and not finished
     addresses: int

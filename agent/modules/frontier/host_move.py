@@ -34,7 +34,7 @@ class _Expected:
 
 
 class HostMoves:
-    """What a frontier knows of hosts on their way."""
+    """Hosts that are moving between partitions."""
 
     def __init__(self, holdings: Holdings, partition: Partition) -> None:
         self._has = holdings

@@ -25,7 +25,7 @@ LONGEST_PAUSE_S: Final = 120.0  # so long the network may be back before we know
 
 
 class Outage:
-    """Who has not answered since the last answer from anywhere."""
+    """Addresses without an answer since the last answer from anywhere."""
 
     def __init__(self, addresses: int, requests: int, longest_s: float) -> None:
         """Begin without witnesses.

@@ -193,7 +193,7 @@ class AddressQueue:
         return self.holder is None and (self.turns.first is not None or bool(self.rules))
 
     def ask_for(self, rules: RulesDue, *, at_once: bool = False) -> None:
-        """Let another host's robots.txt have a turn here; at_once: before all others."""
+        """Schedule another host's robots.txt here; at_once: before all others."""
         if self.rules is None:
             self.rules = deque()
         if at_once:
@@ -202,7 +202,7 @@ class AddressQueue:
             self.rules.append(rules)
 
     def end_burst(self) -> None:
-        """Let the rest begin that was put off for the connection that is open."""
+        """Start the rest that was put off for the open connection."""
         if self.again is not None:
             self.again, self.in_a_row = None, 0
             self.not_before_s = max(self.not_before_s, self.last_end_s + self.rest_s)

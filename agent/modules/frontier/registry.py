@@ -85,12 +85,12 @@ class Holdings:
         return address
 
     def enter(self, number: int, address: str, urls: int, interval_ms: int) -> None:
-        """Let a job wait at an address that nothing is awake of."""
+        """Register a job at an address that has no active host."""
         work = _work(urls, interval_ms, self._base_s)
         self.dormant.enter(number, address, work, self.turns.now_s)
 
     def take_up(self, jobs: Iterable[OpenJob]) -> None:
-        """Let the jobs of the process before this one wait; those without a URL may be done."""
+        """Register the jobs of the process before this one; those without a URL may be done."""
         base_s = self._base_s
         numbers, keys, work = array("q"), array("q"), array("f")
         for job in jobs:
@@ -299,7 +299,7 @@ class Holdings:
         self.forget_address_if_idle(address)
 
     def _slow(self, host: HostQueue) -> None:
-        """Let a longer rest hold from the last request on; a shorter one from the next."""
+        """Apply a longer rest from the last request on; a shorter one from the next."""
         if host.address.last_end_s:
             since_s = host.address.last_end_s + host.own_rest_s
             host.not_before_s = max(host.not_before_s, since_s)

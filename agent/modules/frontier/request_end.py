@@ -195,7 +195,7 @@ class Endings:
                 self._has.backing_off.forget_host(host.name)
 
     def _stop_probes(self, hosts: Sequence[HostQueue], rest_s: float, ended: FetchAnswer) -> None:
-        """Let nobody wait for a probe of a host that must rest for long."""
+        """Fail the probe of a host that must rest for long, so that no round waits for it."""
         said = f"status {ended.status}" if ended.outcome in ANSWERED else ended.outcome
         if ended.request.rules:
             said = f"robots.txt: {said}"

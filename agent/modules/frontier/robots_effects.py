@@ -38,7 +38,7 @@ class Rulings:
         self._remarks = remarks
 
     def known(self, known: RulesKnown) -> None:
-        """Let a host's URLs have their turns, or ask again later, or give the host up."""
+        """Open a host's URLs for turns, retry its robots.txt later, or give the host up."""
         has = self._has
         host = has.hosts.get(known.host)
         if host is None:

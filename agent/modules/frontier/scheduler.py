@@ -98,7 +98,7 @@ class Turns:
             self.ready.append(address)
 
     def sleep_until(self, sleeper: Sleeper, due_s: float) -> None:
-        """Have something looked at again later, unless that is going to happen anyway."""
+        """Schedule a later look, unless one is scheduled."""
         if not sleeper.sleeping:
             self._sleep(sleeper, due_s)
 

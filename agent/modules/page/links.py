@@ -97,7 +97,7 @@ Attributes = Mapping[str, str | None]
 
 @frozen
 class PageLinks:
-    """What a page leads to. `urls` are canonical, without repeats, in document order."""
+    """Links of a page. `urls` are canonical, without repeats, in document order."""
 
     urls: tuple[str, ...]
     kinds: bytes = b""  # one for each URL: how it was found

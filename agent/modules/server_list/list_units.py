@@ -19,7 +19,7 @@ __all__ = ["Want", "Wanted", "wanted_of"]
 
 @dataclass(slots=True)
 class Want:
-    """What a list wants of one unit; the last line about it counts."""
+    """Order of a list for one unit; its last line counts."""
 
     order: Order
     start_pages: list[tuple[str, str | None]] = field(default_factory=list)

@@ -44,7 +44,7 @@ Unit = tuple[int, str, bool]
 
 
 class UnitsHeld:
-    """Which units are held, by which job, and whether it is done; answers as `UnitIndex` does."""
+    """Units with their jobs, and whether those are done; answers as `UnitIndex` does."""
 
     def __init__(self, units: Iterable[Unit]) -> None:
         keys, numbers, states = array("q"), array("q"), bytearray()

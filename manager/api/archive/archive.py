@@ -33,7 +33,7 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 class Compacted(BaseModel):
-    """How many segments were rewritten without excluded hosts, and of how many nothing was left."""
+    """Counts of segments rewritten without excluded hosts, and of those removed entirely."""
 
     rewritten: int
     deleted: int
@@ -86,13 +86,13 @@ async def mirrors(
 
 @router.get("")
 async def figures(door: Door, _: Viewer) -> ArchiveFigures:
-    """Say how much the archive holds and gives away."""
+    """Show how much the archive holds and makes public."""
     return await asyncio.to_thread(archive_size, door.db)
 
 
 @router.get("/scrub")
 async def scrub(door: Door, _: Viewer) -> ScrubProgress:
-    """Say how far the verification of all kept files is."""
+    """Show the progress of the verification of all kept files."""
     return await asyncio.to_thread(scrub_progress, door.db, door.pace, door.now_ms())
 
 

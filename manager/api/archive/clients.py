@@ -27,7 +27,7 @@ class NewClient(BaseModel):
 
 
 class NewToken(BaseModel):
-    """What a token is to open, and for how long."""
+    """Scopes and lifetime of a token."""
 
     scopes: list[str] = list(SCOPES)
     days: int = 365

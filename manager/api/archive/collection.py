@@ -33,7 +33,7 @@ Windows = Annotated[list[Annotated[str, Field(max_length=40)]], Field(max_length
 
 
 class Asked(BaseModel):
-    """What to send: full, difference, since (from_ms), period (from_ms to until_ms); push or pull.
+    """Selection: full, difference, since (from_ms), period (from_ms to until_ms); push or pull.
 
     Times are epoch milliseconds of the captures.
     """
@@ -69,7 +69,7 @@ class ChangedCollectionSchedule(NewCollectionSchedule):
 
 
 class RunNow(BaseModel):
-    """How many agents are asked."""
+    """Number of agents that are asked."""
 
     asked: int
 
@@ -78,7 +78,7 @@ class RunNow(BaseModel):
 async def add_schedule(
     door: Door, actor: Operator, asked: NewCollectionSchedule
 ) -> Scheduled[CollectionSchedule]:
-    """Let an agent, or all, send by the clock."""
+    """Add a schedule of sending for one agent, or for all."""
     return await asyncio.to_thread(
         collection_schedules.add_collection_schedule,
         door.db,
@@ -95,7 +95,7 @@ async def add_schedule(
 async def change_schedule(
     door: Door, actor: Operator, number: int, asked: ChangedCollectionSchedule
 ) -> Scheduled[CollectionSchedule]:
-    """Let a schedule be another, whole, under its number."""
+    """Replace a schedule; it keeps its number."""
     return await asyncio.to_thread(
         collection_schedules.change_collection_schedule,
         door.db,
@@ -135,7 +135,7 @@ add_schedule_routes(
 
 @router.post("/agents/{name}/limits", status_code=204)
 async def limit_sending(door: Door, actor: Operator, name: str, asked: NewLimits) -> None:
-    """Say how fast, and in which hours, an agent may send; a body without limits lifts them."""
+    """Set the rate and hours of an agent's sending; a body without limits lifts them."""
     limits = read_limits(asked.bytes_per_s, asked.weekday, asked.weekend, asked.zone)
     await asyncio.to_thread(
         sending_limits.limit_sending, door.db, name, limits, actor, door.now_ms()

@@ -157,7 +157,7 @@ class ListLimit(BaseModel):
 
 
 class NewPosition(BaseModel):
-    """Where an agent is, in degrees, for the map."""
+    """Position of an agent in degrees, for the map."""
 
     latitude: float
     longitude: float
@@ -281,7 +281,7 @@ async def set_list_limit(door: Door, actor: Operator, name: str, asked: ListLimi
 async def position(
     door: Door, actor: Operator, name: str, asked: NewPosition | None = None
 ) -> None:
-    """Say where an agent is; without a body: nobody knows."""
+    """Set the position of an agent; without a body: unknown."""
     place = None if asked is None else read_position(asked.latitude, asked.longitude)
     await asyncio.to_thread(set_position, door.db, name, place, actor, door.now_ms())
 

@@ -19,13 +19,13 @@ router: Final = APIRouter(prefix="/api/v1/fleet-rules", tags=["fleet rules"])
 
 
 class Added(BaseModel):
-    """How many lines are new."""
+    """Number of new lines."""
 
     added: int
 
 
 class Limits(BaseModel):
-    """What all agents keep to at least; none: as each site says."""
+    """Limits for all agents; none: as each site sets them."""
 
     interval_s: float | None = None
     parallel_hosts: int | None = None
@@ -60,7 +60,7 @@ async def try_(
     url: Annotated[str, Query(max_length=4096)],
     pattern: Annotated[str, Query(max_length=1000)] = "",
 ) -> Tried:
-    """Say which lines block a URL or a host; with a pattern, whether that does."""
+    """Show which lines block a URL or a host; with a pattern, whether that does."""
     return await asyncio.to_thread(fleet_rules.try_url, door.db, url, pattern)
 
 

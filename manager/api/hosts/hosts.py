@@ -62,7 +62,7 @@ class MergeHost(BaseModel):
 
 
 class Merged(BaseModel):
-    """How many directories are parts of their host again."""
+    """Number of directories that became parts of their host again."""
 
     units: int
 
@@ -153,7 +153,7 @@ async def exclude(door: Door, actor: Operator, asked: Exclude) -> None:
 
 @router.post("/include", status_code=204)
 async def include(door: Door, actor: Operator, asked: Include) -> None:
-    """Let a host into the crawl again."""
+    """Include a host again."""
     await asyncio.to_thread(hosts.include_host, door.db, asked.host, actor, door.now_ms())
 
 

@@ -107,7 +107,7 @@ async def pin_many(door: Door, actor: Operator, asked: NewPins) -> Pinned:
 
 @router.post("/unpin")
 async def unpin(door: Door, actor: Operator, asked: Unpin) -> Unpinned:
-    """Let plans move units again."""
+    """Lift pins: plans may move these units again."""
     unpinned = await asyncio.to_thread(
         pins.unpin_units, door.db, asked.units, actor, door.now_ms(), asked.reason
     )
@@ -124,7 +124,7 @@ async def list_bans(
 
 @router.post("/ban")
 async def ban(door: Door, actor: Operator, asked: NewBan) -> Moved:
-    """Let an agent never get a host, nor what shares its address."""
+    """Ban an agent from a host and from its address."""
     moved = await asyncio.to_thread(
         bans.ban_host,
         door.db,
@@ -140,7 +140,7 @@ async def ban(door: Door, actor: Operator, asked: NewBan) -> Moved:
 
 @router.post("/lift-ban")
 async def lift_ban(door: Door, actor: Operator, asked: Lift) -> Lifted:
-    """Let an agent get a host again."""
+    """Lift a ban."""
     lifted = await asyncio.to_thread(
         bans.lift_ban, door.db, asked.host, asked.agent, actor, door.now_ms()
     )

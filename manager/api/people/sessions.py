@@ -43,7 +43,7 @@ class LoginRequest(BaseModel):
 
 
 class LoginAnswer(BaseModel):
-    """Who is logged in; csrf_token goes into the header `X-CSRF-Token` of each change."""
+    """The session; csrf_token goes into the header `X-CSRF-Token` of each change."""
 
     name: str
     role: str
@@ -59,7 +59,7 @@ class ChangedPassword(BaseModel):
 
 
 class Myself(BaseModel):
-    """Who asks, as the audit names them."""
+    """The caller, as the audit log names it."""
 
     kind: str
     name: str
@@ -138,7 +138,7 @@ async def change_password(
 
 @router.get("/session")
 async def session(actor: Viewer) -> Myself:
-    """Say who asks."""
+    """Show the caller."""
     return Myself(kind=actor.kind, name=actor.name)
 
 

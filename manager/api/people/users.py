@@ -35,7 +35,7 @@ class NewPassword(BaseModel):
 
 
 class NewRole(BaseModel):
-    """What a user may do."""
+    """Role of a user."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,7 +49,7 @@ class WhichSession(BaseModel):
 
 
 class Ended(BaseModel):
-    """How many sessions were ended."""
+    """Number of ended sessions."""
 
     ended: int
 
@@ -98,7 +98,7 @@ async def disable(door: Door, actor: Admin, name: str) -> None:
 
 @router.post("/{name}/enable", status_code=204)
 async def enable(door: Door, actor: Admin, name: str) -> None:
-    """Let a user in again."""
+    """Enable a user again."""
     await asyncio.to_thread(
         users.set_user_disabled, door.db, name, actor, door.now_ms(), disabled=False
     )

@@ -22,7 +22,7 @@ router: Final = APIRouter(prefix="/api/v1", tags=["plans"])
 
 
 class NewPlan(BaseModel):
-    """How units would be given out, from what is known now. compare: try the other methods, too.
+    """Options of a plan from present knowledge. compare: try the other methods, too.
 
     moves: share of the placed units that it may move; none: the policy's.
     """
@@ -34,7 +34,7 @@ class NewPlan(BaseModel):
 
 
 class Decided(BaseModel):
-    """Which plan stood when it was decided; refused where another one was applied since."""
+    """Standing plan at the time of the decision; refused where another one was applied since."""
 
     standing: Annotated[
         int | None,
@@ -113,7 +113,7 @@ async def tree(door: Door, _: Viewer, number: int) -> PlanTree:
 
 @router.get("/plans/{number}/changes")
 async def changes(door: Door, _: Viewer, number: int) -> list[Change]:
-    """Say what changed since a plan was made; of one that was applied nothing."""
+    """Show changes since a plan was made; none for an applied one."""
     return await asyncio.to_thread(plan_changes.changes_since, door.db, number)
 
 

@@ -25,7 +25,7 @@ Offset = Annotated[int, Query(ge=0)]
 
 
 class NewProbes(BaseModel):
-    """What is to be probed: one of them at least, or together."""
+    """Probes to order: at least one of the fields."""
 
     host: Annotated[str, Field(max_length=2083)] = ""
     agent: Annotated[str, Field(max_length=253)] = ""
@@ -81,7 +81,7 @@ async def matrix(
 
 @router.get("/coverage")
 async def coverage(door: Door, _: Viewer) -> Coverage:
-    """Say what share of all pairs is measured freshly, by agent, and how old distances are."""
+    """Show the share of fresh pairs by agent, and the age of distances."""
     return await asyncio.to_thread(probe_coverage.coverage, door.db, door.now_ms(), door.policy)
 
 

@@ -39,7 +39,7 @@ Moves = Annotated[float | None, Field(ge=0, le=1)]
 
 
 class NewRound(BaseModel):
-    """How the units of a round are given out. probe: measure first what is not known freshly.
+    """Assignment method of a round. probe: measure first what is not known freshly.
 
     moves: share of the placed units that its plan may move; none: the policy's.
     """
@@ -67,7 +67,7 @@ class ChangedSchedule(NewSchedule):
 
 
 class Cancel(BaseModel):
-    """Why a round is cancelled, for the audit. round: refused where another one goes on by now."""
+    """Reason of a cancellation, for the audit. round: refused where another one is open by then."""
 
     round: int | None = None
     reason: Annotated[str, Field(max_length=500)] = ""
@@ -140,7 +140,7 @@ async def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetai
 
 @router.post("/rounds/schedules", status_code=201)
 async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Scheduled[RoundSchedule]:
-    """Let rounds begin by the clock."""
+    """Add a schedule of rounds."""
     return await asyncio.to_thread(
         round_schedules.add_schedule,
         door.db,
@@ -158,7 +158,7 @@ async def add_schedule(door: Door, actor: Operator, asked: NewSchedule) -> Sched
 async def change_schedule(
     door: Door, actor: Operator, number: int, asked: ChangedSchedule
 ) -> Scheduled[RoundSchedule]:
-    """Let a schedule be another, whole, under its number."""
+    """Replace a schedule; it keeps its number."""
     return await asyncio.to_thread(
         round_schedules.change_schedule,
         door.db,
@@ -181,7 +181,7 @@ add_schedule_routes(
 
 @router.get("/rounds/{number}/report")
 async def round_report_of(door: Door, _: Viewer, number: int) -> RoundReport:
-    """Say what a round was planned to cost, what was measured, and how far they are apart."""
+    """Show what a round was planned to cost, what was measured, and the difference."""
     return await asyncio.to_thread(round_report.round_report, door.db, number)
 
 

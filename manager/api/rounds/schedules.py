@@ -24,7 +24,7 @@ def add_schedule_routes(
 
     @router.post(f"{path}/{{number}}/remove", status_code=204)
     async def remove_schedule(door: Door, actor: Operator, number: int) -> None:
-        """Let nothing happen by a schedule any more."""
+        """Remove a schedule."""
         await asyncio.to_thread(timetable.remove, door.db, number, actor, door.now_ms())
 
     router.add_api_route(path, list_schedules, response_model=list[shown])

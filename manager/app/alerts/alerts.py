@@ -35,7 +35,7 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass
 class _Line:
-    """What waits for a way, and since when it takes nothing; None: it took the last."""
+    """Messages that wait for a channel, and since when it fails; None: it took the last."""
 
     way: Way
     waiting: deque[Message] = field(default_factory=lambda: deque(maxlen=WAITING))

@@ -25,7 +25,7 @@ UNWRITTEN: Final = 100
 
 @frozen
 class Signs:
-    """What a manager knows of its database without asking it.
+    """Facts that a manager knows of its database without asking it.
 
     host, place: the manager's machine, and its name for people. gone_s: for how long the database
     has not answered, in s; 0: it does. leads: whether this manager leads. why: in a sentence, where

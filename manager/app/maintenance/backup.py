@@ -43,7 +43,7 @@ ARCHIVE: Final = ("archive/segments", "archive/index", "incoming")
 
 @frozen
 class _Tables:
-    """What was read in one transaction. needed: files that rows name, as names of the backup."""
+    """Rows read in one transaction. needed: files that rows name, as names of the backup."""
 
     rows: dict[str, int]
     longest_permit_ms: int

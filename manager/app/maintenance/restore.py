@@ -42,7 +42,7 @@ OF_THE_DISK: Final = "lost+found"
 
 @frozen
 class Restored:
-    """What a restore did. held_until_ms: nothing is given out before. findings: of `prsm check`."""
+    """Result of a restore. held_until_ms: no work is granted before. findings: of `prsm check`."""
 
     manifest: Manifest
     held_until_ms: int

@@ -30,7 +30,7 @@ Stamp = tuple[tuple[int, int, int], ...]
 
 @frozen
 class _Loaded:
-    """What is served. until_ms: when the certificate ends."""
+    """The certificate in use. until_ms: when it ends."""
 
     stamp: Stamp
     context: ssl.SSLContext

@@ -228,7 +228,7 @@ class BoundedProtocol(HttpToolsProtocol):
         _turns_of(self.server_state, self.loop).take(self.address, begin)
 
     def send_400_response(self, msg: str) -> None:
-        """Say why, where nothing else is being said, and close."""
+        """Answer with the reason, where no other answer has begun, and close."""
         running = self._running
         speaking = running and running.response_started and not running.response_complete
         if not speaking and not self.transport.is_closing():

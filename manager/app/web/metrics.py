@@ -137,7 +137,7 @@ def _route(scope: Scope) -> str:
 
 
 class _Tables(Collector):
-    """What the tables say, asked when somebody wants to know."""
+    """Metrics from the tables, read when they are asked for."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class _Tables(Collector):
         self._seen_at = 0.0
 
     def describe(self) -> Iterable[Metric]:
-        """Say nothing beforehand: the registry would ask the database."""
+        """Describe no metrics in advance: the registry would query the database."""
         return ()
 
     def collect(self) -> Iterator[Metric]:

@@ -19,7 +19,7 @@ NOTHING: Final = "Nothing has come yet."
 @json_option
 @click.pass_context
 def archive(context: click.Context, as_json: bool) -> None:
-    """What the archive holds, and who takes of it; alone, it says how much."""
+    """The archive and its downloads; alone, it shows how much it holds."""
     if context.invoked_subcommand is not None:
         return
     place = context.find_object(Place)
@@ -76,7 +76,7 @@ def captures(place: Place, url: str, limit: int, as_json: bool) -> None:
 @json_option
 @pass_place
 def downloads(place: Place, client: str, state: str, limit: int, as_json: bool) -> None:
-    """What third parties take, and how far it is."""
+    """Show downloads of third parties and their progress."""
     found = place.calls.get("/archive/downloads", client=client, state=state, limit=limit)
     if as_json:
         output.as_json(found)
@@ -126,7 +126,7 @@ def _job(one: dict[str, Any]) -> tuple[object, ...]:
 @json_option
 @pass_place
 def scrub(place: Place, now: bool, as_json: bool) -> None:
-    """How far the verification of all kept files is (archive.scrub_days)."""
+    """Show the progress of the verification of all kept files (archive.scrub_days)."""
     if now:
         place.calls.post("/archive/scrub")
     found = place.calls.get("/archive/scrub")

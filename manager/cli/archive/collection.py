@@ -161,7 +161,7 @@ def _schedule_body(
 @json_option
 @pass_place
 def set_schedule(place: Place, /, as_json: bool, **said: Any) -> None:
-    """Let agents send at the times of CRONTAB: minute, hour, day, month, day of week."""
+    """Add a schedule of sending at the times of CRONTAB: minute, hour, day, month, day of week."""
     shown(place.calls.post(SCHEDULES, _schedule_body(**said)), _facts, as_json=as_json)
 
 
@@ -171,7 +171,7 @@ def set_schedule(place: Place, /, as_json: bool, **said: Any) -> None:
 @json_option
 @pass_place
 def change_schedule(place: Place, /, number: int, as_json: bool, **said: Any) -> None:
-    """Let schedule NUMBER be what `set` would make of this, whole. Open orders of it stay."""
+    """Replace schedule NUMBER by what `set` would make of this. Its open orders stay."""
     made = place.calls.post(f"{SCHEDULES}/{number}", _schedule_body(**said))
     shown(made, _facts, as_json=as_json)
 
@@ -202,7 +202,7 @@ def limit(
     zone: str,
     lift: bool,
 ) -> None:
-    """Say how fast, and in which hours, AGENT may send segments.
+    """Set the rate and hours in which AGENT may send segments.
 
     Its site has settings of its own; the stricter of both holds. It hears of it with its next sync.
     """

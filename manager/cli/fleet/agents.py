@@ -279,7 +279,7 @@ def list_limit(place: Place, name: str, pages: int) -> None:
 @click.argument("longitude", type=float, required=False)
 @pass_place
 def place_(place: Place, name: str, latitude: float | None, longitude: float | None) -> None:
-    """Say where NAME is, in degrees as `35.03 135.78`, for the map; without: nobody knows.
+    """Set the position of NAME in degrees as `35.03 135.78`, for the map; without: unknown.
 
     Southern and western degrees are negative: write `-- NAME -33.9 18.4`.
     """
@@ -298,7 +298,7 @@ def place_(place: Place, name: str, latitude: float | None, longitude: float | N
 @json_option
 @pass_place
 def restart(place: Place, name: str, pages: bool, yes: bool, as_json: bool) -> None:
-    """Let the agent NAME drop its list and queues, and take its list anew; its pages stay."""
+    """Restart the agent NAME: it drops its list and queues and takes its list anew; pages stay."""
     if pages and not yes:
         click.confirm(f"Delete all pages on the disk of {name}, delivered or not?", abort=True)
     _ordered(place, name, {"command": "restart", "pages": pages}, as_json=as_json)

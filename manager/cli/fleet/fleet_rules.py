@@ -17,7 +17,7 @@ __all__ = ["fleet"]
 @pass_place
 @click.pass_context
 def fleet(context: click.Context, place: Place, as_json: bool) -> None:
-    """What all agents keep to; alone, it shows it. They hear of it with their next sync."""
+    """Rules for all agents; alone, it shows them. Agents hear of them with their next sync."""
     if context.invoked_subcommand is not None:
         return
     found = place.calls.get("/fleet-rules")
@@ -72,7 +72,7 @@ def unblock(place: Place, number: int) -> None:
 @click.option("--pattern", default="", help="This expression, not the list.")
 @pass_place
 def try_(place: Place, url: str, pattern: str) -> None:
-    """Say which lines block a URL or a host."""
+    """Show which lines block a URL or a host."""
     found = place.calls.get("/fleet-rules/try", url=url, pattern=pattern)
     for one in found["blocked_by"]:
         line = f"line {one['id']}: " if one["id"] else ""

@@ -195,7 +195,7 @@ def exclude(place: Place, host: str, reason: str) -> None:
 @click.argument("host")
 @pass_place
 def include(place: Place, host: str) -> None:
-    """Let HOST into the crawl again."""
+    """Include HOST again."""
     place.calls.post("/hosts/include", {"host": host})
     output.say(f"{host} may be crawled again")
 

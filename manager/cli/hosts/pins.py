@@ -80,7 +80,7 @@ def pin(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None
 @json_option
 @pass_place
 def unpin(place: Place, unit: str, reason: str, as_json: bool) -> None:
-    """Let plans move UNIT again; its owner keeps it until one does."""
+    """Unpin UNIT: plans may move it again; its owner keeps it until one does."""
     done = place.calls.post("/hosts/unpin", {"units": [unit], "reason": reason})
     said = f"{unit} is not pinned any more" if done["unpinned"] else f"{unit} was not pinned"
     _tell(done, said, as_json)
@@ -111,7 +111,7 @@ def pins(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> No
 @json_option
 @pass_place
 def ban(place: Place, host: str, agent: str, reason: str, as_json: bool) -> None:
-    """Let AGENT never get HOST, nor what shares its address."""
+    """Ban AGENT from HOST and from its address."""
     done = place.calls.post("/hosts/ban", {"host": host, "agent": agent, "reason": reason})
     _tell(done, f"{agent} never gets {host}; {done['moved']} units changed hands", as_json)
 
@@ -122,7 +122,7 @@ def ban(place: Place, host: str, agent: str, reason: str, as_json: bool) -> None
 @json_option
 @pass_place
 def lift_ban(place: Place, host: str, agent: str, as_json: bool) -> None:
-    """Let AGENT get HOST again."""
+    """Lift the ban of AGENT from HOST."""
     done = place.calls.post("/hosts/lift-ban", {"host": host, "agent": agent})
     said = f"{agent} may get {host} again" if done["lifted"] else "there was no such ban"
     _tell(done, said, as_json)

@@ -99,7 +99,7 @@ def disable(place: Place, name: str) -> None:
 @click.argument("name")
 @pass_place
 def enable(place: Place, name: str) -> None:
-    """Let NAME in again, and its tokens that were not revoked."""
+    """Enable NAME again, with its tokens that were not revoked."""
     place.calls.post(f"/users/{name}/enable", {})
     output.say(f"{name} may log in again")
 

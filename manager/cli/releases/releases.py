@@ -148,7 +148,7 @@ def revoke(place: Place, version: str, targets_file: Path, yes: bool) -> None:
 @click.option("--off", is_flag=True, help="No more.")
 @pass_place
 def canary(place: Place, agent: str, off: bool) -> None:
-    """Let AGENT be offered releases first."""
+    """Put AGENT among the first of each rollout."""
     place.calls.post(f"/releases/agents/{agent}/canary", {"canary": not off})
 
 

@@ -89,7 +89,7 @@ def change(
     moves: float | None,
     as_json: bool,
 ) -> None:
-    """Let schedule NUMBER be what `add` would make of this, whole."""
+    """Replace schedule NUMBER by what `add` would make of this."""
     body = _body(crontab, zone, method, moves, probe=not no_probe)
     shown(place.calls.post(f"{PATH}/{number}", body), _facts, as_json=as_json)
 

@@ -175,7 +175,7 @@ def cancel(place: Place, reason: str, as_json: bool) -> None:
 @json_option
 @pass_place
 def report(place: Place, number: int | None, as_json: bool) -> None:
-    """Say what round NUMBER (or the newest) was planned to cost, and what was measured."""
+    """Show what round NUMBER (or the newest) was planned to cost, and what was measured."""
     found = place.calls.get(f"/rounds/{_given_or_newest(place, number)}/report")
     if as_json:
         output.as_json(found)

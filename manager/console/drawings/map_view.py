@@ -37,12 +37,12 @@ class View:
 
     @property
     def zoom(self) -> float:
-        """How many times as large as the world is drawn."""
+        """Return the scale of the map."""
         return self.scale / SCALE
 
     @property
     def land(self) -> str:
-        """Where the land goes, as SVG says it."""
+        """Return the outline of the land, as an SVG path."""
         right, down = (-180 - self.west) * self.scale, (self.north - NORTH) * self.scale
         return f"translate({right:.1f} {down:.1f}) scale({self.zoom:.4f})"
 

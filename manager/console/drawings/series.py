@@ -37,7 +37,7 @@ class Line:
 
     @property
     def width(self) -> float:
-        """How wide it is drawn."""
+        """Return the width of the drawing."""
         return 5 if self.wide else 2
 
 

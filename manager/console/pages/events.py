@@ -20,7 +20,7 @@ AGAIN_S: Final = "60"
 
 
 def stream(visit: Visit) -> Response:
-    """Say what changes for as long as the session holds; without a place for it, refuse."""
+    """Stream changes while the session lasts; refuse without a free place."""
     door = visit.door
     token = visit.request.cookies.get(cookies.session_cookie(tls=visit.tls), "")
     session = hash_of_key(token)

@@ -47,7 +47,7 @@ class Flash:
 
 @frozen
 class Look:
-    """How a person has the console; an empty text: not chosen, as the system or the window has it.
+    """Appearance of the console; an empty text: not chosen, as the system or the window has it.
 
     theme: light or dark. bar: with names (wide) or icons only (narrow). language: of `LANGUAGES`.
     """
@@ -106,7 +106,7 @@ def forget_secret(response: Response, name: str, *, tls: bool) -> None:
 
 
 def set_flash(response: Response, flash: Flash, *, tls: bool) -> None:
-    """Say something on the next page."""
+    """Set a message for the next page."""
     text = json.dumps([flash.kind, flash.text[:FLASH_LIMIT]])
     value = base64.urlsafe_b64encode(text.encode()).decode()
     response.set_cookie(

@@ -50,7 +50,7 @@ ADDRESS_MOST: Final = 4000
 
 @frozen
 class Question:
-    """What a person is asked before something is done that cannot be taken back.
+    """A question before an action that cannot be undone.
 
     title: what, with a question mark. consequences: sentences. button: the verb. fields: what the
     form sends again; back: where to go instead. shown: fields that can still be edited. choices:

@@ -38,7 +38,7 @@ _ITEM_FIELDS: Final = ("url", "external_url", "image", "banner_image")
 
 @dataclass(slots=True)
 class Listed:
-    """What a list leads to. `urls` are canonical, each once, in the order of the list."""
+    """Links of a list. `urls` are canonical, each once, in the order of the list."""
 
     urls: dict[str, None] = field(default_factory=dict)
     index: bool = False  # they are sitemaps

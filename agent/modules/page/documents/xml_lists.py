@@ -99,7 +99,7 @@ MAX_SEARCHED: Final = 8_000_000  # characters in which HTML is searched for
 
 
 class Note(Protocol):
-    """What the reader says of the document as a whole."""
+    """Properties of the document as a whole."""
 
     index: bool
     note: str

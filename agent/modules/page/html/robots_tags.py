@@ -23,7 +23,7 @@ _WITH_VALUE: Final = frozenset(
 
 @frozen
 class RobotsTag:
-    """What a page asks of robots."""
+    """Robots directives of a page."""
 
     nofollow: bool = False
     noindex: bool = False

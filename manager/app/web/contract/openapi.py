@@ -204,7 +204,7 @@ def _description(status: str, said: dict[str, Any]) -> str:
 
 
 def _close(document: dict[str, Any]) -> None:
-    """Say of every object of a request's body that it has no other keys."""
+    """Forbid further keys in every object of a request's body."""
     schemas = document["components"]["schemas"]
     waiting = [
         media["schema"]
@@ -231,7 +231,7 @@ def _close(document: dict[str, Any]) -> None:
 
 
 def _widen_tuples(part: Any) -> None:
-    """Say of arrays with places what may stand in any of them: few readers know `prefixItems`."""
+    """Describe arrays with places by `items` too: few readers know `prefixItems`."""
     if isinstance(part, dict):
         places = part.pop("prefixItems", None)
         if places is not None:

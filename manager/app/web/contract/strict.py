@@ -49,7 +49,7 @@ _SPELLINGS: Final[dict[type, tuple[re.Pattern[str], str]]] = {
 
 @frozen
 class Declared:
-    """What a route declares. query: names of parameters -> whether they may be repeated.
+    """Declared parameters of a route. query: names -> whether they may be repeated.
 
     scalars: of query and path, parameters that are numbers or booleans.
     """

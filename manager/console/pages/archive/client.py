@@ -229,7 +229,7 @@ def disable(visit: Visit) -> Response:
 
 
 def enable(visit: Visit) -> Response:
-    """Let a third party in again."""
+    """Enable a third party again."""
     name = visit.form.get("name", "")
     set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=False)
     return visit.go(link("client", name=name), done=_("%(name)s is let in again.", name=name))

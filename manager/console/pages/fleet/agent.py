@@ -93,7 +93,7 @@ LISTS: Final = ("stopped", "kinds")
 
 @frozen
 class PastRound:
-    """What the agent did in a round."""
+    """An agent's part of a round."""
 
     round: RoundRow
     units: int
@@ -261,7 +261,7 @@ def limit_list(visit: Visit) -> Response:
 
 
 def limit(visit: Visit) -> Response:
-    """Say how fast, and in which hours, the agent may send segments."""
+    """Set the rate and hours of the agent's sending."""
     name, rate = visit.form.get("name", ""), visit.form.get("rate", "").strip()
     try:
         bytes_per_s = round(float(rate) * 1000) if rate else None
@@ -285,7 +285,7 @@ def limit(visit: Visit) -> Response:
 
 
 def place(visit: Visit) -> Response:
-    """Say where the agent is, for the map; empty fields: nobody knows."""
+    """Set the position of the agent on the map; empty fields: unknown."""
     name = visit.form.get("name", "")
     latitude, longitude = (visit.form.get(each, "").strip() for each in ("latitude", "longitude"))
     position = None

@@ -166,7 +166,7 @@ def limit(visit: Visit) -> Response:
 
 
 def _limits_said(asked: LimitsRow) -> list[str]:
-    """Say what is to hold, a sentence a limit."""
+    """Return the new limits, a sentence each."""
     site = _("as the site says")
     interval = site if asked.interval_s is None else f"{asked.interval_s:g}"
     hosts = site if asked.parallel_hosts is None else figures.count(asked.parallel_hosts)

@@ -169,7 +169,7 @@ def export_windows(visit: Visit) -> Response:
 
 
 def silence_one(visit: Visit) -> Response:
-    """Tell nobody of one trouble for some hours."""
+    """Silence one trouble for some hours."""
     key, reason = visit.form.get("key", ""), visit.form.get("reason", "")
     until_ms = visit.now_ms + round(_hours(visit.form.get("hours", "")) * HOUR_MS)
     silence(visit.db, key, until_ms, reason, visit.actor, visit.now_ms)

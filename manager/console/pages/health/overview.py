@@ -50,7 +50,7 @@ COVERED: Final = ("placed", "excluded")
 
 @frozen
 class HostNumbers:
-    """How many hosts there are: known, with an owner, waiting for one, excluded."""
+    """Counts of hosts: known, with an owner, waiting for one, excluded."""
 
     known: int
     covered: int

@@ -139,7 +139,7 @@ def _nearest_first(
 
 
 def _no_owner_reason(visit: Visit, detail: HostDetail) -> str:
-    """Say why no agent may fetch a host now."""
+    """Return why no agent may fetch a host now."""
     if detail.host.excluded_ms:
         return _("nobody: the host is excluded")
     current = current_round(visit.db)
@@ -190,7 +190,7 @@ def exclude(visit: Visit) -> Response:
 
 
 def _with_others(visit: Visit, host_id: int) -> list[str]:
-    """Say what else is given to nobody for a while because it lies in the same segments."""
+    """Return a sentence on captures that are withheld for a while with the host's segments."""
     segments, size_bytes = segments_with_host(visit.db, host_id)
     if not segments:
         return []
@@ -209,7 +209,7 @@ def _with_others(visit: Visit, host_id: int) -> list[str]:
 
 
 def include(visit: Visit) -> Response:
-    """Let a host into the crawl again; ask once, with why it was excluded."""
+    """Include a host again; ask once, with the reason of its exclusion."""
     key = visit.form.get("host", "")
     if not visit.is_confirmed:
         known = host_detail(visit.db, key).host
@@ -229,7 +229,7 @@ def include(visit: Visit) -> Response:
 
 
 def _exclusion_reason(host: HostRow, now_ms: int) -> list[str]:
-    """Say when and why a host was excluded, as its owner may have wished it."""
+    """Return when and why a host was excluded, perhaps at its owner's wish."""
     if not host.excluded_ms:
         return []
     since = figures.ago(host.excluded_ms, now_ms)
@@ -293,14 +293,14 @@ def _moved(unit: str, agent: str, moved: int) -> str:
 
 
 def unpin(visit: Visit) -> Response:
-    """Let plans move a unit again."""
+    """Unpin a unit: plans may move it again."""
     unit = visit.form.get("unit", "")
     unpin_units(visit.db, [unit], visit.actor, visit.now_ms)
     return visit.go(link("host", host=unit), done=_("%(unit)s is not pinned any more.", unit=unit))
 
 
 def ban(visit: Visit) -> Response:
-    """Let an agent never get a host; ask once."""
+    """Ban an agent from a host; ask once."""
     host, agent, reason = _choice(visit, "host")
     here = link("host", host=host)
     if not visit.is_confirmed:
@@ -325,7 +325,7 @@ def ban(visit: Visit) -> Response:
 
 
 def lift(visit: Visit) -> Response:
-    """Let an agent get a host again."""
+    """Lift the ban of an agent from a host."""
     host, agent, _reason = _choice(visit, "host")
     lift_ban(visit.db, host, agent, visit.actor, visit.now_ms)
     return visit.go(

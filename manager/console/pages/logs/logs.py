@@ -51,7 +51,7 @@ HEADER: Final = (
 
 @frozen
 class SearchProgress:
-    """How a search goes on. more: where its next part is; older: the next page; both may be no.
+    """Progress of a search. more: its next part; older: the next page; both may be missing.
 
     shown: lines so far. back_to_ms: how far back it has looked.
     """

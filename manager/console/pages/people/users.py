@@ -196,7 +196,7 @@ def disable(visit: Visit) -> Response:
 
 
 def enable(visit: Visit) -> Response:
-    """Let a user log in again."""
+    """Enable a user again."""
     user = _user(visit, visit.form.get("name", ""))
     set_user_disabled(visit.db, user.name, visit.actor, visit.now_ms, disabled=False)
     return visit.go(

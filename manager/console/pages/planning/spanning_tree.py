@@ -94,7 +94,7 @@ def tree_file(number: int, *, only_moved: bool) -> str:
 
 
 def _only_moved(visit: Visit, tree: PlanTree) -> bool:
-    """Tell what to draw: what the URL says, or the moves alone where agents are many."""
+    """Return what to draw: the URL's choice, or the moves alone where agents are many."""
     asked = visit.query.get("edges", "")
     moves = any(one.units or one.units_back for one in tree.edges)
     if len(tree.agents) > DRAWN_MOST and not visit.here.endswith(".svg"):

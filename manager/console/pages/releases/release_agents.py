@@ -124,7 +124,7 @@ def _cells(one: AgentOffer) -> list[Cell]:
 
 
 def canary(visit: Visit) -> Response:
-    """Let an agent be among the first that are offered a release, or no more."""
+    """Put an agent among the first that are offered a release, or remove it."""
     name, first = visit.form.get("name", ""), visit.form.get("canary") == "yes"
     set_canary(visit.db, name, visit.actor, visit.now_ms, canary=first)
     said = (

@@ -312,7 +312,7 @@ def widen(visit: Visit) -> Response:
 
 
 def _offered_now(visit: Visit, row: ReleaseRow) -> Iterator[str]:
-    """Say whom a release is offered to, and who halted it."""
+    """Yield sentences on who is offered a release now, and who halted it."""
     if row.halted_ms is None:
         yield _("It is offered to %(ring)s now.", ring=_ring(row.ring))
         return

@@ -286,7 +286,7 @@ def cancel(visit: Visit) -> Response:
 
 
 def add(visit: Visit) -> Response:
-    """Let rounds begin by the clock."""
+    """Add a schedule of rounds."""
     made = add_schedule(
         visit.db,
         visit.form.get("crontab", ""),
@@ -301,7 +301,7 @@ def add(visit: Visit) -> Response:
 
 
 def change(visit: Visit) -> Response:
-    """Let rounds begin by a schedule as the form has it now."""
+    """Replace a schedule of rounds by the form."""
     made = change_schedule(
         visit.db,
         number_of(visit.form.get("schedule", "")),
@@ -318,7 +318,7 @@ def change(visit: Visit) -> Response:
 
 
 def remove(visit: Visit) -> Response:
-    """Let no round begin by a schedule any more; ask once."""
+    """Remove a schedule of rounds; ask once."""
     warning = _("No round begins by it any more. A round that goes on goes on.")
     return removed(visit, TIMETABLE, HERE, warning)
 

@@ -45,7 +45,7 @@ def edited(visit: Visit, schedules: Sequence[Scheduled[Row]]) -> Row | None:
 
 
 def removed(visit: Visit, timetable: Timetable[Any], here: str, warning: str) -> Response:
-    """Let nothing happen by a schedule any more; ask once. warning: what goes on all the same."""
+    """Remove a schedule; ask once. warning: what continues all the same."""
     number = visit.form.get("schedule", "")
     if not visit.is_confirmed:
         return visit.ask(

@@ -155,7 +155,7 @@ def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
 
 
 def add(visit: Visit) -> Response:
-    """Let an agent, or all, send by the clock."""
+    """Add a schedule of sending for an agent, or for all."""
     made = add_collection_schedule(
         visit.db,
         visit.form.get("agent", "") or None,
@@ -169,7 +169,7 @@ def add(visit: Visit) -> Response:
 
 
 def change(visit: Visit) -> Response:
-    """Let a schedule be as the form has it now."""
+    """Replace a schedule by the form."""
     made = change_collection_schedule(
         visit.db,
         number_of(visit.form.get("schedule", "")),
@@ -192,7 +192,7 @@ def run_now(visit: Visit) -> Response:
 
 
 def remove(visit: Visit) -> Response:
-    """Let nothing be sent by a schedule any more; ask once."""
+    """Remove a schedule of sending; ask once."""
     warning = _("Nothing is sent by it any more. Orders that are open stay open.")
     return removed(visit, TIMETABLE, HERE, warning)
 

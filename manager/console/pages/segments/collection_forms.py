@@ -40,7 +40,7 @@ def asked_of(visit: Visit) -> NewCollection:
 
 
 def asked_words(agents: int) -> str:
-    """Say that so many agents are asked to send."""
+    """Flash how many agents are asked to send."""
     return ngettext(
         "%(num)s agent is asked to send; it hears of it with its next sync.",
         "%(num)s agents are asked to send; they hear of it with their next syncs.",
