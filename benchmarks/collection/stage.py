@@ -117,7 +117,7 @@ def seal_segments(home: Home, count: int, size_bytes: int) -> Iterator[str]:
             )
             writer.append(encode_capture(capture))
             left, page = left - len(body), page + 1
-        writer.seal()
-        (sealed,) = writer.take_sealed()
+        sealed = writer.seal()
+        assert sealed is not None, "it has captures"
         with sealed.path.open("rb") as file:
             yield hashlib.file_digest(file, "sha256").hexdigest()

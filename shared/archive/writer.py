@@ -78,7 +78,6 @@ class SegmentWriter:
         self._now_ms = now_ms
         self._open_file = open_file
         self._open: OpenSegment | None = None
-        self._sealed: list[SealedSegment] = []
         serials = (_NAME.fullmatch(entry.name) for entry in directory.iterdir())
         self._serial = max([first_serial, *(int(found[1]) + 1 for found in serials if found)])
 
@@ -115,14 +114,9 @@ class SegmentWriter:
         if self._open is not None:
             self._open.commit()
 
-    def seal(self) -> None:
-        """Seal the open segment now, as before a transfer; an empty one is removed."""
-        self._seal_open()
-
-    def take_sealed(self) -> list[SealedSegment]:
-        """Return the segments sealed since the last call."""
-        sealed, self._sealed = self._sealed, []
-        return sealed
+    def seal(self) -> SealedSegment | None:
+        """Seal the open segment now, as before a transfer; None: an empty one is removed."""
+        return self._seal_open()
 
     def adopt(self, segment: OpenSegment) -> None:
         """Go on with a recovered segment; seals the one that is open."""
@@ -144,15 +138,16 @@ class SegmentWriter:
             segment = self._open = self._create()
         return segment
 
-    def _seal_open(self) -> None:
-        segment = self._open
+    def _seal_open(self) -> SealedSegment | None:
+        segment, sealed = self._open, None
         if segment is None:
-            return
+            return None
         if segment.captures == 0:
             segment.discard()
         else:
-            self._sealed.append(segment.seal())
+            sealed = segment.seal()
         self._open = None
+        return sealed
 
     def _create(self) -> OpenSegment:
         while True:

@@ -48,8 +48,8 @@ def done(tmp_path: Path) -> SealedSegment:
     writer = SegmentWriter(tmp_path, prefix="PRSM", agent="a.example", info=INFO)
     for capture in every_kind():
         writer.append(encode_capture(capture))
-    writer.seal()
-    (segment,) = writer.take_sealed()
+    segment = writer.seal()
+    assert segment is not None
     return segment
 
 
@@ -81,8 +81,8 @@ def test_fastwarc_finds_the_payloads_too(done: SealedSegment, tmp_path: Path) ->
     for capture in every_kind():
         if capture.revisit is None:
             writer.append(encode_capture(capture))
-    writer.seal()
-    (segment,) = writer.take_sealed()
+    segment = writer.seal()
+    assert segment is not None
     result = command("fastwarc", "check", "-p", str(segment.path))
     assert result.returncode == 0, result.stdout + result.stderr
     assert "fail" not in (result.stdout + result.stderr).lower().replace("(0 failed)", "")

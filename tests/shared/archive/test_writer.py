@@ -13,13 +13,29 @@ from shared.archive.encode import EncodedCapture, encode_capture
 from shared.archive.errors import DiskFullError
 from shared.archive.reader import iter_captures
 from shared.archive.recover import recover_segment
-from shared.archive.segment import OpenFile
+from shared.archive.segment import OpenFile, SealedSegment
 from shared.archive.verify import verify_segment
 from shared.archive.writer import SegmentWriter, segment_name
 from shared.errors import SettingError
 from tests.shared.archive.captures import INFO, NOON_MS, sample
 from tests.shared.archive.disks import SmallDisk
 from tests.shared.archive.foreign import foreign_records
+
+
+def sealed_in(folder: Path) -> list[SealedSegment]:
+    """Return the sealed segments of a folder, oldest first, each verified by its sum file."""
+    found = []
+    for path in sorted(folder.glob("*.warc.gz")):
+        index_path, sum_path = (path.with_name(path.name + end) for end in (".cdxj", ".sha256"))
+        sha256 = sum_path.read_text().split()[0]
+        whole = verify_segment(path, sha256)
+        times = (whole.first_ms or 0, whole.last_ms or 0)
+        found.append(
+            SealedSegment(
+                path, path.stat().st_size, whole.captures, sha256, *times, index_path, sum_path
+            )
+        )
+    return found
 
 
 def writer_in(
@@ -48,8 +64,8 @@ def test_names_follow_the_annex_of_the_standard(tmp_path: Path) -> None:
     writer = writer_in(tmp_path)
     place = writer.append(encoded())
     assert place.segment == "PRSM-20260101120000-00000-agent-1.example.warc.gz"
-    writer.seal()
-    (done,) = writer.take_sealed()
+    done = writer.seal()
+    assert done is not None
     assert done.path.name == place.segment
     warcinfo = foreign_records(done.path.read_bytes())[0]
     assert warcinfo.fields["WARC-Filename"] == place.segment
@@ -59,10 +75,9 @@ def test_nothing_is_opened_before_the_first_capture(tmp_path: Path) -> None:
     """A writer without captures leaves no file."""
     writer = writer_in(tmp_path)
     writer.commit()
-    writer.seal()
+    assert writer.seal() is None
     writer.close()
     assert list(tmp_path.iterdir()) == []
-    assert writer.take_sealed() == []
 
 
 def test_a_full_segment_is_sealed_and_the_next_one_begun(tmp_path: Path) -> None:
@@ -70,7 +85,7 @@ def test_a_full_segment_is_sealed_and_the_next_one_begun(tmp_path: Path) -> None
     writer = writer_in(tmp_path, max_bytes=5000)
     places = [writer.append(encoded(number)) for number in range(40)]
     writer.seal()
-    done = writer.take_sealed()
+    done = sealed_in(tmp_path)
     assert len(done) > 3
     assert all(segment.size_bytes <= 5000 for segment in done)
     assert sum(segment.captures for segment in done) == 40
@@ -82,7 +97,6 @@ def test_a_full_segment_is_sealed_and_the_next_one_begun(tmp_path: Path) -> None
         with segment.path.open("rb") as file:
             urls += [stored.capture.url for stored in iter_captures(file)]
     assert urls == [sample(number).url for number in range(40)]
-    assert writer.take_sealed() == []
 
 
 def test_a_capture_above_the_limit_gets_its_own_segment(tmp_path: Path) -> None:
@@ -91,7 +105,7 @@ def test_a_capture_above_the_limit_gets_its_own_segment(tmp_path: Path) -> None:
     for number in range(3):
         writer.append(encoded(number))
     writer.seal()
-    assert [segment.captures for segment in writer.take_sealed()] == [1, 1, 1]
+    assert [segment.captures for segment in sealed_in(tmp_path)] == [1, 1, 1]
 
 
 def test_serials_go_on_from_the_directory(tmp_path: Path) -> None:
@@ -132,7 +146,7 @@ def test_a_full_disk_can_be_tried_again(tmp_path: Path) -> None:
                 disk.free_bytes += 300
     writer.seal()
     urls = []
-    for segment in writer.take_sealed():
+    for segment in sealed_in(tmp_path):
         verify_segment(segment.path, segment.sha256)
         with segment.path.open("rb") as file:
             urls += [stored.capture.url for stored in iter_captures(file)]
@@ -151,8 +165,8 @@ def test_a_closed_writer_leaves_a_segment_to_go_on_with(tmp_path: Path) -> None:
     again = writer_in(tmp_path)
     again.adopt(found.segment)
     again.append(encoded(2))
-    again.seal()
-    (done,) = again.take_sealed()
+    done = again.seal()
+    assert done is not None
     assert done.path.name == left.name.removesuffix(".open")
     assert verify_segment(done.path, done.sha256).captures == 2
     assert len(done.index_path.read_bytes().splitlines()) == 2
@@ -170,9 +184,8 @@ def test_an_adopted_segment_without_captures_is_not_kept(tmp_path: Path) -> None
     assert found.segment is not None
     writer.adopt(found.segment)
     writer.commit()
-    writer.seal()
+    assert writer.seal() is None
     assert list(tmp_path.iterdir()) == []
-    assert writer.take_sealed() == []
 
 
 def test_adopting_seals_what_was_open(tmp_path: Path) -> None:
@@ -189,7 +202,7 @@ def test_adopting_seals_what_was_open(tmp_path: Path) -> None:
         found = recover_segment(path)
         assert found.segment is not None
         again.adopt(found.segment)
-    assert len(again.take_sealed()) == 2
+    assert len(sealed_in(tmp_path)) == 2
     assert again.open_segment is not None
     again.close()
 
@@ -220,5 +233,4 @@ def test_the_longest_name_fits_a_file_system(tmp_path: Path) -> None:
         tmp_path, prefix="P" * 32, agent="a" * 180, info=replace(INFO, hostname="h")
     )
     writer.append(encoded())
-    writer.seal()
-    assert len(writer.take_sealed()) == 1
+    assert writer.seal() is not None
