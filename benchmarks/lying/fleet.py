@@ -35,7 +35,7 @@ from manager.store import Layout, Rejected, Spool
 from shared.frozen import frozen
 from shared.wire.orders import OrderKind
 from shared.wire.sync import FinishedUnit
-from tests.manager.operations.world import ADMIN, POLICY, World
+from tests.manager.operations.world import ADMIN, POLICY, World, changed_something
 from tests.manager.running import read_here
 
 __all__ = ["Fleet", "Truth", "draw_truth"]
@@ -176,13 +176,13 @@ class Fleet(World):
         for turn in range(turns):
             self.wait(STEP_S)
             self.resolve()
-            did_something = turn % STEPS_A_TICK == 0 and self.tick().did_something
+            did_something = turn % STEPS_A_TICK == 0 and changed_something(self.tick())
             busy = [self._go_on(name) for name in self.agents]
             if not did_something and not any(busy):
                 self.wait(self.policy.log_grace_s + 1)
                 for name in self.agents:
                     self._call(name)
-                if not self.tick().did_something and not any(map(self._start, self.agents)):
+                if not changed_something(self.tick()) and not any(map(self._start, self.agents)):
                     return turn
         raise AssertionError(f"still busy after {turns} turns")
 

@@ -57,14 +57,6 @@ class TickOutcome:
     lists_changed: int
     round_finished: bool
 
-    @property
-    def did_something(self) -> bool:
-        """Return whether anything changed."""
-        return self != NOTHING
-
-
-NOTHING = TickOutcome(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, False, 0, 0, 0, 0, False)
-
 
 def tick(
     db: Database,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from manager.operations.logs.log_summary import UnitSum
 from manager.operations.rounds.rounds import start_round
-from tests.manager.operations.world import ADMIN, World
+from tests.manager.operations.world import ADMIN, World, changed_something
 
 __all__ = ["Lie", "TimedWorld"]
 
@@ -55,7 +55,7 @@ class TimedWorld(World):
         for turn in range(turns):
             self.wait(self._step_s())
             self.resolve()
-            did_something = self.tick().did_something
+            did_something = changed_something(self.tick())
             under_way = 0
             for name in self.agents if names is None else names:
                 self.call(name)

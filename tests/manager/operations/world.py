@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 
 from manager.db.engine import Database
 from manager.errors import PrsmError
@@ -126,6 +126,11 @@ class FakeAgent:
         self.listed, self.done, self.claims = {}, set(), {}
         self.unanswered, self.lines, self.outbox = [], [], []
         self.drawn, self.again = [], []
+
+
+def changed_something(outcome: TickOutcome) -> bool:
+    """Return whether a tick changed anything."""
+    return any(astuple(outcome))
 
 
 class World:
@@ -388,12 +393,12 @@ class World:
                 fetched += self.work(name)
                 self.call(name)
                 self.check_exclusive()
-            if not outcome.did_something and not fetched:
+            if not changed_something(outcome) and not fetched:
                 # A little later nothing is waited for any more: logs, grace.
                 self.wait(self.policy.log_grace_s + 1)
                 for name in self.agents if names is None else names:
                     self.call(name)
-                if not self.tick().did_something:
+                if not changed_something(self.tick()):
                     return turn
         raise AssertionError(f"still busy after {turns} turns")
 
