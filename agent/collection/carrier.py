@@ -250,7 +250,7 @@ class Carrier:
         path = f"/api/v1/collection/orders/{order.id}"
         try:
             body = report.model_dump(mode="json", exclude_none=True)
-            async with self._manager.asking("POST", path, json=body) as answer:
+            async with self._manager.request("POST", path, json=body) as answer:
                 await read_body(answer, REASON_LIMIT_BYTES, cut=True)
         except RefusedError as error:
             if error.status not in {404, 409}:  # else: it is over there, too

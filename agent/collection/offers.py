@@ -59,7 +59,7 @@ class OfferSender:
         }
         if order.id.isdigit():
             body["order"] = int(order.id)
-        async with self._manager.asking("POST", OFFERS, json=body) as answer:
+        async with self._manager.request("POST", OFFERS, json=body) as answer:
             told = json_object(await read_body(answer, ANSWER_BYTES))
         where = told.get("where")
         if not isinstance(where, str) or not where.startswith(UPLOADS):

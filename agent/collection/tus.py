@@ -66,7 +66,7 @@ class TusClient:
             "Upload-Length": str(digests.size_bytes),
             "Upload-Metadata": write_metadata(values),
         }
-        async with self._manager.asking("POST", UPLOADS, headers=headers) as answer:
+        async with self._manager.request("POST", UPLOADS, headers=headers) as answer:
             await read_body(answer, REASON_LIMIT_BYTES, cut=True)
             where = httpx.URL(answer.headers.get("Location", "")).path
             if not where.startswith(f"{UPLOADS}/"):
@@ -75,7 +75,7 @@ class TusClient:
 
     async def look(self, where: str, size_bytes: int) -> int:
         """Return where to go on. Raises LinkError; RefusedError 404, 410: it is gone."""
-        async with self._manager.asking("HEAD", where, headers=_HEADERS) as answer:
+        async with self._manager.request("HEAD", where, headers=_HEADERS) as answer:
             return _offset(answer, size_bytes)
 
     async def append(self, where: str, offset: int, data: bytes, size_bytes: int) -> int:
@@ -90,7 +90,7 @@ class TusClient:
 
     async def status(self, where: str) -> UploadStatus:
         """Return what became of an upload. Raises LinkError."""
-        async with self._manager.asking("GET", where, headers=_HEADERS) as answer:
+        async with self._manager.request("GET", where, headers=_HEADERS) as answer:
             body = await read_body(answer, STATUS_BYTES)
         try:
             return UploadStatus.model_validate_json(body)
@@ -108,8 +108,8 @@ class TusClient:
         method = "PATCH"
         if self._overrides:
             method, headers["X-HTTP-Method-Override"] = "POST", "PATCH"
-        asking = self._manager.asking(method, where, headers=headers, content=self._pieces(data))
-        async with asking as answer:
+        exchange = self._manager.request(method, where, headers=headers, content=self._pieces(data))
+        async with exchange as answer:
             return _offset(answer, size_bytes)
 
     async def _pieces(self, data: bytes) -> AsyncIterator[bytes]:

@@ -125,7 +125,7 @@ class ManagerClient:
     async def sync(self, request: SyncRequest) -> SyncAnswer:
         """Send a sync and return the answer. Raises LinkError."""
         try:
-            async with self.asking("POST", "/api/v1/sync", json=said(request)) as got:
+            async with self.request("POST", "/api/v1/sync", json=said(request)) as got:
                 body = await read_body(got, ANSWER_LIMIT_BYTES)
                 shown = got.headers.get(HEADER, "")
         except RefusedError as error:
@@ -146,7 +146,7 @@ class ManagerClient:
         Raises LinkError, DiskFullError.
         """
         size_bytes = 0
-        async with self.asking("GET", "/servlets/list", params={"host": self._name}) as answer:
+        async with self.request("GET", "/servlets/list", params={"host": self._name}) as answer:
             file = await asyncio.to_thread(_open_new, target)
             try:
                 async for chunk in guarded(answer.aiter_raw(CHUNK_BYTES)):
@@ -186,7 +186,7 @@ class ManagerClient:
             "kind": "sync",
             **said,
         }
-        async with self.asking("POST", "/api/v1/enrol", json=asked) as answer:
+        async with self.request("POST", "/api/v1/enrol", json=asked) as answer:
             told = json_object(await read_body(answer, ANSWER_LIMIT_BYTES))
             self._installation.join(answer.headers.get(HEADER, ""))
         return told
@@ -209,7 +209,7 @@ class ManagerClient:
 
         The cheapest question that needs the key: `prs doctor` asks it.
         """
-        async with self.asking("GET", "/servlets/isrestart", params={"host": self._name}) as got:
+        async with self.request("GET", "/servlets/isrestart", params={"host": self._name}) as got:
             body = await read_body(got, REASON_LIMIT_BYTES)
             date = got.headers.get("Date", "")
         lines = body.decode("utf-8", "replace").splitlines()
@@ -219,7 +219,7 @@ class ManagerClient:
         file = await asyncio.to_thread(file_path.open, "rb")
         try:
             size_bytes = os.fstat(file.fileno()).st_size
-            async with self.asking(
+            async with self.request(
                 "POST",
                 path,
                 params={"host": self._name},
@@ -234,10 +234,10 @@ class ManagerClient:
             await asyncio.to_thread(file.close)
 
     async def _exchange(self, method: str, path: str, **how: Any) -> bytes:
-        async with self.asking(method, path, **how) as answer:
+        async with self.request(method, path, **how) as answer:
             return await read_body(answer, ANSWER_LIMIT_BYTES)
 
-    def asking(self, method: str, path: str, **how: Any) -> Exchange:
+    def request(self, method: str, path: str, **how: Any) -> Exchange:
         """Return a request to the manager; inside its `async with` stands a 2xx answer."""
         known = self._installation.id
         if known:

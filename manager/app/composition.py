@@ -278,7 +278,7 @@ def _put_together(
         layout.uploads, layout.incoming, reserve_bytes=settings.collection.reserve_bytes
     )
 
-    def standing() -> SystemFigures:
+    def figures() -> SystemFigures:
         return system_figures_of(db, layout.kept, policy, now_ms())
 
     clocks: list[Clock] = []
@@ -291,7 +291,7 @@ def _put_together(
         led,
         leadership,
         Metrics(
-            standing,
+            figures,
             lambda: leadership.epoch,
             lambda: leadership.gone_s,
         ),
@@ -325,7 +325,7 @@ def _put_together(
         SigningClient(Path(settings.releases.signer)),
         alert_desk(
             settings,
-            standing,
+            figures,
             lambda: [certificate.expiry()] if certificate else [],
             lambda: [
                 *self_check.troubles(),

@@ -25,7 +25,7 @@ from manager.operations.ownership.pin_rules import load_standing
 from manager.operations.ownership.reassignment import members
 from shared.frozen import frozen
 
-__all__ = ["Change", "ChangeKind", "changes_since", "require_fresh", "stopping_changes"]
+__all__ = ["Change", "ChangeKind", "changes_since", "plan_obstacles", "require_fresh"]
 
 CHANGES_SAID: Final = 5
 
@@ -76,7 +76,7 @@ def changes_since(db: Database, plan_id: int) -> list[Change]:
             return []
         taking = {row.id: row for row in members(tx)}
         return [
-            *stopping_changes(tx, plans.moves_of(tx, plan_id), taking),
+            *plan_obstacles(tx, plans.moves_of(tx, plan_id), taking),
             *_missed(tx, plan, taking),
         ]
 
@@ -91,7 +91,7 @@ def require_fresh(
 
     moves: (unit, giver, taker). taking: the agents that take part. Raises StalePlanError.
     """
-    changes = stopping_changes(tx, moves, taking)
+    changes = plan_obstacles(tx, moves, taking)
     if not changes:
         return
     examples = [said for change in changes for said in change.examples][:CHANGES_SAID]
@@ -107,7 +107,7 @@ def require_fresh(
     )
 
 
-def stopping_changes(
+def plan_obstacles(
     tx: Transaction,
     moves: Sequence[tuple[int, int | None, int]],
     taking: Mapping[int, AgentRow],

@@ -12,7 +12,7 @@ from manager.db.fleet import agents
 from manager.db.planning import plans
 from manager.db.planning.plans import MoveRow, PlanHead
 from manager.operations.ownership.reassignment import members
-from manager.operations.planning.plan_changes import Change, stopping_changes
+from manager.operations.planning.plan_changes import Change, plan_obstacles
 from manager.operations.planning.plan_moves import Move, named
 from shared.frozen import frozen
 
@@ -64,4 +64,4 @@ def moves_back(rows: list[MoveRow]) -> list[MoveRow]:
 
 def _changes(tx: Transaction, back: list[MoveRow]) -> list[Change]:
     moves = [(row.unit_id, row.from_agent, row.to_agent) for row in back]
-    return stopping_changes(tx, moves, {row.id: row for row in members(tx)})
+    return plan_obstacles(tx, moves, {row.id: row for row in members(tx)})

@@ -19,14 +19,14 @@ def token_for(prsm: Running, name: str) -> str:
     return str(answer.json()["token"])
 
 
-def asking(name: str, token: str, key: str, **more: str) -> dict[str, str]:
+def enrolment(name: str, token: str, key: str, **more: str) -> dict[str, str]:
     return {"agent": name, "token": token, "key_hash": hash_of_key(key), **more}
 
 
 def test_an_agent_joins_with_a_token(prsm: Running) -> None:
     """Token and key hash make an agent; the same again succeeds, because an answer may be lost."""
     key = new_key()
-    body = asking("a.example", token_for(prsm, "a.example"), key, kind="plain")
+    body = enrolment("a.example", token_for(prsm, "a.example"), key, kind="plain")
     first = prsm.anybody.post(ENROL, json=body)
     assert (first.status_code, first.json()) == (200, {"agent": "a.example", "repeated": False})
     assert prsm.anybody.post(ENROL, json=body).json() == {"agent": "a.example", "repeated": True}
@@ -41,7 +41,7 @@ def test_a_site_says_where_it_is(prsm: Running) -> None:
     kyoto = {"latitude": 35.0268, "longitude": 135.7808}
 
     def joined(position: object) -> tuple[int, object]:
-        body = asking("a.example", token_for(prsm, "a.example"), new_key())
+        body = enrolment("a.example", token_for(prsm, "a.example"), new_key())
         status = prsm.anybody.post(ENROL, json=body | {"position": position}).status_code
         found = prsm.local.get("/api/v1/agents").json()
         return status, [(one["latitude"], one["longitude"]) for one in found]
@@ -57,8 +57,8 @@ def test_a_site_says_where_it_is(prsm: Running) -> None:
 def test_a_token_is_used_once(prsm: Running) -> None:
     """The same token with another key is 409 and an alert; the first key goes on."""
     token = token_for(prsm, "a.example")
-    prsm.anybody.post(ENROL, json=asking("a.example", token, new_key()))
-    stolen = prsm.anybody.post(ENROL, json=asking("a.example", token, new_key()))
+    prsm.anybody.post(ENROL, json=enrolment("a.example", token, new_key()))
+    stolen = prsm.anybody.post(ENROL, json=enrolment("a.example", token, new_key()))
     assert stolen.status_code == 409
     assert "tell the administrator" in stolen.json()["detail"]
     (alert,) = prsm.local.get("/api/v1/audit?alerts=true").json()
@@ -68,12 +68,14 @@ def test_a_token_is_used_once(prsm: Running) -> None:
 def test_a_token_is_bound(prsm: Running) -> None:
     """A token of another name is 401, one that is too old 403, a malformed request 400."""
     token = token_for(prsm, "a.example")
-    other = prsm.anybody.post(ENROL, json=asking("b.example", token, new_key()))
+    other = prsm.anybody.post(ENROL, json=enrolment("b.example", token, new_key()))
     assert other.status_code == 401
     prsm.clock.advance(73 * 3600)
-    assert prsm.anybody.post(ENROL, json=asking("a.example", token, new_key())).status_code == 403
+    assert (
+        prsm.anybody.post(ENROL, json=enrolment("a.example", token, new_key())).status_code == 403
+    )
     for wrong in ({"agent": "A"}, {"key_hash": "short"}, {"kind": "other"}, {"extra": 1}):
-        body: dict[str, Any] = {**asking("a.example", token, new_key()), **wrong}
+        body: dict[str, Any] = {**enrolment("a.example", token, new_key()), **wrong}
         answer = prsm.anybody.post(ENROL, json=body)
         assert answer.status_code == 400
         assert next(iter(wrong)) in answer.json()["detail"]
@@ -84,7 +86,7 @@ def test_a_token_is_bound(prsm: Running) -> None:
 
 def test_tokens_do_not_travel_on_an_open_line(prsm: Running) -> None:
     """Joining over plain HTTP from elsewhere is 403."""
-    body = asking("a.example", token_for(prsm, "a.example"), new_key())
+    body = enrolment("a.example", token_for(prsm, "a.example"), new_key())
     assert prsm.outside.post(ENROL, json=body).status_code == 403
 
 

@@ -55,7 +55,9 @@ try:
         rows = [{"n": number} for number in range(50_000)]
         connection.execute(sa.text("INSERT INTO refused VALUES (:n)"), rows)
 except sa.exc.IntegrityError:
-    print("refused")
+    pass
+else:
+    sys.exit("PostgreSQL took what it must refuse")
 """
 
 

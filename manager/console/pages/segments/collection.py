@@ -90,7 +90,7 @@ def show(visit: Visit) -> Response:
         "collection.html",
         listing=listing,
         before=before,
-        rows=[_incoming_transfers(row) for row in rows[: listing.size]],
+        rows=[_with_progress(row) for row in rows[: listing.size]],
         older=rows[listing.size - 1].id if len(rows) > listing.size else None,
         orders=orders[:ORDERS_SHOWN],
         orders_cut=len(orders) > ORDERS_SHOWN,
@@ -128,7 +128,7 @@ def _transfers(
     )
 
 
-def _incoming_transfers(row: ListedTransfer) -> IncomingTransfer:
+def _with_progress(row: ListedTransfer) -> IncomingTransfer:
     there = row.size_bytes - missing_bytes(read_gaps(row.gaps))
     return IncomingTransfer(row, 100 * there // max(1, row.size_bytes))
 

@@ -14,7 +14,7 @@ from manager.operations.hosts.host_split import split_host
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.ownership.reassignment import members
 from manager.operations.people.audit_log import audit_page
-from manager.operations.planning.plan_changes import stopping_changes
+from manager.operations.planning.plan_changes import plan_obstacles
 from manager.operations.planning.plans import make_plan, plan_detail
 from manager.operations.rounds.rounds import start_round
 from tests.manager.operations.hosts.test_host_split import (
@@ -136,7 +136,7 @@ def test_a_plan_for_a_plain_agent_is_stale_when_the_host_is_split(database: Data
         unit = hosts.ids_of_units(tx, [HOST])[HOST]
         giver = assignments.owners_of(tx, [unit])[unit]
         taker = world.agents["p"].identity.id
-        changes = stopping_changes(tx, [(unit, giver, taker)], {row.id: row for row in members(tx)})
+        changes = plan_obstacles(tx, [(unit, giver, taker)], {row.id: row for row in members(tx)})
     assert [(change.kind, change.examples) for change in changes] == [
         ("units-barred", (f"{HOST} was split, and p gets whole hosts only",))
     ]
