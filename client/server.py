@@ -191,7 +191,7 @@ def _sentence(answer: httpx.Response) -> str:
     try:
         told = _read(answer, SENTENCE_BYTES)
         kind = answer.headers.get("content-type", "")
-        if kind.startswith("application/json"):
+        if kind.startswith(("application/json", "application/problem+json")):
             return plain(str(json.loads(told)["detail"]))[:SENTENCE]
         if kind.startswith("text/plain"):
             return plain(told.decode("utf-8", "replace").strip())[:SENTENCE]

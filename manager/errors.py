@@ -22,17 +22,19 @@
 
 FormatError, LineError and UrlError (shared) are 400, and so is UnknownFieldError. SettingError ends
 the program at its start.
-Answers carry `code`, which is for programs; codes of what was sent are in `shared.errors.Fault`.
+`kind` is a class's sort of refusal; `fault` a released code of one particular fault, where there is
+one. What an answer carries as `code` is the fault, or else the code of the message.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from shared.errors import ConflictError, Fault, FormatError, LimitError, PrsmError
-from shared.plurals import with_plurals
+from shared.messages import Message
+from shared.messages.message import TEXT
 from shared.wire.installation import FOREIGN, HOUR_S
 
 __all__ = [
@@ -66,27 +68,27 @@ RETRY_WITHOUT_ROOM_S: Final = 60
 class UnknownKeyError(PrsmError):
     """No key was shown, or one that belongs to no agent or user."""
 
-    code = "unknown_key"
+    kind = "unknown_key"
 
 
 class ForbiddenError(PrsmError):
     """The caller is known and may not do this: another's work, a missing role, retired."""
 
-    code = "forbidden"
+    kind = "forbidden"
 
 
 class InsecureLineError(ForbiddenError):
-    """A secret was asked for, or shown, on a line that others can read; `code` says why it is."""
+    """A secret was asked for, or shown, on a line that others can read; `fault` says why it is."""
 
-    def __init__(self, message: str, code: str) -> None:
-        super().__init__(message)
-        self.code = code
+    def __init__(self, message: str | Message, fault: str, /, **params: Any) -> None:
+        super().__init__(message, **params)
+        self.fault = fault
 
 
 class PlainAgentError(ForbiddenError):
     """A plain agent's key was shown where only agents that sync may come."""
 
-    code = "plain_agent"
+    fault = "plain_agent"
 
 
 class NotFoundError(PrsmError):
@@ -96,33 +98,41 @@ class NotFoundError(PrsmError):
     page instead.
     """
 
-    code = "not_found"
+    kind = "not_found"
 
-    def __init__(self, what: str, *, see: str = "") -> None:
-        super().__init__(f"{what}; see `prsm {see}`" if see else what)
-        self.what = what
+    def __init__(self, message: str | Message, /, *, see: str = "", **params: Any) -> None:
+        super().__init__(message, **params)
+        self.what = self.message
         self.see = see
+        if see:
+            self.message = Message("general.see_command", what=self.what, command=f"prsm {see}")
+            self.args = (self.message,)
+
+    @property
+    def code(self) -> str:
+        """Return the code of what was not found."""
+        return self.kind if self.what.code == TEXT else self.what.code
 
 
 class GoneError(PrsmError):
     """It was here once: an upload that is over, a file that was withdrawn."""
 
-    code = "gone"
+    kind = "gone"
 
 
 class TooOldError(PrsmError):
     """The caller's protocol version is no longer spoken here; its data is still accepted."""
 
-    code = "too_old"
+    kind = "too_old"
 
 
 class BusyError(PrsmError):
     """The database is locked or gone for now; nothing was changed."""
 
-    code = "busy"
+    kind = "busy"
 
-    def __init__(self, message: str, retry_after_s: int = 5) -> None:
-        super().__init__(message)
+    def __init__(self, message: str | Message, /, retry_after_s: int = 5, **params: Any) -> None:
+        super().__init__(message, **params)
         self.retry_after_s = retry_after_s
 
 
@@ -132,16 +142,16 @@ class FullDatabaseError(BusyError):
     free_bytes: of its file system; None: of a server's, which is not seen from here.
     """
 
-    code = "database_full"
+    fault = "database_full"
 
     def __init__(self, name: str, free_bytes: int | None, why: str) -> None:
-        left = "" if free_bytes is None else with_plurals(f", {free_bytes:,} bytes are free")
-        where = "at the server of PostgreSQL" if free_bytes is None else "in its file system (`df`)"
-        super().__init__(
-            f"the database {name} has no room for a change{left} ({why}); nothing was changed. "
-            f"Make room {where}; all goes on by itself then",
-            RETRY_WITHOUT_ROOM_S,
-        )
+        if free_bytes is None:
+            message = Message("general.database_full_server", name=name, why=why)
+        else:
+            message = Message(
+                "general.database_full_file", name=name, free_bytes=free_bytes, why=why
+            )
+        super().__init__(message, RETRY_WITHOUT_ROOM_S)
         self.name = name
         self.free_bytes = free_bytes
 
@@ -149,21 +159,16 @@ class FullDatabaseError(BusyError):
 class NotLeadingError(BusyError):
     """Work of the leader was begun by a manager that does not lead (any more)."""
 
-    code = "not_leading"
+    fault = "not_leading"
 
 
 class ForeignInstallationError(BusyError):
     """An agent of another installation calls, or any agent a manager that knows none."""
 
-    code = FOREIGN
+    fault = FOREIGN
 
-    def __init__(self, why: str) -> None:
-        super().__init__(
-            f"{why}; nothing was taken, keep what you have. This manager's database was replaced, "
-            "or manager.url leads to another manager: its administrator is to look at `prsm "
-            "managers`",
-            retry_after_s=HOUR_S,
-        )
+    def __init__(self, why: Message) -> None:
+        super().__init__(Message("general.foreign_installation", why=why), retry_after_s=HOUR_S)
 
 
 class DamagedDatabaseError(BusyError):
@@ -172,21 +177,12 @@ class DamagedDatabaseError(BusyError):
     file: of SQLite, or the name of the database at its server. finding: what its check reports.
     """
 
-    code = "database_damaged"
+    fault = "database_damaged"
 
     def __init__(self, file: str, finding: str) -> None:
-        is_file = file.startswith("/")
-        says = "PRAGMA quick_check" if is_file else "its server"
-        remedy = (
-            "End the manager, keep the file with its -wal beside it, and restore the newest backup "
-            "into an empty directory: `prsm --data NEW restore BACKUP`"
-            if is_file
-            else "Look at it with pg_amcheck, promote a sound standby, or restore the newest "
-            "backup into an empty database: `prsm restore`"
-        )
+        where = "file" if file.startswith("/") else "server"
         super().__init__(
-            f"database {file} is damaged: {says} says: {finding}. Nothing was deleted, and nothing "
-            f"is written to it any more. {remedy}",
+            Message(f"general.database_damaged_{where}", name=file, finding=finding),
             retry_after_s=600,
         )
         self.file = file
@@ -196,33 +192,35 @@ class DamagedDatabaseError(BusyError):
 class CloneError(ConflictError):
     """Two machines, or two states of one machine, show the key of one agent."""
 
-    code = "clone"
+    fault = "clone"
 
 
 class StalePlanError(ConflictError):
     """Assignments changed after the plan was made: make a new one."""
 
-    code = "stale_plan"
+    fault = "stale_plan"
 
 
 class SlowDownError(LimitError):
     """The same was asked too often; `retry_after_s` says when it may be asked again."""
 
-    code = "slow_down"
+    kind = "slow_down"
 
-    def __init__(self, message: str, retry_after_s: int) -> None:
-        super().__init__(message)
+    def __init__(self, message: str | Message, /, retry_after_s: int = 1, **params: Any) -> None:
+        super().__init__(message, **params)
         self.retry_after_s = retry_after_s
 
 
 class UnsupportedTypeError(PrsmError):
     """A body says that it is of a media type which its address does not read."""
 
-    code = "content_type"
+    fault = "content_type"
 
     def __init__(self, kind: str, taken: Sequence[str]) -> None:
-        named = f"Content-Type {kind[:60]!a}" if kind else "no Content-Type"
-        super().__init__(f"{named}: must be {' or '.join(taken)}")
+        if kind:
+            super().__init__("general.content_type", type=kind[:60], taken=tuple(taken))
+        else:
+            super().__init__("general.content_type_missing", taken=tuple(taken))
         self.taken = tuple(taken)
 
 
@@ -234,17 +232,20 @@ request."""
 class UnknownFieldError(FormatError):
     """A parameter or a key that an operation does not know.
 
-    what: `query parameter` or `key`. known: all that the operation knows; nearest: which of them
-    was probably meant.
+    what: `parameter` (of a query) or `key` (of a body). known: all that the operation knows;
+    nearest: which of them was probably meant.
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
         self.name = name = name[:NAME_SHOWN]
         self.known = tuple(known)
         self.nearest = _nearest(name, known)
-        meant = f"; did you mean {self.nearest}?" if self.nearest else ""
-        there = f"known: {', '.join(known)}" if known else "it takes none"
-        super().__init__(f"{name[:60]!a}: unknown {what}; {there}{meant}", Fault.UNKNOWN_PARAMETER)
+        nearest = Message("general.did_you_mean", name=self.nearest) if self.nearest else None
+        there = Message("general.known" if known else "general.none_known", known=tuple(known))
+        super().__init__(
+            Message(f"general.unknown_{what}", name=name[:60], remedy=(there, nearest)),
+            Fault.UNKNOWN_PARAMETER,
+        )
 
     @property
     def facts(self) -> dict[str, object]:

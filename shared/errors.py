@@ -8,9 +8,10 @@
     ├── LimitError         the sender's: more than a documented limit allows
     └── ConflictError      nobody's: what was asked no longer fits the state
 
-A message says what, value, limit and remedy. Each program derives its own branch from these;
-the manager maps them to status codes, the commands to exit codes. `code` names the fault for
-programs: they compare codes and never read a message.
+A message says what, value, limit and remedy. It is a code with parameters; its sentence is made
+where it is shown (`shared.messages`). Each program derives its own branch from these; the manager
+maps them to status codes, the commands to exit codes. Programs compare `code` and never read a
+sentence.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
-from shared.plurals import with_plurals
+from shared.messages import Message
+from shared.messages.message import TEXT
 
 __all__ = [
     "ConflictError",
@@ -79,17 +81,31 @@ class Fault(StrEnum):
 
 
 class PrsmError(Exception):
-    """Anything PRSM refuses or fails at, with a message meant for a person. code: for programs.
+    """Anything PRSM refuses or fails at: a message for a person, made of a code and parameters.
 
-    field: the name of the value that is wrong, as forms and calls name it; empty: of no single one.
+    kind: what sort of refusal it is; a class's own. field: the name of the value that is wrong, as
+    forms and calls name it; empty: of no single one.
     """
 
-    code: str = "refused"
+    kind: str = "refused"
     field: str = ""
+    fault: str = ""
+
+    def __init__(self, message: str | Message, /, **params: Any) -> None:
+        """message: a code of the catalogues (`shared/messages`) with its parameters as `params`, a
+        message that has them, or a sentence that another program wrote."""
+        self.message = Message.of(message, params)
+        super().__init__(self.message)
+
+    @property
+    def code(self) -> str:
+        """Return the code for programs: the released one of this fault, or the message's."""
+        by_class = self.kind if self.message.code == TEXT else self.message.code
+        return self.fault or by_class
 
     def __str__(self) -> str:
-        """Return the message, in which nouns agree with their numbers."""
-        return with_plurals(super().__str__())
+        """Return the message in English."""
+        return str(self.message)
 
     def about(self, field: str) -> Self:
         """Return this error, which is about a field."""
@@ -98,7 +114,7 @@ class PrsmError(Exception):
 
     @property
     def facts(self) -> dict[str, object]:
-        """Return the parameters of the refusal, for programs."""
+        """Return more members of the answer, beside the message's parameters."""
         return {}
 
 
@@ -117,35 +133,39 @@ class SettingError(PrsmError):
     """A setting is unknown, malformed or out of range; the program does not start."""
 
 
-class FormatError(PrsmError):
+class _FaultError(PrsmError):
+    """An error that may have a released code."""
+
+    def __init__(
+        self, message: str | Message, fault: Fault | None = None, /, **params: Any
+    ) -> None:
+        super().__init__(message, **params)
+        if fault is not None:
+            self.fault = fault
+
+
+class FormatError(_FaultError):
     """Bytes from outside do not follow the grammar they claim to follow."""
 
-    code: str = "format"
-
-    def __init__(self, message: str, code: Fault | None = None) -> None:
-        super().__init__(message)
-        if code is not None:
-            self.code = code
+    kind = "format"
 
 
 class LineError(FormatError):
-    """One line of a list or log is malformed; `line` counts from 1."""
+    """One line of a list or log is malformed. line: counts from 1; problem: what is wrong."""
 
-    code: str = Fault.MALFORMED_LINE
+    fault: str = Fault.MALFORMED_LINE
 
-    def __init__(self, line: int, problem: str, code: Fault | None = None) -> None:
-        super().__init__(f"line {line}: {problem}", code)
+    def __init__(
+        self, line: int, problem: str | Message, fault: Fault | None = None, /, **params: Any
+    ) -> None:
+        problem = Message.of(problem, params)
+        super().__init__(Message("lists.line", line=line, problem=problem), fault)
         self.line = line
         self.problem = problem
 
-    def __reduce__(self) -> tuple[type[LineError], tuple[int, str], dict[str, object]]:
+    def __reduce__(self) -> tuple[type[LineError], tuple[int, Message], dict[str, object]]:
         """Return what makes it anew in another process."""
         return type(self), (self.line, self.problem), self.__dict__
-
-    def about(self, field: str) -> Self:
-        """Return this error, which is about a field."""
-        self.field = field
-        return self
 
     @property
     def facts(self) -> dict[str, object]:
@@ -153,29 +173,20 @@ class LineError(FormatError):
         return {"line": self.line}
 
 
-class UrlError(PrsmError):
+class UrlError(_FaultError):
     """A text is no URL that a crawler may fetch."""
 
-    code: str = Fault.NOT_A_URL
-
-    def __init__(self, message: str, code: Fault | None = None) -> None:
-        super().__init__(message)
-        if code is not None:
-            self.code = code
+    kind = "not_a_url"
+    fault: str = Fault.NOT_A_URL
 
 
-class LimitError(PrsmError):
+class LimitError(_FaultError):
     """Something from outside is larger, longer or more frequent than its limit."""
 
-    code: str = "limit"
-
-    def __init__(self, message: str, code: Fault | None = None) -> None:
-        super().__init__(message)
-        if code is not None:
-            self.code = code
+    kind = "limit"
 
 
 class ConflictError(PrsmError):
     """A request is well-formed but contradicts what already happened."""
 
-    code: str = "conflict"
+    kind = "conflict"

@@ -28,7 +28,7 @@ class WaitError(LinkError):
         self.status = status
         self.reason = reason
         self.retry_after_s = retry_after_s
-        self.code = code
+        self.fault = code
 
     @property
     def is_foreign(self) -> bool:

@@ -37,6 +37,7 @@ from manager.operations.transport import require_private
 from manager.settings import LimitSettings
 from manager.store import Bundles, ListFiles, Rejected, Spool
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.installation import HEADER, read_installation
 from shared.wire.names import check_agent_name, hash_of_key
 
@@ -130,7 +131,7 @@ def _refuse_foreign(request: Request) -> None:
     own = request.app.state.agent_door.installation
     if shown is not None and read_installation(shown) != own:
         raise ForeignInstallationError(
-            f"this manager is of installation {own}, and the agent of {shown[:80]!a}"
+            Message("identity.other_installation", own=own, other=shown[:80])
         )
 
 
@@ -143,9 +144,7 @@ async def refusal(request: Request) -> PrsmError:
     if await asyncio.to_thread(knows_agents, door.db):
         await hold_refusal(request)
         return unknown_key()
-    return ForeignInstallationError(
-        f"this manager is of installation {door.installation}, and knows no agent at all"
-    )
+    return ForeignInstallationError(Message("identity.knows_no_agent", own=door.installation))
 
 
 def unknown_key() -> UnknownKeyError:

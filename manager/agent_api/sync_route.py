@@ -88,7 +88,7 @@ def _client(scope: Scope) -> str:
 
 async def _answer(request: Request) -> Response:
     for name in request.query_params:
-        raise UnknownFieldError("query parameter", name, ())
+        raise UnknownFieldError("parameter", name, ())
     kind = request.headers.get("content-type", JSON_TYPE).partition(";")[0].strip().lower()
     if kind != JSON_TYPE:
         raise UnsupportedTypeError(kind, (JSON_TYPE,))

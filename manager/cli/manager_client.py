@@ -10,11 +10,12 @@ Invariant: a command ends with one of these codes, and every one but 0 prints wh
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import click
 import httpx
@@ -29,9 +30,23 @@ SOCKET: Final = "prsm.sock"
 
 
 class RefusedError(click.ClickException):
-    """The manager refused; its sentence is the message."""
+    """The manager refused; its sentence is the message. With `--json` the problem is printed."""
 
     exit_code = 1
+
+    def __init__(self, sentence: str, problem: Mapping[str, Any] | None = None) -> None:
+        """problem: code, parameters and sentence, as the manager answers a refusal."""
+        super().__init__(sentence)
+        self.problem = problem or {"detail": sentence}
+        context = click.get_current_context(silent=True)
+        self._as_json = context is not None and bool(context.params.get("as_json"))
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the sentence, or JSON where the command was called with `--json`."""
+        if self._as_json:
+            click.echo(json.dumps(self.problem, ensure_ascii=False, indent=2), err=True)
+        else:
+            super().show(file)
 
 
 class UnreachableError(click.ClickException):
@@ -81,7 +96,7 @@ class Calls:
         with self._client() as client, client.stream(method, path) as answer:
             if not answer.is_success:
                 answer.read()
-                raise RefusedError(_sentence(answer))
+                raise _refused(answer)
             yield answer.iter_bytes()
 
     def _send(self, method: str, path: str, **options: Any) -> Any:
@@ -89,7 +104,7 @@ class Calls:
             answer = client.request(method, path, **options)
         if answer.is_success:
             return answer.json() if answer.content else None
-        raise RefusedError(_sentence(answer))
+        raise _refused(answer)
 
     @contextmanager
     def _client(self) -> Iterator[httpx.Client]:
@@ -132,8 +147,9 @@ class Calls:
         )
 
 
-def _sentence(answer: httpx.Response) -> str:
+def _refused(answer: httpx.Response) -> RefusedError:
     try:
-        return str(answer.json()["detail"])
+        problem = answer.json()
+        return RefusedError(str(problem["detail"]), problem)
     except (ValueError, KeyError, TypeError):
-        return f"the manager answered {answer.status_code} {answer.reason_phrase}"
+        return RefusedError(f"the manager answered {answer.status_code} {answer.reason_phrase}")

@@ -10,12 +10,12 @@ lacks nothing and that its placeholders agree is tested, not caught here.
 from __future__ import annotations
 
 import gettext as library
-from collections.abc import Sequence
-from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from shared import messages
+from shared.messages.language import choose
 from shared.plurals import with_plurals
 
 __all__ = [
@@ -38,11 +38,9 @@ __all__ = [
 LANGUAGES: Final = {"en": "English", "ja": "日本語"}
 """Each by its name in itself."""
 
-SOURCE: Final = "en"
+SOURCE: Final = messages.SOURCE
 FOLDER: Final = Path(__file__).parent / "locale"
 DOMAIN: Final = "console"
-ACCEPTED_MOST: Final = 20
-_spoken: ContextVar[str] = ContextVar("language", default=SOURCE)
 
 
 class Lazy:
@@ -67,42 +65,12 @@ def lazy(text: str) -> Lazy:
 
 def speak(language: str) -> None:
     """Set the language of this request (its context); English for unknown ones."""
-    _spoken.set(language if language in LANGUAGES else SOURCE)
+    messages.speak(language)
 
 
 def current() -> str:
     """Return the language of this request, as HTML names it."""
-    return _spoken.get()
-
-
-def choose(chosen: str, accepted: str) -> str:
-    """Return the language for a person. chosen: by the menu, or nothing. accepted: the browser's
-    Accept-Language (RFC 9110, 12.5.4)."""
-    if chosen in LANGUAGES:
-        return chosen
-    wanted: list[tuple[float, int, str]] = []
-    for place, part in enumerate(accepted[:1000].split(",")[:ACCEPTED_MOST]):
-        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
-        weight = _weight(parameters)
-        if weight > 0:
-            wanted.append((-weight, place, name.partition("-")[0]))
-    for _weighed, _place, name in sorted(wanted):
-        if name in LANGUAGES:
-            return name
-        if name == "*":
-            break
-    return SOURCE
-
-
-def _weight(parameters: Sequence[str]) -> float:
-    for parameter in parameters:
-        name, mark, value = parameter.partition("=")
-        if name.strip() == "q" and mark:
-            try:
-                return min(1.0, max(0.0, float(value)))
-            except ValueError:
-                return 0.0
-    return 1.0
+    return messages.spoken_language()
 
 
 @cache

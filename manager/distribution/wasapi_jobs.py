@@ -48,7 +48,7 @@ def read_query(query: str) -> Selection:
         raise FormatError(f"query {query[:100]!a}: must be like host=.*&since=2026") from error
     for name, values in given.items():
         if name not in KNOWN:
-            raise UnknownFieldError("query parameter", name, sorted(KNOWN))
+            raise UnknownFieldError("parameter", name, sorted(KNOWN))
         if len(values) > 1:
             raise FormatError(
                 f"query: {name} is given twice; give one value", Fault.REPEATED_PARAMETER

@@ -11,6 +11,7 @@ from typing import Final
 from manager.intake.body_errors import BodyLimitError
 from shared.errors import Fault
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.gzip_stream import decompress
 
 __all__ = ["DecodingLimits", "decode_body", "too_many_lines"]
@@ -50,7 +51,7 @@ def decode_body(chunks: Iterable[bytes], limits: DecodingLimits) -> Iterator[byt
                 round(decoded_bytes / sent_bytes),
                 limits.ratio,
                 "limits.decoded_ratio",
-                "send lines that differ, or leave comments out",
+                Message("uploads.repeat_less"),
             )
         yield piece
 

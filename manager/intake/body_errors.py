@@ -12,25 +12,16 @@ from typing import Final
 
 from manager.errors import SlowDownError
 from shared.errors import Fault, LimitError
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["BodyLimitError", "SenderShareError", "body_too_large"]
 
-
-_SAID: Final = {
-    Fault.DECODED_RATIO: "body decodes to {value} times its size",
-    Fault.TOO_MANY_LINES: "body has more than {limit} lines, comments included",
-    Fault.CPU_LIMIT: "reading took more than {limit:g} s of a processor",
-    Fault.MEMORY_LIMIT: "reading took more than {limit:g} bytes of memory",
-    Fault.SENDER_UPLOADS: "{value} uploads of this agent are under way",
-    Fault.SENDER_BYTES: "{value} bytes of this agent come in or wait to be read",
-    Fault.SENDER_MESSAGES: "{value} large messages of this sender are under way",
-}
+SMALLER: Final = Message("uploads.smaller_parts")
 
 
-def _sentence(fault: Fault, value: float, limit: float, setting: str, remedy: str) -> str:
-    said = _SAID[fault].format(value=value, limit=limit)
-    return f"{said}: the limit is {limit:g} ({setting}); {remedy}"
+def _over(fault: Fault, value: float, limit: float, setting: str, remedy: Message) -> Message:
+    found = Message(f"uploads.{fault}", value=value, limit=limit)
+    return Message("uploads.over_limit", found=found, limit=limit, setting=setting, remedy=remedy)
 
 
 class BodyLimitError(LimitError):
@@ -42,18 +33,19 @@ class BodyLimitError(LimitError):
         value: float,
         limit: float,
         setting: str,
-        remedy: str = "send it in smaller parts",
-        where: str = "",
+        remedy: Message = SMALLER,
+        line: int | None = None,
     ) -> None:
-        """where: the place in the body, as `line 7`."""
-        begin = f"{where}: " if where else ""
-        super().__init__(begin + _sentence(fault, value, limit, setting, remedy))
-        self.code = fault
+        """line: of the body, that goes over the limit."""
+        over = _over(fault, value, limit, setting, remedy)
+        super().__init__(
+            over if line is None else Message("lists.line", line=line, problem=over), fault
+        )
         self.value = value
         self.limit = limit
         self.setting = setting
         self.remedy = remedy
-        self.where = where
+        self.line = line
 
     @property
     def facts(self) -> dict[str, object]:
@@ -62,7 +54,7 @@ class BodyLimitError(LimitError):
 
     def __reduce__(self) -> tuple[type[BodyLimitError], tuple[object, ...]]:
         """Return how a worker process hands it to its parent."""
-        given = (Fault(self.code), self.value, self.limit, self.setting, self.remedy, self.where)
+        given = (Fault(self.fault), self.value, self.limit, self.setting, self.remedy, self.line)
         return BodyLimitError, given
 
 
@@ -72,9 +64,9 @@ class SenderShareError(SlowDownError):
     def __init__(
         self, fault: Fault, value: float, limit: float, setting: str, retry_after_s: int
     ) -> None:
-        remedy = f"send it again in {retry_after_s} s, when those before it are done"
-        super().__init__(_sentence(fault, value, limit, setting, remedy), retry_after_s)
-        self.code = fault
+        remedy = Message("uploads.send_later", retry_after_s=retry_after_s)
+        super().__init__(_over(fault, value, limit, setting, remedy), retry_after_s)
+        self.fault = fault
         self.value = value
         self.limit = limit
         self.setting = setting
@@ -86,8 +78,8 @@ class SenderShareError(SlowDownError):
         return {"value": self.value, "limit": self.limit, "setting": self.setting}
 
 
-def body_too_large(size: str, limit_bytes: int) -> LimitError:
-    """Return the refusal of a body that is too large. size: as `of 5 bytes`, or `is longer`."""
-    return LimitError(
-        with_plurals(f"request body {size}: the limit is {limit_bytes} bytes here; send less")
-    )
+def body_too_large(limit_bytes: int, size_bytes: int | None = None) -> LimitError:
+    """Return the refusal of a body that is too large. size_bytes: None: it is longer than that."""
+    if size_bytes is None:
+        return LimitError("uploads.body_longer", limit=limit_bytes)
+    return LimitError("uploads.body_too_large", size=size_bytes, limit=limit_bytes)

@@ -8,10 +8,11 @@ PrsmError
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from manager.errors import BusyError
 from shared.errors import PrsmError
+from shared.messages import Message
 
 __all__ = ["StoreError", "StoreFullError"]
 
@@ -21,10 +22,10 @@ RETRY_AFTER_S: Final = 600  # a person must make room first; agents keep what th
 class StoreFullError(BusyError):
     """There is no room on the disk; nothing was kept, and it may be sent again later."""
 
-    code = "no_room"
+    fault = "no_room"
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, retry_after_s=RETRY_AFTER_S)
+    def __init__(self, message: str | Message, /, **params: Any) -> None:
+        super().__init__(message, RETRY_AFTER_S, **params)
 
 
 class StoreError(PrsmError):

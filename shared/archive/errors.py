@@ -10,7 +10,10 @@ PrsmError
 
 from __future__ import annotations
 
+from typing import Any
+
 from shared.errors import ConflictError, FormatError, PrsmError
+from shared.messages import Message
 
 __all__ = ["DamageError", "DiskFullError", "SegmentBrokenError"]
 
@@ -18,12 +21,13 @@ __all__ = ["DamageError", "DiskFullError", "SegmentBrokenError"]
 class DamageError(FormatError):
     """A segment breaks the format; `offset` is the byte where the broken record begins."""
 
-    def __init__(self, offset: int, problem: str) -> None:
-        super().__init__(f"offset {offset}: {problem}")
+    def __init__(self, offset: int, problem: str | Message, /, **params: Any) -> None:
+        problem = Message.of(problem, params)
+        super().__init__(Message("archive_files.damage", offset=offset, problem=problem))
         self.offset = offset
         self.problem = problem
 
-    def __reduce__(self) -> tuple[type[DamageError], tuple[int, str]]:
+    def __reduce__(self) -> tuple[type[DamageError], tuple[int, Message]]:
         return type(self), (self.offset, self.problem)
 
 

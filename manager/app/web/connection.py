@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manager.app.log_setup import REQUEST_ID
 from manager.app.web.request_heads import check_parameters, plain_cookies
-from manager.app.web.statuses import answer
+from manager.app.web.statuses import refuse
 from manager.intake.body_errors import body_too_large
 from manager.intake.body_receiver import SlowSenderError, check_rate
 from manager.operations.people.login_failures import source_of
@@ -40,7 +40,7 @@ from manager.operations.transport import (
 )
 from shared.errors import Fault, FormatError, LimitError
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages.language import choose, speak
 from shared.wire.installation import HEADER
 
 __all__ = ["Connection", "Entrance"]
@@ -57,7 +57,6 @@ PIECE_BYTES: Final = 64 * 1024
 PAGES: Final = "/console"
 """Below it what a query may not hold is said as a page, by the pages themselves."""
 
-NUL: Final = "the character U+0000, which can neither be kept nor looked for; leave it out"
 _NUL_IN_JSON: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _BEGUN: Final = re.compile(rb"u0{0,3}\Z")
 
@@ -124,6 +123,8 @@ class Connection:
             "request_id": request_id,
         }
         REQUEST_ID.set(request_id)
+        # The console replaces it by the language that a person chose.
+        speak(choose("", headers.get(b"accept-language", b"").decode("latin-1")))
         path = scope["path"]
         kinds = [value for name, value in scope["headers"] if name == b"content-type"]
         body = _Body(
@@ -157,11 +158,11 @@ def _refused_address(scope: Scope) -> Response | None:
     path, query = scope["path"], scope["query_string"]
     try:
         check_parameters(query)
-    except LimitError as error:
-        return answer(Request(scope), 414, str(error), {}, code=error.code)
+    except LimitError as too_many:
+        return refuse(Request(scope), 414, too_many)
     if "\0" in path or (b"%00" in query and not path.startswith(PAGES)):
-        sentence = f"the address of this request holds {NUL}"
-        return answer(Request(scope), 400, sentence, {}, code=Fault.INVALID_VALUE)
+        error = FormatError("requests.nul_in_address", Fault.INVALID_VALUE)
+        return refuse(Request(scope), 400, error)
     return None
 
 
@@ -194,7 +195,7 @@ class _Body:
         """Return the next part; raises LimitError over the limit, before reading if declared."""
         limit_bytes = self._limit_bytes
         if limit_bytes is not None and self._declared_bytes > limit_bytes:
-            raise body_too_large(with_plurals(f"of {self._declared_bytes} bytes"), limit_bytes)
+            raise body_too_large(limit_bytes, self._declared_bytes)
         message = await self._next()
         self._note(message)
         if limit_bytes is not None:
@@ -202,7 +203,7 @@ class _Body:
                 elapsed_s = time.monotonic() - self._begun_s
                 check_rate("request body", self._received_bytes, elapsed_s, self._least_bytes_per_s)
             if self._received_bytes > limit_bytes:
-                raise body_too_large("is longer", limit_bytes)
+                raise body_too_large(limit_bytes)
             if self._may_be_json:
                 self._refuse_nul(message.get("body", b""))
         return message
@@ -212,7 +213,7 @@ class _Body:
         UTF-16 and UTF-32, which readers take and the standard does not (RFC 8259), it is in all."""
         text = self._begun + part
         if b"\0" in part or (b"\\u0000" in text and _NUL_IN_JSON.search(text)):
-            raise FormatError(f"request body: a text in it holds {NUL}")
+            raise FormatError("requests.nul_in_body")
         self._begun = _begun(text)
 
     async def _next(self) -> Message:

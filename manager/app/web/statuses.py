@@ -10,15 +10,17 @@
     410 it was here once                          415 a body of a type that is not read here
                                                   (tus has 412, 423, 460, 507 besides)
 
-Every answer says what, value, limit and remedy: plain text for the five messages, JSON with the
-sentence in `detail` for everything under `/api`. The fault's code for programs is `code` in JSON
-and `X-Error-Code` everywhere; of a line, `line` is its number. Nothing of an inner error goes out.
+Every answer says what, value, limit and remedy: plain text for the five messages, a problem of RFC
+9457 (`application/problem+json`) for everything under `/api`: `detail` is the sentence, in the
+language of Accept-Language, `code` and `params` are its message, `kind` the sort of refusal. The
+code stands in `X-Error-Code`, too. Nothing of an inner error goes out.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -44,8 +46,11 @@ from manager.errors import (
 )
 from manager.intake.body_receiver import SlowSenderError
 from shared.errors import Fault, FormatError, UrlError
+from shared.messages import Message, render
+from shared.messages.language import choose
+from shared.messages.message import TEXT
 
-__all__ = ["STATUS_OF", "answer", "answer_to", "speak_errors", "status_of"]
+__all__ = ["STATUS_OF", "answer", "answer_to", "refuse", "speak_errors", "status_of"]
 
 _log: Final = logging.getLogger(__name__)
 
@@ -67,16 +72,21 @@ STATUS_OF: Final[tuple[tuple[type[PrsmError], int], ...]] = (
 )
 """First match wins: a subclass stands before its parent."""
 
-_CODES: Final = {
+_KINDS: Final = {
     400: "format",
-    401: UnknownKeyError.code,
-    403: ForbiddenError.code,
-    404: NotFoundError.code,
+    401: UnknownKeyError.kind,
+    403: ForbiddenError.kind,
+    404: NotFoundError.kind,
     405: "method_not_allowed",
-    413: LimitError.code,
+    413: LimitError.kind,
     415: "content_type",
 }
 """Of refusals by the web framework, by status code."""
+
+PROBLEM_JSON: Final = "application/problem+json"
+PROBLEMS: Final = "urn:prsm:problem:"
+"""Before a code, the `type` of a problem: a name, and no address to fetch."""
+_TITLES: Final = {status.value: status.phrase for status in HTTPStatus}
 
 _HEADERS: Final[dict[int, dict[str, str]]] = {
     401: {"WWW-Authenticate": 'Bearer realm="prsm"'},
@@ -110,7 +120,7 @@ def _refused(request: Request, error: Exception) -> Response:
     if status >= 500:
         _log.warning("%s %s: %s", request.method, request.url.path, error)
     assert isinstance(error, PrsmError)
-    return answer(request, status, str(error), headers, code=error.code, facts=error.facts)
+    return refuse(request, status, error, headers)
 
 
 def _http(request: Request, error: Exception) -> Response:
@@ -118,33 +128,39 @@ def _http(request: Request, error: Exception) -> Response:
     if isinstance(error.__cause__, PrsmError):
         # FastAPI wraps whatever goes wrong while it reads a body.
         return _refused(request, error.__cause__)
-    sentence = error.detail
+    message = Message.of_text(str(error.detail))
     if error.status_code == 404 and error.detail == "Not Found":
-        sentence = f"{request.url.path}: there is nothing here; see /api/v1/openapi.json"
+        message = Message("requests.unknown_path", path=request.url.path[:200])
     if error.status_code == 405 and error.headers is not None:
         there = allowed(request.app.router.routes, request.scope)
-        sentence = f"{request.method} {request.url.path}: use {', '.join(sorted(there))}"
+        message = Message(
+            "requests.method_not_allowed",
+            method=request.method,
+            path=request.url.path[:200],
+            allowed=sorted(there),
+        )
     headers = dict(error.headers or {})
-    return answer(
-        request, error.status_code, sentence, headers, code=_CODES.get(error.status_code, "refused")
-    )
+    kind = _KINDS.get(error.status_code, PrsmError.kind)
+    code = kind if message.code == TEXT else message.code
+    return answer(request, error.status_code, message, headers, kind=kind, code=code)
 
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    sentences = [_one(each) for each in error.errors()[:10]]
-    return answer(request, 400, "; ".join(sentences), {}, code=Fault.INVALID_VALUE)
+    wrong = [_invalid_value(each) for each in error.errors()[:10]]
+    message = Message("requests.invalid_values", values=wrong)
+    return answer(request, 400, message, {}, kind=FormatError.kind, code=Fault.INVALID_VALUE)
 
 
-def _one(found: dict[str, Any]) -> str:
+def _invalid_value(found: dict[str, Any]) -> Message:
     where = ".".join(str(part) for part in found["loc"] if part not in ("body", "query", "path"))
-    return f"{where or 'body'}: {found['msg']}"
+    return Message("requests.invalid_value", name=where or "body", problem=str(found["msg"]))
 
 
 def _gone(request: Request, error: Exception) -> Response:
     # Nobody reads this; the log need not know of every line that broke.
-    sentence = "the connection ended in the middle of the body"
-    return answer(request, 400, sentence, {}, code="connection_ended")
+    message = Message("requests.connection_ended")
+    return answer(request, 400, message, {}, kind=FormatError.kind, code="connection_ended")
 
 
 def _broken(request: Request, error: Exception) -> Response:
@@ -152,30 +168,49 @@ def _broken(request: Request, error: Exception) -> Response:
     _log.error(
         "request %s: %s %s failed", request_id, request.method, request.url.path, exc_info=error
     )
-    sentence = (
-        f"the manager failed on this request; its log tells more under {request_id}. "
-        "Try again later, and tell the administrator"
-    )
-    return answer(request, 500, sentence, {}, code="failed")
+    message = Message("requests.failed", request_id=request_id)
+    return answer(request, 500, message, {}, kind="failed", code="failed")
+
+
+def refuse(
+    request: Request, status: int, error: PrsmError, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the answer to a request that is refused with an error."""
+    return answer(
+        request, status, error.message, headers or {}, kind=error.kind, code=error.code,
+        facts=error.facts,
+    )  # fmt: skip
 
 
 def answer(
     request: Request,
     status: int,
-    sentence: str,
-    headers: dict[str, str],
+    message: Message,
+    headers: Mapping[str, str],
     *,
+    kind: str,
     code: str,
     facts: Mapping[str, object] | None = None,
 ) -> Response:
-    """Return an answer of one sentence, as its address speaks: JSON below `/api`, or plain text.
+    """Return an answer of one message: a problem below `/api` (RFC 9457), elsewhere plain text.
 
-    code: of the fault, for programs. facts: its parameters, by name, as the line of a body.
+    kind, code: of the refusal, for programs. facts: more members of the problem, by name.
     """
-    headers = {"X-Error-Code": code, **headers}
-    if request.url.path.startswith("/api/"):
-        return JSONResponse({"detail": sentence, "code": code, **(facts or {})}, status, headers)
-    return PlainTextResponse(sentence + "\n", status, headers)
+    if not request.url.path.startswith("/api/"):
+        return PlainTextResponse(f"{message}\n", status, {"X-Error-Code": code, **headers})
+    language = choose("", request.headers.get("accept-language", ""))
+    problem = {
+        "type": f"{PROBLEMS}{code}",
+        "title": _TITLES.get(status, "Refused"),
+        "status": status,
+        "detail": render(message, language),
+        "code": code,
+        "kind": kind,
+        "params": message.as_json()["params"],
+        **(facts or {}),
+    }
+    told = {"X-Error-Code": code, "Content-Language": language, "Vary": "Accept-Language"}
+    return JSONResponse(problem, status, {**told, **headers}, PROBLEM_JSON)
 
 
 _ANSWERS: Final[tuple[tuple[type[Exception], Callable[[Request, Exception], Response]], ...]] = (

@@ -23,6 +23,8 @@ from manager.console.messages.refusal_phrases import REFUSAL_PHRASES
 from manager.console.messages.setting_phrases import SETTING_PHRASES
 from manager.console.messages.words import step as step_word
 from manager.console.messages.words import word
+from shared.messages import Message, render
+from shared.messages.message import TEXT
 from shared.plurals import ADJECTIVES, NOUNS, VERBS, with_plurals
 
 __all__ = ["CLAUSE", "PHRASES", "actor", "actor_meant", "pattern", "spoken"]
@@ -281,8 +283,12 @@ _COUNTED: Final = re.compile(
 _DURATION: Final = re.compile(r"\d+(?:\.\d+)? (?:d|h|min|s|ms)(?: \d+ (?:h|min|s))?")
 
 
-def spoken(text: str | None) -> str:
+def spoken(text: str | Message | None) -> str:
     """Return a sentence of an operation in the language of this request, or as it is."""
+    if isinstance(text, Message):
+        if text.code != TEXT:
+            return render(text, current())
+        text = str(text)
     if not text:
         return ""
     if len(text) > LONGEST:

@@ -65,7 +65,7 @@ def answer_failure(visit: Visit, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return _page(visit, error.status_code, error.detail, dict(error.headers or {}))
     if isinstance(error, NotFoundError) and visit.user and (found := LISTS.get(error.see)):
-        return _page(visit, 404, _missing(error.what), {}, found)
+        return _page(visit, 404, _missing(str(error.what)), {}, found)
     status = visit.door.status_of(error) if isinstance(error, PrsmError) else None
     if status is None:
         return _broken(visit, error)

@@ -45,7 +45,7 @@ def check_query(items: Iterable[tuple[str, str]], known: Sequence[str]) -> None:
     seen = set[str]()
     for name, _ in items:
         if name not in known:
-            raise UnknownFieldError("query parameter", name, sorted(known))
+            raise UnknownFieldError("parameter", name, sorted(known))
         if name in seen:
             raise FormatError(f"{name}: is given twice; give one value", Fault.REPEATED_PARAMETER)
         seen.add(name)

@@ -46,7 +46,7 @@ def form_again(
     status = visit.door.status_of(error)
     if status is None:
         return None
-    sentence = spoken(str(error))
+    sentence = spoken(error.message)
     refusal = Refusal(
         action=visit.here,
         typed=visit.form,

@@ -6,7 +6,20 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-__all__ = ["Key", "Whole", "count", "flag", "identity", "metadata", "moment", "one_of", "text"]
+from shared.messages import Message, message_of_row, row_of_message
+
+__all__ = [
+    "Key",
+    "Whole",
+    "count",
+    "flag",
+    "identity",
+    "message",
+    "metadata",
+    "moment",
+    "one_of",
+    "text",
+]
 
 metadata: Final = sa.MetaData(
     naming_convention={
@@ -54,6 +67,26 @@ def text(name: str, *, required: bool = True, **options: Any) -> sa.Column[str]:
     if required:
         options = {"default": "", "server_default": "", **options}
     return sa.Column(name, sa.Text(), nullable=not required, **options)
+
+
+class MessageText(sa.types.TypeDecorator[Message]):
+    """A message in a text column: its code and parameters (`shared.messages.message`)."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Message | str | None, dialect: sa.Dialect) -> str | None:
+        """Return what the row holds; a text is one that already has the form of a row."""
+        return value if value is None or isinstance(value, str) else row_of_message(value)
+
+    def process_result_value(self, value: str | None, dialect: sa.Dialect) -> Message | None:
+        """Return the message; None for an empty text."""
+        return message_of_row(value)
+
+
+def message(name: str, **options: Any) -> sa.Column[Message]:
+    """Return a column that holds a message; an empty text for none."""
+    return sa.Column(name, MessageText(), nullable=False, default="", server_default="", **options)
 
 
 def one_of(name: str, *values: str) -> sa.CheckConstraint:

@@ -133,7 +133,7 @@ class LogReader:
     def _look_at_clock(self, number: int, deadline: float) -> None:
         if time.process_time() > deadline:
             cpu_s, setting = self._job.cpu_s, self._job.cpu_setting
-            raise BodyLimitError(Fault.CPU_LIMIT, cpu_s, cpu_s, setting, where=f"line {number}")
+            raise BodyLimitError(Fault.CPU_LIMIT, cpu_s, cpu_s, setting, line=number)
 
     def _take_line(self, number: int, line: bytes, file: LogFile) -> None:
         if len(line) > LOG_LINE_LIMIT_BYTES:

@@ -22,7 +22,6 @@ from manager.intake.workers.body_workers import BodyJob
 from manager.intake.workers.reader_types import Reader
 from shared.errors import Fault
 from shared.frozen import frozen
-from shared.plurals import with_plurals
 
 __all__ = ["DIRECT_BYTES", "FEW_FIELDS_BYTES", "Gathered", "MessageDesk", "sender_number"]
 
@@ -78,7 +77,7 @@ class MessageDesk:
         declared = request.headers.get("content-length", "")
         is_large = declared.isascii() and declared.isdigit() and int(declared) > DIRECT_BYTES
         if is_large and int(declared) > most_bytes:
-            raise body_too_large(with_plurals(f"of {int(declared)} bytes"), most_bytes)
+            raise body_too_large(most_bytes, int(declared))
         chunks, size_bytes = list[bytes](), 0
         sender: int | None = None
         source = aiter(request.stream())
@@ -92,7 +91,7 @@ class MessageDesk:
                 chunks.append(chunk)
                 size_bytes += len(chunk)
                 if size_bytes > most_bytes:
-                    raise body_too_large("is longer", most_bytes)
+                    raise body_too_large(most_bytes)
                 is_large = is_large or size_bytes > DIRECT_BYTES
             yield Gathered(b"".join(chunks), sender)
         finally:

@@ -9,8 +9,11 @@ PrsmError
 
 from __future__ import annotations
 
+from typing import Any
+
 from manager.errors import ConflictError
 from shared.errors import PrsmError
+from shared.messages import Message
 
 __all__ = ["ChecksumError", "OffsetError", "TakenOverError"]
 
@@ -18,16 +21,16 @@ __all__ = ["ChecksumError", "OffsetError", "TakenOverError"]
 class ChecksumError(PrsmError):
     """Bytes are not what their checksum says; they were thrown away (460)."""
 
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message)
+    def __init__(self, message: str | Message, /, offset: int, **params: Any) -> None:
+        super().__init__(message, **params)
         self.offset = offset
 
 
 class OffsetError(ConflictError):
     """The sender went on at another place than the upload is at (409)."""
 
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message)
+    def __init__(self, message: str | Message, /, offset: int, **params: Any) -> None:
+        super().__init__(message, **params)
         self.offset = offset
 
 

@@ -47,7 +47,7 @@ def refused_line(line: int, error: PrsmError, text: str | bytes) -> RefusedLine:
         text = text.decode("utf-8", "replace")
     # What a body holds may be any bytes, and this goes into answers.
     shown = _UNSENDABLE.sub("\ufffd", text[:TEXT_MOST])
-    reason = error.problem if isinstance(error, LineError) else str(error)
+    reason = str(error.problem if isinstance(error, LineError) else error)
     return RefusedLine(line, str(error.code), reason, shown)
 
 

@@ -83,7 +83,7 @@ class InstallationError(ConflictError):
     ) -> None:
         super().__init__(message)
         self.reason = reason
-        self.code = reason.value
+        self.fault = reason.value
         self.place = place
         self.here = here
         self.there = there

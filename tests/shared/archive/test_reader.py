@@ -179,7 +179,7 @@ def test_a_revisit_without_a_block_is_read() -> None:
 def test_damage_travels_between_processes() -> None:
     """A worker that verifies can report what it found."""
     damage = pickle.loads(pickle.dumps(DamageError(7, "torn")))
-    assert (damage.offset, damage.problem, str(damage)) == (7, "torn", "offset 7: torn")
+    assert (damage.offset, str(damage.problem), str(damage)) == (7, "torn", "offset 7: torn")
 
 
 def test_a_request_of_another_page_is_not_taken() -> None:

@@ -21,6 +21,7 @@ __all__ = ["documented"]
 
 REFUSAL: Final = "Refusal"
 BAD_REQUEST: Final = 400
+PROBLEM_JSON: Final = "application/problem+json"
 HEAD_TOO_LARGE: Final = 431
 OUR_FAULT: Final = 500
 _METHODS: Final = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
@@ -158,7 +159,7 @@ def _is_json(path: str) -> bool:
 def _response(path: str, status: int) -> dict[str, Any]:
     content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
     if _is_json(path) and status != HEAD_TOO_LARGE:
-        said = {"application/json": {"schema": {"$ref": f"#/components/schemas/{REFUSAL}"}}}
+        said = {PROBLEM_JSON: {"schema": {"$ref": f"#/components/schemas/{REFUSAL}"}}}
         # What is no HTTP is answered before anybody knows what its address speaks.
         content = {**said, **content} if status == BAD_REQUEST else said
     code = {"X-Error-Code": {"schema": {"type": "string"}, "description": "for programs"}}
@@ -170,11 +171,19 @@ def _refusal() -> dict[str, Any]:
     return {
         "type": "object",
         "title": REFUSAL,
-        "description": "Why something was not done. Programs read `code`, people `detail`.",
-        "required": ["detail", "code"],
+        "description": "Why something was not done, as RFC 9457 has it. Programs read `code`.",
+        "required": ["type", "title", "status", "detail", "code", "kind", "params"],
         "properties": {
-            "detail": {"type": "string", "description": "what, value, limit and remedy"},
+            "type": {"type": "string", "description": "a name of the problem: its code (RFC 9457)"},
+            "title": {"type": "string", "description": "the phrase of the status"},
+            "status": {"type": "integer"},
+            "detail": {
+                "type": "string",
+                "description": "the sentence, in the language of Accept-Language",
+            },
             "code": {"type": "string", "description": f"such as {', '.join(list(Fault)[:6])}"},
+            "kind": {"type": "string", "description": "what sort of refusal: not_found, busy"},
+            "params": {"type": "object", "description": "parameters of the sentence, by name"},
             "line": {"type": "integer", "description": "of the body, where one is at fault"},
             "name": {"type": "string", "description": "of the unknown parameter or key"},
             "nearest": {"type": ["string", "null"], "description": "the name probably meant"},

@@ -160,7 +160,7 @@ class _Strict:
         given: dict[str, str] = {}
         for name, value in request.query_params.multi_items():
             if name not in known:
-                raise UnknownFieldError("query parameter", name, sorted(known))
+                raise UnknownFieldError("parameter", name, sorted(known))
             if name in given and not known[name]:
                 raise FormatError(
                     f"{name}: is given twice; give one value", Fault.REPEATED_PARAMETER

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+from http import HTTPStatus
 
 import pytest
 from fastapi import FastAPI
@@ -59,9 +60,16 @@ def test_each_error_has_its_status(error: PrsmError, status: int) -> None:
     text = at.get("/servlets/x")
     assert (text.status_code, text.text) == (status, f"{error}\n")
     assert text.headers["x-error-code"] == error.code
-    assert at.get("/api/v1/x").json() == {
+    answer = at.get("/api/v1/x")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json() == {
+        "type": f"urn:prsm:problem:{error.code}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
         "detail": str(error),
         "code": error.code,
+        "kind": error.kind,
+        "params": error.message.as_json()["params"],
         **({"line": error.line} if isinstance(error, LineError) else {}),
     }
     if status in (429, 503):
@@ -75,7 +83,11 @@ def test_no_error_of_the_trees_is_forgotten() -> None:
     known = tuple(kind for kind, _ in STATUS_OF)
     for module in (manager.errors, shared.errors):
         for _, kind in inspect.getmembers(module, inspect.isclass):
-            if issubclass(kind, PrsmError) and kind not in (PrsmError, SettingError):
+            if (
+                issubclass(kind, PrsmError)
+                and kind not in (PrsmError, SettingError)
+                and not kind.__name__.startswith("_")
+            ):
                 assert issubclass(kind, known), kind
     for index, (kind, _) in enumerate(STATUS_OF):
         assert not any(issubclass(kind, before) for before, _ in STATUS_OF[:index]), kind
@@ -95,10 +107,13 @@ def test_our_own_failure_says_nothing_inner(caplog: pytest.LogCaptureFixture) ->
 def test_what_is_not_there_is_said() -> None:
     """Unknown paths, wrong methods and malformed parameters are answered in words."""
     at = raising(NotFoundError("x"))
-    assert at.get("/api/v1/none").json() == {
-        "detail": "/api/v1/none: there is nothing here; see /api/v1/openapi.json",
-        "code": "not_found",
-    }
+    missing = at.get("/api/v1/none").json()
+    assert missing["detail"] == "/api/v1/none: there is nothing here; see /api/v1/openapi.json"
+    assert (missing["code"], missing["kind"]) == ("requests.unknown_path", "not_found")
+    assert missing["params"] == {"path": "/api/v1/none"}
+    japanese = at.get("/api/v1/none", headers={"Accept-Language": "ja"})
+    assert japanese.headers["content-language"] == "ja"
+    assert "何もありません" in japanese.json()["detail"]
     wrong = at.post("/servlets/x")
     assert (wrong.status_code, wrong.text) == (405, "POST /servlets/x: use GET, HEAD, OPTIONS\n")
     malformed = at.get("/api/v1/x?number=seven")

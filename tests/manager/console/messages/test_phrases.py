@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from contextvars import copy_context
-from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -50,27 +49,6 @@ def _constants(tree: ast.AST) -> Iterator[str]:
             )
         elif isinstance(node, ast.Constant) and id(node) not in inside:
             yield str(node.value)
-
-
-@cache
-def _said() -> str:
-    """Return all that our programs say, their values left out."""
-    texts = [
-        text
-        for folder in FOLDERS
-        for path in folder.rglob("*.py")
-        if not path.name.endswith("phrases.py")
-        for text in _constants(ast.parse(path.read_text()))
-    ]
-    return "\n".join(texts)
-
-
-@pytest.mark.parametrize("phrase", [each.text for each in PHRASES])
-def test_a_shape_is_still_said(phrase: str) -> None:
-    """The words of each shape, between its values, stand in the source that makes the sentence."""
-    pieces = [piece.strip(" ,:") for piece in re.split(r"%\(\w+\)s|, ", phrase)]
-    lost = [piece for piece in pieces if piece not in _said()]
-    assert not lost
 
 
 def test_no_shape_hides_another() -> None:
