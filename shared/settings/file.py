@@ -77,7 +77,9 @@ class Form:
         except FileNotFoundError:
             text = self.documented(given)
         except (OSError, UnicodeError) as error:
-            raise SettingError(f"{path}: cannot be read ({error})") from error
+            raise SettingError(
+                "settings_errors.unreadable", path=str(path), reason=str(error)
+            ) from error
         values = self._parsed(text, path)
         rename(values, self._renamed, str(path))
         return text, self._checked(values)
@@ -85,8 +87,11 @@ class Form:
     def _checked(self, values: Values) -> dict[str, Any]:
         for group in values:
             if group not in self._groups:
-                message = f"{group}: unknown group of settings{nearest(group, self._groups)}"
-                raise SettingError(message)
+                raise SettingError(
+                    "settings_errors.unknown_group",
+                    group=group,
+                    remedy=nearest(group, self._groups),
+                )
         return {
             name: check_group(kind, name, values.get(name, {}))
             for name, kind in self._groups.items()
@@ -163,23 +168,31 @@ class Form:
             text = path.read_text("utf-8")
         except FileNotFoundError:
             if must_exist:
-                raise SettingError(f"{path}: no such file; --config names a TOML file") from None
+                raise SettingError("settings_errors.no_such_file", path=str(path)) from None
             return {}
         except (OSError, UnicodeError) as error:
-            raise SettingError(f"{path}: cannot be read ({error})") from error
+            raise SettingError(
+                "settings_errors.unreadable", path=str(path), reason=str(error)
+            ) from error
         return self._parsed(text, path)
 
     def _parsed(self, text: str, path: Path) -> Values:
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise SettingError(f"{path}: is not TOML: {error}") from error
+            raise SettingError(
+                "settings_errors.not_toml", path=str(path), reason=str(error)
+            ) from error
         for name, group in values.items():
             if not isinstance(group, dict):
                 first, second, *_ = self._groups
                 raise SettingError(
-                    f"{path}: {name} stands outside a group; settings stand under [{first}], "
-                    f"[{second}] and so on{nearest(name, self._groups)}"
+                    "settings_errors.outside_group",
+                    path=str(path),
+                    name=name,
+                    first=first,
+                    second=second,
+                    remedy=nearest(name, self._groups),
                 )
         return values
 
@@ -187,7 +200,7 @@ class Form:
         name, equals, value = text.partition("=")
         group, dot, key = name.strip().partition(".")
         if not (equals and dot and key):
-            raise SettingError(f"--set {text}: must be group.name=value, as {self._example}")
+            raise SettingError("settings_errors.override", text=text, example=self._example)
         try:
             parsed: object = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
