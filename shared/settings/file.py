@@ -10,7 +10,7 @@ import dataclasses
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from shared.errors import SettingError
 from shared.settings.fields import check_group, nearest, shown
@@ -18,7 +18,10 @@ from shared.settings.merge import merged
 from shared.settings.renamed import Renamed, rename
 from shared.settings.secrets import refuse_secret
 
-__all__ = ["Form"]
+__all__ = ["COMMAND_LINE", "Form"]
+
+COMMAND_LINE: Final = "the command line"
+"""Where `Form.given` says that a setting was set by `--set`."""
 
 Values = dict[str, dict[str, object]]
 
@@ -109,9 +112,7 @@ class Form:
             one: Values = {}
             self._override(one, override)
             rename(one, self._renamed, f"--set {override}")
-            found |= {
-                f"{group}.{key}": "the command line" for group, keys in one.items() for key in keys
-            }
+            found |= {f"{group}.{key}": COMMAND_LINE for group, keys in one.items() for key in keys}
         return found
 
     def refuse_secrets(self, overrides: Iterable[str], file: str) -> None:
