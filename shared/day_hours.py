@@ -18,7 +18,6 @@ __all__ = ["DATES_MOST", "DAY_NAMES", "Dates", "Days", "day_hours"]
 
 DAY_NAMES: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DATES_MOST: Final = 400  # of all lines: a year, and what is known of the next
-_FORM: Final = 'as "sat 00:00-24:00" or "2026-12-29..2027-01-03 never"'
 
 _Key = TypeVar("_Key", int, date)
 
@@ -33,24 +32,25 @@ def day_hours(lines: Iterable[str], name: str = "days") -> tuple[Days, Dates]:
     for line in lines:
         words = line.split()
         if len(words) != 2:
-            raise FormatError(f'{name} has "{line[:60]}": must be days and hours, {_FORM}')
+            raise FormatError("times.days_form", name=name, text=line[:60])
         hours = _hours(words[1], name)
         for part in words[0].lower().split(","):
             for day in _named(part):
-                _enter(days, day, hours, f"{name}: {DAY_NAMES[day]}")
+                _enter(days, day, hours, name)
             if not _named(part):
                 for moment in _dated(part, name):
-                    _enter(dates, moment, hours, f"{name}: {moment}")
+                    _enter(dates, moment, hours, name)
     if len(dates) > DATES_MOST:
-        raise FormatError(f"{name} has {len(dates)} dates: must be <= {DATES_MOST}; drop old ones")
+        raise FormatError("times.too_many_dates", name=name, number=len(dates), most=DATES_MOST)
     return days, dates
 
 
 def _enter(
-    table: dict[_Key, tuple[Window, ...]], key: _Key, hours: tuple[Window, ...], what: str
+    table: dict[_Key, tuple[Window, ...]], key: _Key, hours: tuple[Window, ...], name: str
 ) -> None:
     if key in table:
-        raise FormatError(f"{what} has hours twice; write it in one line only")
+        day = DAY_NAMES[key] if isinstance(key, int) else str(key)
+        raise FormatError("times.day_twice", name=name, day=day)
     table[key] = hours
 
 
@@ -76,10 +76,8 @@ def _dated(text: str, name: str) -> list[date]:
         begin = date.fromisoformat(first)
         end = date.fromisoformat(last) if dots else begin
     except ValueError as error:
-        raise FormatError(f'{name} has "{text[:40]}": is no day; write it {_FORM}') from error
+        raise FormatError("times.not_a_day", name=name, text=text[:40]) from error
     number = (end - begin).days
     if not 0 <= number < DATES_MOST:
-        raise FormatError(
-            f'{name} has "{text[:40]}": must end 0 to {DATES_MOST - 1} days after it begins'
-        )
+        raise FormatError("times.range_of_dates", name=name, text=text[:40], most=DATES_MOST - 1)
     return [begin + timedelta(days=one) for one in range(number + 1)]

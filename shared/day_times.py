@@ -20,10 +20,10 @@ def window_minutes(text: str, name: str = "window") -> Window:
     """
     first, dash, end = text.partition("-")
     if not dash:
-        raise FormatError(f'{name} has "{text[:40]}": must be HH:MM-HH:MM, as 02:00-08:00')
+        raise FormatError("times.window_form", name=name, text=text[:40])
     begin, stop = day_minutes(first.strip(), name), day_minutes(end.strip(), name)
     if begin == stop or begin == 24 * 60:
-        raise FormatError(f'{name} has "{text[:40]}": is empty; all day is 00:00-24:00')
+        raise FormatError("times.window_empty", name=name, text=text[:40])
     return begin, stop
 
 
@@ -32,7 +32,7 @@ def day_minutes(text: str, name: str) -> int:
     match = _TIME.fullmatch(text)
     minutes = int(match[1]) * 60 + int(match[2]) if match and int(match[2]) < 60 else -1
     if not 0 <= minutes <= 24 * 60:
-        raise FormatError(f'{name} has "{text[:40]}": must be a time of day, 00:00 to 24:00')
+        raise FormatError("times.time_of_day", name=name, text=text[:40])
     return minutes
 
 

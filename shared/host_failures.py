@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from shared.messages.catalogue import word
+
 __all__ = ["LOOK_UP_FAILURES", "HostFailure", "failure_words", "is_naming_failure"]
 
 
@@ -34,24 +36,10 @@ LOOK_UP_FAILURES: Final = frozenset(HostFailure) - {
 }
 """Those that leave a host without an address."""
 
-_WORDS: Final[dict[str, str]] = {
-    HostFailure.NO_SUCH_NAME: "no such name (NXDOMAIN)",
-    HostFailure.NO_ADDRESS: "the name has no address",
-    HostFailure.NOT_A_NAME: "not a name that DNS can hold",
-    HostFailure.NAME_TIMEOUT: "no answer from a name server in time",
-    HostFailure.NAME_REFUSED: "the name server refuses to answer (REFUSED)",
-    HostFailure.NAME_SERVER_FAILED: "the name server failed (SERVFAIL)",
-    HostFailure.NAME_SERVER_AWAY: "no name server can be reached",
-    HostFailure.NAME_UNANSWERED: "no usable answer from a name server",
-    HostFailure.FORBIDDEN_ADDRESS: "an address that must not be crawled",
-    HostFailure.UNREACHABLE: "unreachable: no page came",
-    HostFailure.ASKS_FOR_TIME: "the host asks for more time than a crawl waits",
-}
-
 
 def failure_words(code: str) -> str:
-    """Return a code in words; one of a newer version as it is."""
-    return _WORDS.get(code, code.replace("_", " "))
+    """Return a code in English words; one of a newer version without its underscores."""
+    return word(code).replace("_", " ")
 
 
 def is_naming_failure(code: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from shared.full_disk import NO_ROOM
+from shared.messages import Message
 
 __all__ = ["Program"]
 
@@ -31,13 +32,13 @@ class Program(click.Group):
             if error.errno not in NO_ROOM:
                 raise
             _forget_output()
-            what = error.filename or "standard output"
+            message = (
+                Message("general.file_cut", path=str(error.filename), reason=error.strerror)
+                if error.filename
+                else Message("general.output_cut", reason=error.strerror)
+            )
             with suppress(OSError):
-                click.echo(
-                    f"Error: {what}: no room ({error.strerror}); what was printed is not whole: "
-                    "make room where it goes (`df`, `df -i`), and run this again",
-                    err=True,
-                )
+                click.echo(f"Error: {message}", err=True)
             raise SystemExit(self.no_room_code) from error
 
 

@@ -39,7 +39,7 @@ def unit_key(text: str) -> str:
     """Return the key of the unit that a text names; raises UrlError where it names a page."""
     key = explicit(canonical(text))
     if not is_unit(key):
-        raise UrlError(f"{key}: a unit's path ends in '/' and it has no query")
+        raise UrlError("urls.not_a_unit", url=key)
     return key
 
 

@@ -76,14 +76,12 @@ def canonical(text: str, base: str | None = None) -> str:
         href = href[:cut]
     if not href.startswith(("http://", "https://")):
         scheme = href.split(":", 1)[0]
-        raise UrlError(
-            f"{_shown(text)}: scheme {scheme[:20]}, only http and https are crawled", Fault.SCHEME
-        )
+        raise UrlError("urls.scheme", Fault.SCHEME, url=_shown(text), scheme=scheme[:20])
     authority_end = href.find("/", 8)
     authority = href[:authority_end]
     fault = _authority_fault(authority)
     if fault is not None:
-        raise UrlError(f"{_shown(text)}: {fault[1]}", fault[0])
+        raise _authority_error(fault, text)
     if authority[-1] == "." or ".:" in authority:
         href = _without_dot(authority) + href[authority_end:]
     return _normalise_escapes(href) if "%" in href else href
@@ -96,11 +94,7 @@ def crawlable(text: str, base: str | None = None) -> str:
     """
     url = canonical(text, base)
     if has_refused_port(url):
-        raise UrlError(
-            f"{_shown(text)}: port {split_host(url)[2]} belongs to another protocol; browsers "
-            "refuse it, and so does the crawl",
-            Fault.PORT,
-        )
+        raise UrlError("urls.other_protocol", Fault.PORT, url=_shown(text), port=split_host(url)[2])
     return url
 
 
@@ -111,38 +105,52 @@ def has_refused_port(url: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _authority_fault(authority: str) -> tuple[Fault, str] | None:
+def _authority_fault(authority: str) -> Fault | None:
     """Return why no robot asks this server, or None. authority: of a canonical URL, with scheme.
 
     Source: RFC 1035, 2.3.4 and 3.1: labels of 1 to 63 bytes, names of at most 253 characters as
     text, one dot behind the last label or none. Port 0 is reserved (RFC 6335, section 6).
     """
     if "@" in authority:
-        return Fault.CREDENTIALS, "carries a user name or password, which a robot has not"
+        return Fault.CREDENTIALS
     _, name, port = split_host(authority)
     if port == "0":
-        return Fault.PORT, _port_sentence(port)
+        return Fault.PORT
     if name.startswith("["):
         return None
     if len(name) > LONGEST_NAME:
-        return Fault.LONG_NAME, f"host name longer than {LONGEST_NAME} characters"
+        return Fault.LONG_NAME
     labels = name.split(".")
     if not all(labels):
-        return Fault.EMPTY_LABEL, "host name with an empty label"
+        return Fault.EMPTY_LABEL
     if max(map(len, labels)) > LONGEST_LABEL:
-        return Fault.LONG_LABEL, f"host name with a label longer than {LONGEST_LABEL} characters"
+        return Fault.LONG_LABEL
     return None
 
 
-def _port_sentence(port: str) -> str:
-    return f"port {port}: must be 1 to {LARGEST_PORT}"
+def _authority_error(fault: Fault, text: str) -> UrlError:
+    """Return the error for what `_authority_fault` found."""
+    url = _shown(text)
+    match fault:
+        case Fault.CREDENTIALS:
+            return UrlError("urls.credentials", fault, url=url)
+        case Fault.PORT:
+            return UrlError("urls.port", fault, url=url, port="0", most=LARGEST_PORT)
+        case Fault.LONG_NAME:
+            return UrlError("urls.long_name", fault, url=url, most=LONGEST_NAME)
+        case Fault.LONG_LABEL:
+            return UrlError("urls.long_label", fault, url=url, most=LONGEST_LABEL)
+        case _:
+            return UrlError("urls.empty_label", fault, url=url)
 
 
 def _no_url(text: str, base: str | None) -> UrlError:
     port = _PORT.match(text)
     if port is not None and int(port[1]) > LARGEST_PORT:
-        return UrlError(f"{_shown(text)}: {_port_sentence(port[1])}", Fault.PORT)
-    return UrlError(f"{_shown(text)}: not a URL" + (f" on base {base}" if base else ""))
+        return UrlError("urls.port", Fault.PORT, url=_shown(text), port=port[1], most=LARGEST_PORT)
+    if base:
+        return UrlError("urls.not_a_url_on_base", url=_shown(text), base=base)
+    return UrlError("urls.not_a_url", url=_shown(text))
 
 
 def escaped_bytes(value: bytes) -> str:
@@ -182,7 +190,7 @@ def split_host(url: str) -> tuple[str, str, str]:
     """Return (scheme, name, port) of a canonical URL or host key; the port is never empty."""
     match = _HOST.match(url)
     if match is None:
-        raise UrlError(f"{_shown(url)}: not a canonical URL with a host")
+        raise UrlError("urls.not_canonical", url=_shown(url))
     scheme, name, port = match.groups()
     if name[-1] == ".":
         name = _without_dot(name)

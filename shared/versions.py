@@ -25,8 +25,6 @@ def is_version(text: str) -> bool:
 def version_key(text: str) -> tuple[int, ...]:
     """Return what versions are ordered by. Raises FormatError."""
     if not is_version(text):
-        raise FormatError(
-            f"version {ascii(text[:40])[1:-1]!r}: must be two to four numbers with dots, as 1.4.0"
-        )
+        raise FormatError("times.version", version=text[:40])
     numbers = [int(part) for part in text.split(".")]
     return tuple(numbers + [0] * (_PARTS - len(numbers)))

@@ -17,6 +17,7 @@ from agent.adapters.routes import has_route
 from agent.pipeline.addresses import stand_in
 from agent.pipeline.ports import LookUp
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.naming import KINDS, HostFailure, Kind, Question, look_up
 
 __all__ = ["DnsResolver", "ResolverOptions"]
@@ -40,7 +41,7 @@ class DnsResolver:
     def __init__(
         self,
         question: Question,
-        refusal: Callable[[str], str | None],
+        refusal: Callable[[str], Message | None],
         options: ResolverOptions | None = None,
         routed: Callable[[str], bool] = has_route,
     ) -> None:
@@ -82,12 +83,11 @@ class DnsResolver:
             return LookUp(
                 host, self._in_order(found.addresses), _believed(found.ttl_s), took_ms=took_ms
             )
-        failure = found.code or HostFailure.NO_ADDRESS
+        failure, reason = found.code or HostFailure.NO_ADDRESS, str(found.failure)
         if found.temporary:
-            return LookUp(host, (), LEAST_TTL_S, found.failure, temporary=True, failure=failure)
+            return LookUp(host, (), LEAST_TTL_S, reason, temporary=True, failure=failure)
         if found.forbidden:
-            return LookUp(host, (), LONGEST_TTL_S, found.failure, failure=failure)
-        reason = found.failure
+            return LookUp(host, (), LONGEST_TTL_S, reason, failure=failure)
         if len(self._options.kinds) < len(KINDS):
             family = "IPv6" if "AAAA" in self._options.kinds else "IPv4"
             reason += f"; network.source_address leaves {family} alone"

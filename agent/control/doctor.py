@@ -87,8 +87,8 @@ def check_names(
         return Check("name servers", f"{asked}: {name} is {', '.join(found.addresses[:3])}")
     code = found.code or HostFailure.NAME_UNANSWERED
     said = f"{asked}: {name}: {failure_words(code)}"
-    if found.temporary:
-        said = f"{said}: {found.failure.partition(': ')[2]}"
+    if found.temporary and found.failure is not None:
+        said = f"{said}: {found.failure.params['reason']}"
     if proxied:
         return Check("name servers", f"{said}; the proxy looks names up")
     if trial and not found.temporary:

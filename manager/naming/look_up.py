@@ -66,7 +66,7 @@ def resolve_due(
         replace(
             host,
             addresses=answer.addresses,
-            problem=answer.failure,
+            problem=str(answer.failure) if answer.failure else "",
             failure=answer.code or HostFailure.NO_ADDRESS,
         )
         for host, answer in zip(due, answers, strict=True)

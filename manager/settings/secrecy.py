@@ -6,15 +6,14 @@ import dataclasses
 import stat
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, cast
+from typing import cast
 from urllib.parse import parse_qs, urlsplit
 
 from manager.settings.groups import Settings
 from shared.frozen import frozen
+from shared.settings import COMMAND_LINE
 
 __all__ = ["ExposedSecret", "Exposure", "exposed_secrets"]
-
-COMMAND_LINE: Final = "the command line"
 
 
 class Exposure(StrEnum):

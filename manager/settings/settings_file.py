@@ -45,46 +45,39 @@ def _check_together(settings: Settings) -> None:
     """Refuse what single ranges cannot see: values that contradict each other, bad addresses."""
     server, policy = settings.server, settings.policy
     if bool(server.tls_certificate) != bool(server.tls_key):
-        raise SettingError("server.tls_certificate and server.tls_key: give both, or neither")
+        raise SettingError("settings_errors.tls_pair")
     for name in ("tls_certificate", "tls_key"):
         value = cast("str", getattr(server, name))
         if value and not Path(value).is_file():
-            raise SettingError(f'server.{name} = "{value}": no such file')
+            raise SettingError("settings_errors.file_missing", name=f"server.{name}", value=value)
     if server.public_url:
         parts = urlsplit(server.public_url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise SettingError(
-                f'server.public_url = "{server.public_url}": must be https://name[:port]/, '
-                "as agents reach it"
-            )
+            raise SettingError("settings_errors.public_url", value=server.public_url)
     if server.log_format not in {"text", "json"}:
-        raise SettingError(f'server.log_format = "{server.log_format}": must be text or json')
+        raise SettingError("settings_errors.log_format", value=server.log_format)
     if settings.alerts.webhook_url:
         parts = urlsplit(settings.alerts.webhook_url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise SettingError("alerts.webhook_url: must be https://name[:port]/...")
+            raise SettingError("settings_errors.webhook_url")
     for name in ("mail_from", *settings.alerts.mail_to):
         address = settings.alerts.mail_from if name == "mail_from" else name
         if "@" not in address or not address.isascii() or not address.isprintable():
-            raise SettingError(f"alerts: {address!r} is no mail address")
+            raise SettingError("settings_errors.alert_address", address=address)
     contact = settings.console.contact
     if contact and ("@" not in contact or not contact.isascii() or not contact.isprintable()):
-        raise SettingError(
-            f"console.contact = {contact!a}: must be a mail address, as crawl@example.ac.jp"
-        )
+        raise SettingError("settings_errors.contact", value=contact)
     if policy.permit_s < 2 * policy.next_poll_s:
         raise SettingError(
-            f"policy.permit_s = {policy.permit_s}: must be >= twice policy.next_poll_s "
-            f"({policy.next_poll_s} s), or permits end between two polls"
+            "settings_errors.permit_too_short",
+            permit_s=policy.permit_s,
+            next_poll_s=policy.next_poll_s,
         )
     for network in settings.naming.allowed_networks:
         check_network(network, "naming.allowed_networks")
     for network in server.proxy_addresses:
         check_network(network, "server.proxy_addresses")
     if server.behind_tls_proxy and not server.proxy_addresses:
-        raise SettingError(
-            "server.proxy_addresses: is empty, and server.behind_tls_proxy is on: name the "
-            "addresses from which the proxy connects"
-        )
+        raise SettingError("settings_errors.proxy_addresses")
     for server_text in settings.naming.servers:
         name_server(server_text, "naming.servers")

@@ -90,7 +90,7 @@ def link_lines(targets: Iterable[str], source: str) -> bytes:
 def path_line(path: str) -> bytes:
     """Return a line of transferredurl.list; raises FormatError for a text that is no path."""
     if not path.startswith("/"):
-        raise FormatError(f"path {path[:80]!a}: must begin with /")
+        raise FormatError("archive_files.path_start", path=path[:80])
     return f"{_visible('path', path)}\n".encode("ascii")
 
 
@@ -99,7 +99,7 @@ def date_entry(date: TransferDate) -> bytes:
     _check_size(date.size_bytes)
     for name, value in (("fetched", date.fetched_ms), ("modified", date.modified_ms)):
         if not -_GREATEST <= value <= _GREATEST:
-            raise FormatError(f"{name} = {value} ms: must fit in 64 bits")
+            raise FormatError("archive_files.time_too_large", name=name, value_ms=value)
     return _ENTRY.pack(date.fetched_ms, date.modified_ms, date.size_bytes)
 
 
@@ -123,7 +123,7 @@ def read_links(file: BinaryIO) -> Iterator[ExternalLink]:
     for number, line in _lines(file):
         target, tab, source = line.partition("\t")
         if not tab:
-            raise LineError(number, f"{line[:80]!a} must be target, tab, source")
+            raise LineError(number, "archive_files.link_line", text=line[:80])
         yield ExternalLink(
             _visible_at(number, "target", target), _visible_at(number, "source", source)
         )
@@ -134,7 +134,7 @@ def read_paths(file: BinaryIO) -> Iterator[str]:
     for number, line in _lines(file):
         path = _visible_at(number, "path", line)
         if not path.startswith("/"):
-            raise LineError(number, f"path {path[:80]!a} must begin with /")
+            raise LineError(number, "archive_files.path_start", path=path[:80])
         yield path
 
 
@@ -156,14 +156,22 @@ def read_transfers(urls: BinaryIO, dates: BinaryIO) -> Iterator[tuple[str, Trans
     """Give each path with its date; raises FormatError where the lists differ in length."""
     for number, (path, date) in enumerate(zip_longest(read_paths(urls), read_dates(dates)), 1):
         if path is None or date is None:
-            missing = URL_LIST if path is None else DATE_LIST
-            raise FormatError(f"{missing}: ends before line {number}, the other list goes on")
+            shorter, longer = (URL_LIST, DATE_LIST) if path is None else (DATE_LIST, URL_LIST)
+            raise FormatError(
+                "archive_files.lists_differ", shorter=shorter, longer=longer, line=number
+            )
         yield path, date
 
 
 def _date(data: bytes, index: int) -> TransferDate:
     if len(data) != ENTRY_BYTES:
-        raise FormatError(f"{DATE_LIST}: entry {index} has {len(data)} of {ENTRY_BYTES} bytes")
+        raise FormatError(
+            "archive_files.entry_cut",
+            list=DATE_LIST,
+            entry=index,
+            found=len(data),
+            wanted=ENTRY_BYTES,
+        )
     date = TransferDate(*_ENTRY.unpack(data))
     _check_size(date.size_bytes)
     return date
@@ -171,7 +179,7 @@ def _date(data: bytes, index: int) -> TransferDate:
 
 def _check_size(size_bytes: int) -> None:
     if not 0 <= size_bytes <= _GREATEST:
-        raise FormatError(f"size = {size_bytes} bytes: must be between 0 and 2^63 - 1")
+        raise FormatError("archive_files.size_range", size=size_bytes)
 
 
 def _write(entries: Iterable[bytes], file: BinaryIO) -> int:
@@ -188,17 +196,16 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, str]]:
     while line := file.readline(limit + 1):
         number += 1
         if len(line) > limit:
-            raise LineError(number, f"longer than {limit} bytes")
+            raise LineError(number, "lists.long_line", limit=limit)
         if not line.endswith(b"\n"):
-            raise LineError(number, "has no line end: the list was cut")
+            raise LineError(number, "archive_files.line_end_missing")
         yield number, line[:-1].decode("latin-1")
 
 
 def _visible(name: str, text: str) -> str:
     if not _VISIBLE.fullmatch(text):
         raise FormatError(
-            f"{name} {text[:80]!a}: must be 1 to {MAX_URL_BYTES} visible ASCII characters, "
-            "as a canonical URL is"
+            "archive_files.not_visible", name=name, text=text[:80], most=MAX_URL_BYTES
         )
     return text
 
@@ -207,4 +214,4 @@ def _visible_at(number: int, name: str, text: str) -> str:
     try:
         return _visible(name, text)
     except FormatError as error:
-        raise LineError(number, str(error)) from error
+        raise LineError(number, error.message) from error

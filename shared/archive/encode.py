@@ -132,7 +132,7 @@ def encode_warcinfo(info: SegmentInfo, filename: str, created_at_ms: int) -> byt
     }
     for name, value in lines.items():
         if value:
-            check_line(f"warcinfo {name}", value)
+            check_line(name, value)
     block = "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value).encode()
     fields = (
         f"WARC-Type: warcinfo\r\nWARC-Date: {warc_date(created_at_ms)}\r\n"
@@ -185,5 +185,5 @@ def _checked_digest(capture: Capture) -> str:
     digest = payload_digest(capture.body)
     given = capture.payload_digest
     if given is not None and given.startswith("sha256:") and given != digest:
-        raise FormatError(f"payload digest {given[:80]!r}: the body has {digest}")
+        raise FormatError("archive_files.payload_digest", given=given[:80], digest=digest)
     return digest

@@ -112,7 +112,9 @@ class HostExport:
         """Add a link from a page of the host to another host; both URLs canonical."""
         self._check_own(source)
         if name_and_port(target) == self._host_port:
-            raise FormatError(f"link to {target[:200]!a}: stays on {self._host_port}")
+            raise FormatError(
+                "archive_files.link_inside", target=target[:200], host=self._host_port
+            )
         self._links.write(link_line(ExternalLink(target, source)))
 
     def __enter__(self) -> Self:
@@ -142,11 +144,11 @@ class HostExport:
 
     def _refuse_existing(self) -> None:
         if self.folder.exists() and not self._replace:
-            raise ConflictError(f"{self.folder}: exists already; remove it or replace it")
+            raise ConflictError("archive_files.export_exists", folder=str(self.folder))
 
     def _check_own(self, url: str) -> None:
         if name_and_port(url) != self._host_port:
-            raise FormatError(f"URL {url[:200]!a}: not on {self._host_port}")
+            raise FormatError("archive_files.other_host", url=url[:200], host=self._host_port)
 
 
 def read_export(folder: Path) -> Iterator[ExportedPage]:
@@ -159,7 +161,13 @@ def read_export(folder: Path) -> Iterator[ExportedPage]:
             page = folder / DATA_FOLDER / str(number)
             size_bytes = page.stat().st_size
             if size_bytes != date.size_bytes:
-                raise FormatError(f"{page}: {size_bytes} bytes, {DATE_LIST} says {date.size_bytes}")
+                raise FormatError(
+                    "archive_files.page_size",
+                    page=str(page),
+                    found=size_bytes,
+                    list=DATE_LIST,
+                    listed=date.size_bytes,
+                )
             body = page.read_bytes()
             header = page.with_name(page.name + HEADER_SUFFIX).read_bytes()
             yield ExportedPage(path, date, header, body)

@@ -63,7 +63,8 @@ class Members:
             return False
         self.header = self._pending[:HEADER_BYTES]
         if not self.header.startswith(MAGIC):
-            raise DamageError(self.start, f"no gzip member begins here, but {self.header[:4]!r}")
+            found = self.header[:4].hex(" ")
+            raise DamageError(self.start, "archive_files.no_member", found=found)
         self._inflater = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
         return True
 
@@ -77,11 +78,13 @@ class Members:
             if not self._pending and inflater.needs_input:
                 self._pending = self._read()
                 if not self._pending:
-                    raise DamageError(self.start, "the file ends inside this gzip member")
+                    raise DamageError(self.start, "archive_files.member_cut")
             try:
                 data: bytes = inflater.decompress(self._pending, CHUNK)
             except _InflateError as error:
-                raise DamageError(self.start, f"gzip member is damaged: {error}") from error
+                raise DamageError(
+                    self.start, "archive_files.member_damaged", reason=str(error)
+                ) from error
             self._pending = b""
             if inflater.eof:
                 self._pending = inflater.unused_data

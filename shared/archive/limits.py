@@ -56,21 +56,18 @@ _DIGEST: Final = re.compile(r"[a-z0-9-]+:[0-9A-Za-z+/=_-]+")
 def check_capture(capture: Capture) -> None:
     """Raise FormatError or LimitError for a capture that no segment can hold."""
     if len(capture.url) > MAX_URL_CHARACTERS:
-        raise LimitError(
-            f"URL of {len(capture.url)} characters: a segment takes {MAX_URL_CHARACTERS}"
-        )
+        raise LimitError("archive_files.long_url", length=len(capture.url), most=MAX_URL_CHARACTERS)
     if not _VISIBLE.fullmatch(capture.url):
-        raise FormatError(f"URL {capture.url[:200]!a}: not canonical, escape it first")
+        raise FormatError("archive_files.url_not_canonical", url=capture.url[:200])
     if len(capture.body) > MAX_BODY_BYTES:
-        raise LimitError(
-            f"body of {len(capture.body)} bytes: a segment takes {MAX_BODY_BYTES}; "
-            "cut it and set truncated to 'length'"
-        )
+        raise LimitError("archive_files.large_body", size=len(capture.body), most=MAX_BODY_BYTES)
     _check_header("response", capture.response_header)
     if capture.request:
         _check_header("request", capture.request)
     if capture.truncated is not None and capture.truncated not in TRUNCATION_REASONS:
-        raise FormatError(f"truncated = {capture.truncated!r}: one of {TRUNCATION_REASONS}")
+        raise FormatError(
+            "archive_files.truncation_reason", value=capture.truncated, known=TRUNCATION_REASONS
+        )
     if capture.extra:
         _check_extra(capture.extra)
     if capture.revisit is not None:
@@ -80,10 +77,10 @@ def check_capture(capture: Capture) -> None:
 def _check_header(name: str, block: bytes) -> None:
     if len(block) > MAX_HTTP_HEADER_BYTES:
         raise LimitError(
-            f"{name} header of {len(block)} bytes: a segment takes {MAX_HTTP_HEADER_BYTES}"
+            "archive_files.large_header", name=name, size=len(block), most=MAX_HTTP_HEADER_BYTES
         )
     if not _is_one_block(block):
-        raise FormatError(f"{name} header: must end with an empty line and hold no other")
+        raise FormatError("archive_files.header_end", name=name)
 
 
 def _is_one_block(block: bytes) -> bool:
@@ -95,34 +92,34 @@ def _is_one_block(block: bytes) -> bool:
 
 def _check_extra(extra: dict[str, str]) -> None:
     if sum(len(name) + len(value) for name, value in extra.items()) > MAX_EXTRA_CHARACTERS:
-        raise LimitError(f"extra fields: a record takes {MAX_EXTRA_CHARACTERS} characters")
+        raise LimitError("archive_files.extra_fields_long", most=MAX_EXTRA_CHARACTERS)
     for name, value in extra.items():
         if not _NAME.fullmatch(name) or name.lower() in OWN_FIELDS:
-            raise FormatError(f"extra field {name[:60]!r}: no field name, or one of the writer's")
-        check_line(f"extra field {name}", value)
+            raise FormatError("archive_files.extra_field_name", name=name[:60])
+        check_line(name, value)
     if len({name.lower() for name in extra}) != len(extra):
-        raise FormatError("extra fields: two names differ in case only")
+        raise FormatError("archive_files.extra_field_twice")
 
 
 def _check_revisit(capture: Capture) -> None:
     revisit = capture.revisit
     assert revisit is not None
     if capture.body:
-        raise FormatError("revisit with a body: leave it out, the earlier capture has it")
+        raise FormatError("archive_files.revisit_body")
     if capture.truncated is not None:
-        raise FormatError("revisit of a truncated body: store it whole, two cut bodies may differ")
+        raise FormatError("archive_files.revisit_truncated")
     if not _VISIBLE.fullmatch(revisit.refers_to_uri):
-        raise FormatError(f"revisit refers to {revisit.refers_to_uri[:200]!a}: not canonical")
+        raise FormatError("archive_files.revisit_url", url=revisit.refers_to_uri[:200])
     if len(revisit.refers_to_uri) > MAX_URL_CHARACTERS:
-        raise LimitError(f"revisit refers to a URL of more than {MAX_URL_CHARACTERS} characters")
+        raise LimitError("archive_files.revisit_url_long", most=MAX_URL_CHARACTERS)
     digest = capture.payload_digest
     if digest is None and revisit.profile == IDENTICAL_PAYLOAD:
-        raise FormatError("revisit with an identical payload: needs the payload's digest")
+        raise FormatError("archive_files.revisit_digest")
     if digest is not None and not _DIGEST.fullmatch(digest):
-        raise FormatError(f"payload digest {digest[:80]!r}: must be algorithm:value")
+        raise FormatError("archive_files.digest_form", digest=digest[:80])
 
 
-def check_line(what: str, value: str) -> None:
-    """Raise FormatError for a text that is not one line, printable and without outer spaces."""
+def check_line(name: str, value: str) -> None:
+    """Raise FormatError for a field that is not one line, printable and without outer spaces."""
     if not value or not value.isprintable() or value != value.strip():
-        raise FormatError(f"{what}: {value[:60]!a} must be one line of printable text")
+        raise FormatError("archive_files.not_one_line", name=name, value=value[:60])

@@ -118,7 +118,7 @@ def read_capture(file: BinaryIO, offset: int, max_body_bytes: int = MAX_BODY_BYT
             fits = request is not None and request.belongs_to(half.header)
             return _joined(half, request if fits else None).capture
         request = half
-    raise DamageError(offset, "no capture begins here")
+    raise DamageError(offset, "archive_files.no_capture")
 
 
 def _halves(file: BinaryIO, offset: int, max_body_bytes: int) -> Iterator[_Half]:
@@ -129,8 +129,10 @@ def _halves(file: BinaryIO, offset: int, max_body_bytes: int) -> Iterator[_Half]
             continue
         if record.length > max_body_bytes + _STORED_HEADER_BYTES:
             raise LimitError(
-                f"offset {record.offset}: record of {record.length} bytes, the limit is "
-                f"{max_body_bytes}; raise max_body_bytes to read it"
+                "archive_files.large_record_to_read",
+                offset=record.offset,
+                size=record.length,
+                most=max_body_bytes,
             )
         block = record.read_all()
         records.finish()
@@ -146,7 +148,7 @@ def _joined(answer: _Half, request: _Half | None) -> StoredCapture:
     try:
         capture = _capture(answer, sent)
     except FormatError as error:
-        raise DamageError(answer.offset, str(error)) from error
+        raise DamageError(answer.offset, error.message) from error
     return StoredCapture(capture, start, end - start, answer.offset)
 
 
@@ -192,7 +194,7 @@ def _revisit(header: RecordHeader) -> Revisit | None:
     elif named == NOT_MODIFIED:
         profile = NOT_MODIFIED
     else:
-        raise FormatError(f"WARC-Profile {named[:60]!r}: no profile of WARC/1.1")
+        raise FormatError("archive_files.unknown_profile", profile=named[:60])
     date = header.get("WARC-Refers-To-Date") or header.need("WARC-Date")
     uri = header.get("WARC-Refers-To-Target-URI") or header.target_uri
     return Revisit(profile, uri, parse_date_ms(date))

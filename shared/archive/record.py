@@ -69,7 +69,7 @@ class RecordHeader:
         """Return the first value of a field; raises FormatError where it is missing."""
         value = self.get(name)
         if value is None:
-            raise FormatError(f"the record has no {name}")
+            raise FormatError("archive_files.field_missing", name=name)
         return value
 
     @property
@@ -77,7 +77,7 @@ class RecordHeader:
         """The length of the block in bytes; raises FormatError where it is none."""
         value = self.need("Content-Length")
         if not (value.isascii() and value.isdigit() and len(value) < 16):
-            raise FormatError(f"Content-Length {value[:40]!r}: must be a number of bytes")
+            raise FormatError("archive_files.content_length", value=value[:40])
         return int(value)
 
     @property
@@ -100,9 +100,9 @@ def parse_header(block: bytes) -> RecordHeader:
     try:
         version, *lines = block.decode("utf-8").split("\r\n")
     except UnicodeDecodeError as error:
-        raise FormatError("the record header is not UTF-8") from error
+        raise FormatError("archive_files.header_not_utf8") from error
     if version not in _READABLE_VERSIONS:
-        raise FormatError(f"no record begins here, but {version[:40]!r}")
+        raise FormatError("archive_files.no_record", found=version[:40])
     fields: list[tuple[str, str]] = []
     for line in lines:
         if line[:1] in (" ", "\t") and fields:
@@ -110,7 +110,7 @@ def parse_header(block: bytes) -> RecordHeader:
             continue
         name, colon, value = line.partition(":")
         if not colon or not name:
-            raise FormatError(f"header line {line[:80]!r} has no field name")
+            raise FormatError("archive_files.header_line", line=line[:80])
         fields.append((name.rstrip(), value.strip(" \t")))
     return RecordHeader(version, fields)
 
@@ -118,7 +118,7 @@ def parse_header(block: bytes) -> RecordHeader:
 def warc_date(ms: int) -> str:
     """Return milliseconds since 1970 as `2026-01-02T03:04:05.678Z`."""
     if not 0 <= ms < _MAX_MS:
-        raise FormatError(f"time {ms} ms: must be between the years 1970 and 9999")
+        raise FormatError("archive_files.time_range", value=ms)
     seconds, rest = divmod(ms, 1000)
     return f"{_whole_second(seconds)}.{rest:03d}Z"
 
@@ -127,12 +127,12 @@ def parse_date_ms(text: str) -> int:
     """Return milliseconds since 1970 of a WARC-Date; finer fractions are cut off."""
     match = _DATE.fullmatch(text)
     if match is None:
-        raise FormatError(f"WARC-Date {text[:40]!r}: must be like 2026-01-02T03:04:05Z")
+        raise FormatError("archive_files.date_form", date=text[:40])
     year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
     try:
         moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError as error:
-        raise FormatError(f"WARC-Date {text!r}: {error}") from error
+        raise FormatError("archive_files.no_such_date", date=text) from error
     return int(moment.timestamp()) * 1000 + int((match[7] or "0").ljust(3, "0")[:3])
 
 
@@ -142,9 +142,9 @@ def canonical_ip(text: str) -> str:
     try:
         address = ipaddress.ip_address(text)
     except ValueError as error:
-        raise FormatError(f"IP address {text[:60]!r}: no IPv4 or IPv6 address") from error
+        raise FormatError("archive_files.ip_address", address=text[:60]) from error
     if "%" in text:
-        raise FormatError(f"IP address {text[:60]!r}: WARC-IP-Address has no zone")
+        raise FormatError("archive_files.ip_zone", address=text[:60])
     return address.compressed
 
 

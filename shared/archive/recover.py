@@ -15,6 +15,7 @@ from shared.archive.scan import SegmentScan
 from shared.archive.segment import OPEN_SUFFIX, OpenSegment
 from shared.errors import ConflictError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Recovery", "recover_segment"]
 
@@ -33,7 +34,7 @@ class Recovery:
     captures: int
     kept_bytes: int
     cut_bytes: int
-    problem: str | None
+    problem: Message | None
 
 
 def recover_segment(path: Path) -> Recovery:
@@ -42,7 +43,7 @@ def recover_segment(path: Path) -> Recovery:
     Raises ConflictError where it is sealed or another process writes it; OSError.
     """
     if not path.name.endswith(OPEN_SUFFIX):
-        raise ConflictError(f"{path}: a sealed segment does not change; fetch a good copy of it")
+        raise ConflictError("archive_files.sealed", path=str(path))
     segment = OpenSegment(path, io.FileIO(path, "r+b"))
     try:
         return _recover(segment)
@@ -54,14 +55,14 @@ def recover_segment(path: Path) -> Recovery:
 def _recover(segment: OpenSegment) -> Recovery:
     segment.lock()
     path = segment.open_path
-    problem: str | None = None
+    problem: Message | None = None
     with path.open("rb") as reading:
         scan = SegmentScan(reading, check_digests=False)
         try:
             for entry in scan:
                 segment.note(entry, entry.offset)
         except DamageError as error:
-            problem = str(error)
+            problem = error.message
         size_bytes = reading.seek(0, io.SEEK_END)
     kept_bytes = scan.whole_to
     if kept_bytes == 0:

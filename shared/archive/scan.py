@@ -54,7 +54,7 @@ class SegmentScan:
         request: tuple[int, RecordHeader] | None = None
         while (record := self._records.next()) is not None:
             if record.offset != end:
-                raise DamageError(end, "something lies between two records")
+                raise DamageError(end, "archive_files.bytes_between")
             head = self._examine(record)
             length = self._records.end - record.offset
             end = self._records.end
@@ -70,19 +70,19 @@ class SegmentScan:
             if record.kind in _ANSWERS:
                 yield _entry(record, head, length)
         if request is not None:
-            raise DamageError(request[0], "request without its response")
+            raise DamageError(request[0], "archive_files.request_alone")
         if end != self._records.end:
-            raise DamageError(end, "something lies behind the last record")
+            raise DamageError(end, "archive_files.bytes_behind")
 
     def _warcinfo(self) -> int:
         record = self._records.next()
         if record is None:
-            raise DamageError(0, "the file is empty")
+            raise DamageError(0, "archive_files.empty_file")
         if not self._records.is_gzip:
-            raise DamageError(0, "the file is not compressed")
+            raise DamageError(0, "archive_files.not_compressed")
         self._member_header = record.member_header
         if record.offset != 0 or record.kind != "warcinfo":
-            raise DamageError(0, "the first record is no warcinfo")
+            raise DamageError(0, "archive_files.no_warcinfo")
         self._examine(record)
         self.whole_to = self._records.end
         return self.whole_to
@@ -90,11 +90,14 @@ class SegmentScan:
     def _examine(self, record: StoredRecord) -> bytes:
         """Read the block of a record and check it; return its HTTP header as stored, or b""."""
         if not record.alone:
-            raise DamageError(record.offset, "more than one record in a gzip member")
+            raise DamageError(record.offset, "archive_files.several_records")
         if record.member_header != self._member_header:
-            raise DamageError(record.offset, "gzip header differs from that of the first member")
-        if record.length > MAX_BODY_BYTES + _STORED_HEADER_BYTES:
-            raise DamageError(record.offset, f"record of {record.length} bytes")
+            raise DamageError(record.offset, "archive_files.member_header")
+        most = MAX_BODY_BYTES + _STORED_HEADER_BYTES
+        if record.length > most:
+            raise DamageError(
+                record.offset, "archive_files.large_record", size=record.length, most=most
+            )
         digests = _Digests(record) if self._check_digests else None
         has_http_header = in_header = record.kind in _ANSWERS
         head = b""
@@ -106,15 +109,15 @@ class SegmentScan:
                 cut = header_end(head)
                 if cut < 0:
                     if len(head) > _STORED_HEADER_BYTES:
-                        raise DamageError(record.offset, "HTTP header without an end")
+                        raise DamageError(record.offset, "archive_files.http_header_open")
                     continue
                 head, data, in_header = head[:cut], head[cut:], False
             if digests is not None and has_http_header:
                 digests.payload(data)
         if in_header:
-            raise DamageError(record.offset, "HTTP header without an end")
+            raise DamageError(record.offset, "archive_files.http_header_open")
         if not self._records.finish():
-            raise DamageError(record.offset, "more than one record in a gzip member")
+            raise DamageError(record.offset, "archive_files.several_records")
         if digests is not None:
             digests.compare(head)
         return head
@@ -142,14 +145,16 @@ class _Digests:
     def compare(self, head: bytes) -> None:
         """Raise DamageError where a digest is missing or wrong."""
         if header_value(head, "Transfer-Encoding") is not None:
-            raise DamageError(self._offset, "body stored with its transfer encoding")
+            raise DamageError(self._offset, "archive_files.transfer_encoding")
         for name in ("Block", "Payload") if self._is_response else ("Block",):
             claim, computed = self._claims[name], self._hashes[name]
             if not digest_matches(claim, computed.digest()):
                 raise DamageError(
                     self._offset,
-                    f"WARC-{name}-Digest {claim or 'missing'}, computed "
-                    f"{computed.name}:{computed.hexdigest()}",
+                    "archive_files.digest_wrong" if claim else "archive_files.digest_missing",
+                    name=f"WARC-{name}-Digest",
+                    claim=(claim or "")[:100],
+                    computed=f"{computed.name}:{computed.hexdigest()}",
                 )
 
 
@@ -179,4 +184,4 @@ def _entry(record: StoredRecord, stored: bytes, length: int) -> IndexEntry:
             length=length,
         )
     except PrsmError as error:
-        raise DamageError(record.offset, str(error)) from error
+        raise DamageError(record.offset, error.message) from error

@@ -152,9 +152,7 @@ class OpenSegment:
         try:
             fcntl.flock(self._file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ConflictError(
-                f"{self.open_path}: another process writes this segment; stop it first"
-            ) from error
+            raise ConflictError("archive_files.other_writer", path=str(self.open_path)) from error
 
     def append(self, encoded: EncodedCapture) -> Location:
         """Write one capture behind the others; it is safe after the next `commit`.
@@ -204,9 +202,7 @@ class OpenSegment:
 
     def _take_up(self, known: KnownSegment, lines: Iterable[bytes]) -> None:
         if self._hash.hexdigest() != known.sha256:
-            raise DamageError(
-                0, f"the first {known.size_bytes} bytes are not those that were written"
-            )
+            raise DamageError(0, "archive_files.written_part_changed", size=known.size_bytes)
         for line in lines:
             self._index.add(line)
         self.captures = known.captures
@@ -234,9 +230,9 @@ class OpenSegment:
         Raises ConflictError where its name is taken or nothing is in it.
         """
         if self.captures == 0:
-            raise ConflictError(f"segment {self.path.name} holds no capture; discard it")
+            raise ConflictError("archive_files.empty_segment", segment=self.path.name)
         if self.path.exists():
-            raise ConflictError(f"segment {self.path.name} exists already; move it away")
+            raise ConflictError("archive_files.segment_exists", segment=self.path.name)
         self.commit()
         index_path = self.path.with_name(self.path.name + INDEX_SUFFIX)
         sum_path = self.path.with_name(self.path.name + SUM_SUFFIX)
@@ -273,8 +269,10 @@ class OpenSegment:
             self._undo_partial_write()
             if error.errno in NO_ROOM:
                 raise DiskFullError(
-                    f"{self.open_path}: no room for {len(data)} bytes ({error.strerror}); "
-                    "nothing was written, free space and try again"
+                    "archive_files.no_room_to_append",
+                    path=str(self.open_path),
+                    size=len(data),
+                    reason=error.strerror,
                 ) from error
             raise
         self._hash.update(data)
@@ -291,7 +289,7 @@ class OpenSegment:
     def _refuse_broken(self) -> None:
         if self._broken is not None:
             raise SegmentBrokenError(
-                f"{self.open_path}: {self._broken}; close it and let recovery find what is whole"
+                "archive_files.segment_broken", path=str(self.open_path), reason=self._broken
             )
 
     def let_go(self) -> None:
@@ -323,6 +321,6 @@ def _write_whole(path: Path, lines: Iterable[bytes]) -> None:
             draft.unlink()
         if error.errno in NO_ROOM:
             raise DiskFullError(
-                f"{path}: no room ({error.strerror}); free space and try again"
+                "archive_files.no_room", path=str(path), reason=error.strerror
             ) from error
         raise

@@ -62,9 +62,7 @@ class StoredRecord:
             return b""
         data = self._stream.take(min(most, self._left))
         if not data:
-            raise DamageError(
-                self.offset, f"record ends {self._left} bytes before its Content-Length"
-            )
+            raise DamageError(self.offset, "archive_files.record_cut", missing=self._left)
         self._left -= len(data)
         return data
 
@@ -112,7 +110,7 @@ class RecordStream:
         try:
             self._record = StoredRecord(self, header, offset, alone, self._source.header)
         except FormatError as error:
-            raise DamageError(offset, str(error)) from error
+            raise DamageError(offset, error.message) from error
         return self._record
 
     def finish(self) -> bool:
@@ -129,7 +127,7 @@ class RecordStream:
         while len(ending) < len(RECORD_END) and (data := self.take(len(RECORD_END) - len(ending))):
             ending += data
         if ending != RECORD_END:
-            raise DamageError(record.offset, "record does not end with two line ends")
+            raise DamageError(record.offset, "archive_files.record_end")
         return not self._fill()
 
     def take(self, most: int) -> bytes:
@@ -163,16 +161,17 @@ class RecordStream:
         block = b""
         while (end := block.find(b"\r\n\r\n")) < 0:
             if len(block) > MAX_HEADER_BYTES:
-                raise DamageError(offset, f"record header of more than {MAX_HEADER_BYTES} bytes")
+                raise DamageError(offset, "archive_files.long_record_header", most=MAX_HEADER_BYTES)
             data = self.take(CHUNK)
             if not data:
-                raise DamageError(offset, f"no record begins here, but {block[:20]!r}")
+                found = block[:20].decode("latin-1")
+                raise DamageError(offset, "archive_files.no_record", found=found)
             block += data
         self._at -= len(block) - end - 4  # what is behind the header came with the last piece
         try:
             return parse_header(block[:end])
         except FormatError as error:
-            raise DamageError(offset, str(error)) from error
+            raise DamageError(offset, error.message) from error
 
 
 class _Plain:

@@ -49,19 +49,19 @@ def check_host_port(host_port: str) -> str:
     The name becomes a folder, so more is refused than DNS refuses: capitals, empty labels,
     and whatever is not a letter, digit, hyphen, underscore or an IPv6 address in brackets.
     """
-    shown = ascii(host_port[:100])
+    shown = host_port[:100]
     match = _HOST_PORT.fullmatch(host_port)
     if match is None:
-        raise FormatError(f"host {shown}: must be name:port in lower case, as www.example.jp:80")
+        raise FormatError("archive_files.host_form", host=shown)
     if int(match["port"]) > 65535:
-        raise FormatError(f"host {shown}: port {match['port']}, the greatest is 65535")
+        raise FormatError("archive_files.host_port", host=shown, port=match["port"])
     if match["ipv6"] is not None:
         try:
             ipaddress.IPv6Address(match["ipv6"])
         except ValueError as error:
-            raise FormatError(f"host {shown}: no IPv6 address in the brackets") from error
+            raise FormatError("archive_files.host_ipv6", host=shown) from error
     if len(host_port) > MAX_FOLDER_NAME:
         raise FormatError(
-            f"host {shown}...: {len(host_port)} characters, a folder holds {MAX_FOLDER_NAME}"
+            "archive_files.host_long", host=shown, length=len(host_port), most=MAX_FOLDER_NAME
         )
     return host_port

@@ -52,6 +52,6 @@ def verify_segment(
         file.seek(0)
         computed = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 is not None and computed != sha256.lower():
-        raise DamageError(0, f"the file's SHA-256 is {computed}, expected {sha256}")
+        raise DamageError(0, "archive_files.file_digest", computed=computed, expected=sha256)
     first, last = times or (None, None)
     return VerifiedSegment(size_bytes, captures, computed, first, last)

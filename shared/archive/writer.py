@@ -33,14 +33,9 @@ _NAME: Final = re.compile(
 def segment_name(prefix: str, created_at_ms: int, serial: int, agent: str) -> str:
     """Return the sealed name of a segment; raises SettingError for a prefix or agent unfit."""
     if not _PREFIX.fullmatch(prefix):
-        raise SettingError(
-            f"segment prefix {prefix[:60]!r}: must be 1 to 32 letters, digits, dots or underscores"
-        )
+        raise SettingError("archive_files.segment_prefix", prefix=prefix[:60])
     if not _AGENT.fullmatch(agent):
-        raise SettingError(
-            f"agent name {agent[:60]!r}: must be 1 to 180 letters, digits, dots or hyphens "
-            "to name a segment"
-        )
+        raise SettingError("archive_files.segment_agent", agent=agent[:60])
     timestamp = time.strftime("%Y%m%d%H%M%S", time.gmtime(created_at_ms // 1000))
     return f"{prefix}-{timestamp}-{serial:05d}-{agent}.warc.gz"
 
@@ -68,7 +63,7 @@ class SegmentWriter:
         segment_name(prefix, 0, 0, agent)
         if max_bytes < 1:
             raise SettingError(
-                f"segment max_bytes = {max_bytes}: must be >= 1; the default is {DEFAULT_MAX_BYTES}"
+                "archive_files.segment_size", value=max_bytes, default=DEFAULT_MAX_BYTES
             )
         self._directory = directory
         self._prefix = prefix

@@ -36,6 +36,7 @@ __all__ = [
     "parameters",
     "pieces",
     "read_subject",
+    "setting_meaning",
     "subjects",
     "template",
     "word",
@@ -47,6 +48,8 @@ FOLDER: Final = Path(__file__).parent
 CODE: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9_]*")
 WORDS: Final = "words"
 """The catalogue of single words, which is not one of messages."""
+SETTINGS: Final = "settings"
+"""The catalogue of what settings mean, by `group.name`; English stands where they are declared."""
 
 
 class Piece(NamedTuple):
@@ -68,7 +71,7 @@ def read_subject(language: str, subject: str) -> dict[str, str]:
 def subjects(language: str = SOURCE) -> list[str]:
     """Return the subjects that a language has catalogues of."""
     found = (path.stem for path in (FOLDER / language).glob("*.toml"))
-    return sorted(name for name in found if name != WORDS)
+    return sorted(name for name in found if name not in (WORDS, SETTINGS))
 
 
 def codes(language: str = SOURCE) -> list[str]:
@@ -92,6 +95,11 @@ def template(code: str, language: str = SOURCE) -> str | None:
 def word(text: str, language: str = SOURCE) -> str:
     """Return a word of a row as a language writes it; itself where the catalogue lacks it."""
     return read_subject(language, WORDS).get(text, text)
+
+
+def setting_meaning(name: str, english: str, language: str = SOURCE) -> str:
+    """Return what a setting means. name: as `group.name`; english: as its declaration says it."""
+    return read_subject(language, SETTINGS).get(name, english)
 
 
 @cache

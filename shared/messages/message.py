@@ -8,6 +8,7 @@ A row holds the code alone, or the code, a space and the parameters as JSON:
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
@@ -154,6 +155,8 @@ def _json(value: Any) -> Any:
         return value.as_json()
     if isinstance(value, str):
         return str(value)  # a word of an enumeration is its text
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no such number
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, Sequence | set | frozenset):

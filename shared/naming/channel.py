@@ -12,10 +12,12 @@ from aiodns.error import DNSError
 
 from shared.errors import SettingError
 from shared.host_failures import HostFailure
+from shared.messages import Message
 from shared.naming.questions import Kind, NoAnswerError, NoSuchNameError, Record
 
 __all__ = ["Channel"]
 
+_NO_SERVER: Final = 26  # ARES_ENOSERVER: pycares has no name for it
 _NO: Final = {
     pycares.errno.ARES_ENOTFOUND: HostFailure.NO_SUCH_NAME,
     pycares.errno.ARES_ENODATA: HostFailure.NO_ADDRESS,
@@ -26,8 +28,22 @@ _NO_ANSWER: Final = {
     pycares.errno.ARES_EREFUSED: HostFailure.NAME_REFUSED,
     pycares.errno.ARES_ESERVFAIL: HostFailure.NAME_SERVER_FAILED,
     pycares.errno.ARES_ECONNREFUSED: HostFailure.NAME_SERVER_AWAY,
-    26: HostFailure.NAME_SERVER_AWAY,  # ARES_ENOSERVER: pycares has no name for it
+    _NO_SERVER: HostFailure.NAME_SERVER_AWAY,
 }
+_REASONS: Final = {
+    pycares.errno.ARES_ENODATA: "naming.no_data",
+    pycares.errno.ARES_EFORMERR: "naming.query_misformatted",
+    pycares.errno.ARES_ESERVFAIL: "naming.general_failure",
+    pycares.errno.ARES_ENOTFOUND: "naming.not_found",
+    pycares.errno.ARES_ENOTIMP: "naming.not_implemented",
+    pycares.errno.ARES_EREFUSED: "naming.refused",
+    pycares.errno.ARES_EBADNAME: "naming.name_misformatted",
+    pycares.errno.ARES_EBADRESP: "naming.reply_misformatted",
+    pycares.errno.ARES_ECONNREFUSED: "naming.no_contact",
+    pycares.errno.ARES_ETIMEOUT: "naming.timeout",
+    _NO_SERVER: "naming.no_servers",
+}
+"""Messages of what c-ares says; their English is its own."""
 _TYPES: Final = {"A": pycares.QUERY_TYPE_A, "AAAA": pycares.QUERY_TYPE_AAAA}
 _SLACK_S: Final = 1.0
 
@@ -43,8 +59,7 @@ class Channel:
             )
         except (DNSError, pycares.AresError, ValueError) as error:
             raise SettingError(
-                f"name servers {list(servers)}: {error}; write them as 192.0.2.53:53, or leave "
-                "the setting empty"
+                "settings_errors.name_servers", servers=tuple(servers), reason=str(error)
             ) from error
         # c-ares doubles its timeout with each try, and does not always keep it.
         self._longest_s = timeout_s * (2**tries - 1) + _SLACK_S
@@ -56,17 +71,18 @@ class Channel:
                 self._resolver.query_dns(name, kind), timeout=self._longest_s
             )
         except DNSError as error:
-            code, words = error.args[0], str(error.args[-1])
-            if code in _NO:
-                raise NoSuchNameError(words, _NO[code]) from error
-            failure = _NO_ANSWER.get(code, HostFailure.NAME_UNANSWERED)
-            raise NoAnswerError(words, failure) from error
+            number, words = error.args[0], str(error.args[-1])
+            reason = Message(_REASONS[number]) if number in _REASONS else Message.of_text(words)
+            if number in _NO:
+                raise NoSuchNameError(reason, _NO[number]) from error
+            failure = _NO_ANSWER.get(number, HostFailure.NAME_UNANSWERED)
+            raise NoAnswerError(reason, failure) from error
         except TimeoutError as error:
-            said = f"nothing within {self._longest_s:g} s"
-            raise NoAnswerError(said, HostFailure.NAME_TIMEOUT) from error
+            waited = Message("naming.nothing_within", limit_s=self._longest_s)
+            raise NoAnswerError(waited, HostFailure.NAME_TIMEOUT) from error
         except (ValueError, UnicodeError) as error:
-            said = f"not a name that can be asked for ({error})"
-            raise NoSuchNameError(said, HostFailure.NOT_A_NAME) from error
+            wrong = Message("naming.not_a_name", reason=str(error))
+            raise NoSuchNameError(wrong, HostFailure.NOT_A_NAME) from error
         records = [
             Record(record.data.addr, record.ttl)
             for record in answer.answer
@@ -74,7 +90,7 @@ class Channel:
             and isinstance(record.data, pycares.ARecordData | pycares.AAAARecordData)
         ]
         if not records:
-            raise NoSuchNameError("an alias without an address", HostFailure.NO_ADDRESS)
+            raise NoSuchNameError(Message("naming.alias_alone"), HostFailure.NO_ADDRESS)
         return records
 
     async def close(self) -> None:

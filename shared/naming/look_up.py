@@ -17,6 +17,7 @@ from typing import Final
 
 from shared.frozen import frozen
 from shared.host_failures import HostFailure
+from shared.messages import Message
 from shared.naming.questions import KINDS, Kind, NoAnswerError, NoSuchNameError, Question, Record
 from shared.urls import split_host
 
@@ -33,7 +34,7 @@ class HostAnswer:
     host: str  # host key
     addresses: tuple[str, ...] = ()  # in order
     ttl_s: int = 0  # of the shortest-lived address, as the servers said it
-    failure: str = ""  # in words; empty: there are addresses
+    failure: Message | None = None  # None: there are addresses
     code: HostFailure | None = None  # of the failure
     temporary: bool = False  # the failure may pass
     forbidden: bool = False  # it has addresses, of which one must not be crawled
@@ -42,7 +43,7 @@ class HostAnswer:
 async def look_up(
     host: str,
     question: Question,
-    refusal: Callable[[str], str | None],
+    refusal: Callable[[str], Message | None],
     kinds: Sequence[Kind] = KINDS,
 ) -> HostAnswer:
     """Return where a host key leads, with one question for each kind of address.
@@ -54,8 +55,8 @@ async def look_up(
     if literal is not None:
         kind = "AAAA" if ":" in literal else "A"
         if kind not in kinds:
-            said = f"{literal} is no address of the kind {kinds[0]}"
-            return HostAnswer(host, failure=said, code=HostFailure.NO_ADDRESS)
+            other = Message("naming.other_family", address=literal, kind=kinds[0])
+            return HostAnswer(host, failure=other, code=HostFailure.NO_ADDRESS)
         return _judged(host, {literal}, LITERAL_TTL_S, refusal)
     records: list[Record] = []
     no: NoSuchNameError | None = None
@@ -79,14 +80,16 @@ async def look_up(
         addresses = {str(ip_address(record.address)) for record in records}
         return _judged(host, addresses, min(record.ttl_s for record in records), refusal)
     if silence is not None:
-        said = f"no answer about {name}: {silence}"
-        return HostAnswer(host, failure=said, code=silence.failure, temporary=True)
+        unanswered = Message("naming.no_answer", name=name, reason=silence.message)
+        return HostAnswer(host, failure=unanswered, code=silence.failure, temporary=True)
     code = HostFailure.NO_ADDRESS if no is None else no.failure
-    return HostAnswer(host, failure=f"{name} has no address: {no}", code=code)
+    reason = Message("naming.no_records") if no is None else no.message
+    none = Message("naming.no_address", name=name, reason=reason)
+    return HostAnswer(host, failure=none, code=code)
 
 
 def _judged(
-    host: str, addresses: set[str], ttl_s: int, refusal: Callable[[str], str | None]
+    host: str, addresses: set[str], ttl_s: int, refusal: Callable[[str], Message | None]
 ) -> HostAnswer:
     ordered = tuple(sorted(addresses, key=_order))
     for address in ordered:
@@ -94,7 +97,7 @@ def _judged(
         if reason is not None:
             return HostAnswer(
                 host,
-                failure=f"forbidden address: {reason}",
+                failure=Message("naming.forbidden_address", reason=reason),
                 code=HostFailure.FORBIDDEN_ADDRESS,
                 forbidden=True,
             )

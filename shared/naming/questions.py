@@ -12,6 +12,7 @@ from typing import Final, Literal, Protocol
 from shared.errors import PrsmError
 from shared.frozen import frozen
 from shared.host_failures import HostFailure
+from shared.messages import Message
 
 __all__ = ["KINDS", "Kind", "NameServers", "NoAnswerError", "NoSuchNameError", "Question", "Record"]
 
@@ -22,18 +23,22 @@ KINDS: Final[tuple[Kind, ...]] = ("A", "AAAA")
 class NoSuchNameError(PrsmError):
     """The name does not exist, has no address of this kind, or is no name at all."""
 
-    def __init__(self, text: str, failure: HostFailure = HostFailure.NO_SUCH_NAME) -> None:
+    def __init__(
+        self, reason: str | Message, failure: HostFailure = HostFailure.NO_SUCH_NAME
+    ) -> None:
         """failure: which of the three."""
-        super().__init__(text)
+        super().__init__(reason)
         self.failure = failure
 
 
 class NoAnswerError(PrsmError):
     """No server gave an answer that can be believed: a timeout, a failure, a refusal."""
 
-    def __init__(self, text: str, failure: HostFailure = HostFailure.NAME_UNANSWERED) -> None:
+    def __init__(
+        self, reason: str | Message, failure: HostFailure = HostFailure.NAME_UNANSWERED
+    ) -> None:
         """failure: how the servers failed."""
-        super().__init__(text)
+        super().__init__(reason)
         self.failure = failure
 
 

@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from shared.messages import Message
+
 __all__ = ["FOLDER", "OFF", "absence_reason", "library", "made_for", "sources_digest", "stamp_of"]
 
 FOLDER: Final = Path(__file__).parent
@@ -49,23 +51,23 @@ def library() -> ctypes.CDLL | None:
     return _looked_for()[0]
 
 
-def absence_reason() -> str:
-    """Return why there is no library, for people; empty: there is one."""
+def absence_reason() -> Message | None:
+    """Return why there is no library; None: there is one."""
     return _looked_for()[1]
 
 
 @cache
-def _looked_for() -> tuple[ctypes.CDLL | None, str]:
+def _looked_for() -> tuple[ctypes.CDLL | None, Message | None]:
     if os.environ.get(OFF) == "no":
-        return None, f"{OFF}=no"
+        return None, Message("general.native_off", variable=OFF)
     machine = platform.machine()
     path = made_for(machine)
     if not path.exists():
-        return None, f"no code was made for {machine}"
+        return None, Message("general.native_missing", machine=machine)
     stamp = stamp_of(path)
     if stamp.exists() and stamp.read_text().partition("\n")[0] != sources_digest():
-        return None, f"{path.name} was made from other sources than those here: run `make native`"
+        return None, Message("general.native_outdated", file=path.name)
     try:
-        return ctypes.CDLL(str(path)), ""
+        return ctypes.CDLL(str(path)), None
     except OSError as error:
-        return None, f"{error}"
+        return None, Message.of_text(str(error))

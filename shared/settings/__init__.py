@@ -11,12 +11,13 @@ Which settings there are, and what must fit together, is each program's own.
 """
 
 from shared.settings.fields import check_group, nearest, setting, shown
-from shared.settings.file import Form
+from shared.settings.file import COMMAND_LINE, Form
 from shared.settings.renamed import Renamed
 from shared.settings.secrets import refuse_password
 from shared.settings.texts import check_network, name_server
 
 __all__ = [
+    "COMMAND_LINE",
     "Form",
     "Renamed",
     "check_group",

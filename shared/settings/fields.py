@@ -15,17 +15,18 @@ from functools import cache
 from typing import Any, Final, TypeVar, cast
 
 from shared.errors import SettingError
+from shared.messages import Message
 
 __all__ = ["check_group", "nearest", "setting", "shown"]
 
 _Value = TypeVar("_Value")
 _Group = TypeVar("_Group")
 
-_WORDS: Final = {
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    str: "a text in quotes",
+_KINDS: Final = {
+    int: "settings_errors.whole",
+    float: "settings_errors.number",
+    bool: "settings_errors.flag",
+    str: "settings_errors.text",
 }
 
 
@@ -58,7 +59,11 @@ def check_group(group: type[_Group], prefix: str, values: Mapping[str, object]) 
     checked = {}
     for name, value in values.items():
         if name not in fields:
-            raise SettingError(f"{prefix}.{name}: unknown setting{nearest(name, fields, prefix)}")
+            raise SettingError(
+                "settings_errors.unknown_setting",
+                name=f"{prefix}.{name}",
+                remedy=nearest(name, fields, prefix),
+            )
         checked[name] = _checked(f"{prefix}.{name}", value, kinds[name], fields[name])
     return group(**checked)
 
@@ -70,14 +75,14 @@ def _declared(group: type) -> tuple[Mapping[str, Any], Mapping[str, dataclasses.
     return typing.get_type_hints(group), fields
 
 
-def nearest(name: str, known: Iterable[str], prefix: str = "") -> str:
-    """Return `; did you mean x?` for a name that somebody mistyped, or what is known."""
+def nearest(name: str, known: Iterable[str], prefix: str = "") -> Message:
+    """Return `did you mean x?` for a name that somebody mistyped, or what is known."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     dot = f"{prefix}." if prefix else ""
     if close:
-        return f"; did you mean {dot}{close[0]}?"
-    return f"; known are {', '.join(dot + each for each in names)}"
+        return Message("general.did_you_mean", name=f"{dot}{close[0]}")
+    return Message("general.known", known=tuple(dot + each for each in names))
 
 
 def shown(value: object) -> str:
@@ -92,21 +97,21 @@ def shown(value: object) -> str:
 
 
 def _checked(name: str, value: object, kind: object, field: dataclasses.Field[Any]) -> object:
-    default = f"the default is {shown(field.default)}"
+    given = {"name": name, "value": shown(value), "default": shown(field.default)}
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if kind == tuple[str, ...]:
         if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-            raise SettingError(f"{name} = {shown(value)}: must be a list of texts; {default}")
+            raise SettingError("settings_errors.texts", **given)
         return tuple(value)
     wanted = cast("type", kind)
     if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-        raise SettingError(f"{name} = {shown(value)}: must be {_WORDS[wanted]}; {default}")
+        raise SettingError(_KINDS[wanted], **given)
     if isinstance(value, int | float) and wanted is not bool:
         about = field.metadata
-        unit = f" {about['unit']}"
-        if about["least"] is not None and not value >= about["least"]:
-            raise SettingError(f"{name} = {value}: must be >= {about['least']}{unit}; {default}")
-        if about["most"] is not None and not value <= about["most"]:
-            raise SettingError(f"{name} = {value}: must be <= {about['most']}{unit}; {default}")
+        least, most, unit = about["least"], about["most"], about["unit"]
+        if least is not None and not value >= least:
+            raise SettingError("settings_errors.too_small", least=least, unit=unit, **given)
+        if most is not None and not value <= most:
+            raise SettingError("settings_errors.too_large", most=most, unit=unit, **given)
     return value

@@ -10,7 +10,7 @@ import dataclasses
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from shared.errors import SettingError
 from shared.settings.fields import check_group, nearest, shown
@@ -18,7 +18,10 @@ from shared.settings.merge import merged
 from shared.settings.renamed import Renamed, rename
 from shared.settings.secrets import refuse_secret
 
-__all__ = ["Form"]
+__all__ = ["COMMAND_LINE", "Form"]
+
+COMMAND_LINE: Final = "the command line"
+"""Where `Form.given` says that a setting was set by `--set`."""
 
 Values = dict[str, dict[str, object]]
 
@@ -77,7 +80,9 @@ class Form:
         except FileNotFoundError:
             text = self.documented(given)
         except (OSError, UnicodeError) as error:
-            raise SettingError(f"{path}: cannot be read ({error})") from error
+            raise SettingError(
+                "settings_errors.unreadable", path=str(path), reason=str(error)
+            ) from error
         values = self._parsed(text, path)
         rename(values, self._renamed, str(path))
         return text, self._checked(values)
@@ -85,8 +90,11 @@ class Form:
     def _checked(self, values: Values) -> dict[str, Any]:
         for group in values:
             if group not in self._groups:
-                message = f"{group}: unknown group of settings{nearest(group, self._groups)}"
-                raise SettingError(message)
+                raise SettingError(
+                    "settings_errors.unknown_group",
+                    group=group,
+                    remedy=nearest(group, self._groups),
+                )
         return {
             name: check_group(kind, name, values.get(name, {}))
             for name, kind in self._groups.items()
@@ -104,9 +112,7 @@ class Form:
             one: Values = {}
             self._override(one, override)
             rename(one, self._renamed, f"--set {override}")
-            found |= {
-                f"{group}.{key}": "the command line" for group, keys in one.items() for key in keys
-            }
+            found |= {f"{group}.{key}": COMMAND_LINE for group, keys in one.items() for key in keys}
         return found
 
     def refuse_secrets(self, overrides: Iterable[str], file: str) -> None:
@@ -163,23 +169,31 @@ class Form:
             text = path.read_text("utf-8")
         except FileNotFoundError:
             if must_exist:
-                raise SettingError(f"{path}: no such file; --config names a TOML file") from None
+                raise SettingError("settings_errors.no_such_file", path=str(path)) from None
             return {}
         except (OSError, UnicodeError) as error:
-            raise SettingError(f"{path}: cannot be read ({error})") from error
+            raise SettingError(
+                "settings_errors.unreadable", path=str(path), reason=str(error)
+            ) from error
         return self._parsed(text, path)
 
     def _parsed(self, text: str, path: Path) -> Values:
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise SettingError(f"{path}: is not TOML: {error}") from error
+            raise SettingError(
+                "settings_errors.not_toml", path=str(path), reason=str(error)
+            ) from error
         for name, group in values.items():
             if not isinstance(group, dict):
                 first, second, *_ = self._groups
                 raise SettingError(
-                    f"{path}: {name} stands outside a group; settings stand under [{first}], "
-                    f"[{second}] and so on{nearest(name, self._groups)}"
+                    "settings_errors.outside_group",
+                    path=str(path),
+                    name=name,
+                    first=first,
+                    second=second,
+                    remedy=nearest(name, self._groups),
                 )
         return values
 
@@ -187,7 +201,7 @@ class Form:
         name, equals, value = text.partition("=")
         group, dot, key = name.strip().partition(".")
         if not (equals and dot and key):
-            raise SettingError(f"--set {text}: must be group.name=value, as {self._example}")
+            raise SettingError("settings_errors.override", text=text, example=self._example)
         try:
             parsed: object = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:

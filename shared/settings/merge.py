@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from shared.errors import SettingError
+from shared.messages import Message
 from shared.settings.fields import shown
 
 __all__ = ["merged"]
@@ -47,15 +48,12 @@ def merged(text: str, given: Given, place: str) -> str:
     except tomllib.TOMLDecodeError:
         good = False
     if not good:
-        asked = "; ".join(
-            f"{name} = {shown(value)} under [{group}]"
+        lines_to_write = tuple(
+            Message("settings_errors.line_of_group", line=f"{name} = {shown(value)}", group=group)
             for group, values in given.items()
             for name, value in values.items()
         )
-        raise SettingError(
-            f"{place}: is written in a way that cannot be changed line by line; write there "
-            f"yourself: {asked}"
-        )
+        raise SettingError("settings_errors.cannot_be_merged", path=place, lines=lines_to_write)
     return changed
 
 
@@ -63,7 +61,7 @@ def _read(text: str, place: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingError(f"{place}: is not TOML: {error}") from error
+        raise SettingError("settings_errors.not_toml", path=place, reason=str(error)) from error
 
 
 def _write(lines: list[str], group: str, name: str, value: object) -> None:

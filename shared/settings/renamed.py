@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from shared.errors import SettingError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.settings.fields import shown
 
 __all__ = ["Renamed", "rename"]
@@ -26,11 +27,9 @@ class Renamed:
     until: str
 
     @property
-    def text(self) -> str:
-        """Return the sentence for a person: both names, and until when the old one is read."""
-        return (
-            f"{self.old} is called {self.new} now; the old name is read until release {self.until}"
-        )
+    def message(self) -> Message:
+        """Return both names, and until when the old one is read, for a person."""
+        return Message("settings_errors.renamed", old=self.old, new=self.new, until=self.until)
 
 
 def rename(values: Values, renamed: Iterable[Renamed], place: str) -> list[Renamed]:
@@ -51,8 +50,12 @@ def rename(values: Values, renamed: Iterable[Renamed], place: str) -> list[Renam
         target = values.setdefault(new_group, {})
         if target.setdefault(new_name, value) != value:
             raise SettingError(
-                f"{place}: {one.old} = {shown(value)} and {one.new} = {shown(target[new_name])} "
-                f"are one setting; remove {one.old}, the old name"
+                "settings_errors.both_names",
+                place=place,
+                old=one.old,
+                old_value=shown(value),
+                new=one.new,
+                new_value=shown(target[new_name]),
             )
         found.append(one)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qs, urlsplit
 
 from shared.errors import SettingError
+from shared.messages import Message
 
 __all__ = ["refuse_password", "refuse_secret"]
 
@@ -18,13 +19,16 @@ def refuse_secret(value: object, name: str, *, secret: bool, file: str) -> None:
     file: where it is to stand. Raises SettingError.
     """
     text = value if isinstance(value, str) else ""
-    refuse_password(text, f"--set {name}", f"{name} in {file}")
+    place = Message("settings_errors.in_file", name=name, file=file)
+    refuse_password(text, f"--set {name}", place)
     if secret and text and urlsplit(text).scheme.partition("+")[0] not in DATABASES:
-        raise SettingError(_refusal(f"--set {name}", "is a secret", f"{name} in {file}"))
+        raise SettingError(
+            "settings_errors.secret_in_arguments", option=f"--set {name}", instead=place
+        )
 
 
-def refuse_password(text: str, what: str, instead: str) -> None:
-    """Refuse a URL that holds a password. what: where it was typed; instead: where it belongs.
+def refuse_password(text: str, option: str, instead: str | Message) -> None:
+    """Refuse a URL that holds a password. option: where it was typed; instead: where it belongs.
 
     Raises SettingError, which does not repeat it.
     """
@@ -34,8 +38,4 @@ def refuse_password(text: str, what: str, instead: str) -> None:
     except ValueError:
         return
     if found:
-        raise SettingError(_refusal(what, "holds a password", instead))
-
-
-def _refusal(what: str, why: str, instead: str) -> str:
-    return f"{what}: {why}, and every user of this machine can read command lines; use {instead}"
+        raise SettingError("settings_errors.password_in_arguments", option=option, instead=instead)

@@ -23,9 +23,7 @@ def name_server(text: str, name: str) -> tuple[str, int]:
     except ValueError:
         good = False
     if not good:
-        raise SettingError(
-            f'{name} has "{text}": must be address:port, as 127.0.0.1:5353 or [::1]:53'
-        )
+        raise SettingError("settings_errors.name_server", name=name, value=text)
     return address, int(port)
 
 
@@ -34,4 +32,6 @@ def check_network(text: str, name: str) -> None:
     try:
         ipaddress.ip_network(text)
     except ValueError as error:
-        raise SettingError(f'{name} has "{text}": {error}; write it as 127.0.0.0/8') from error
+        raise SettingError(
+            "settings_errors.network", name=name, value=text, reason=str(error)
+        ) from error

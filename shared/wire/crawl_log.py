@@ -93,29 +93,26 @@ def decode_name(line: bytes) -> LogName:
     text = line.decode("ascii", "replace").removesuffix("\r")
     agent, _, minute = text.rpartition(".")
     if not _STAMP.fullmatch(minute):
-        raise LineError(1, "must be AGENT.yyyymmddHHMM, then gzip of the log lines")
+        raise LineError(1, "lists.log_name")
     try:
         check_agent_name(agent)
     except FormatError as error:
-        raise LineError(1, str(error)) from error
+        raise LineError(1, error.message) from error
     try:
         check_minute(minute)
     except FormatError as error:
-        raise LineError(1, str(error), Fault.TIME) from error
+        raise LineError(1, error.message, Fault.TIME) from error
     return LogName(agent, minute)
 
 
 def check_minute(minute: str) -> str:
     """Return the minute of a log's name; raises FormatError where the calendar has none such."""
     if not _STAMP.fullmatch(minute):
-        raise FormatError(f"log time {minute!r}: must be yyyymmddHHMM, 12 digits", Fault.TIME)
+        raise FormatError("lists.log_time", Fault.TIME, minute=minute)
     try:
         _moment(minute)
     except ValueError as error:
-        raise FormatError(
-            f"log time {minute}: the calendar has no such minute; must be yyyymmddHHMM, UTC",
-            Fault.TIME,
-        ) from error
+        raise FormatError("lists.no_such_minute", Fault.TIME, minute=minute) from error
     return minute
 
 
@@ -145,7 +142,7 @@ def request_line(
 ) -> bytes:
     """Return the line of one request with its LF; see `LogLine`."""
     if request_bytes < 0 or response_bytes < 0 or elapsed_ms < 0:
-        raise FormatError(f"log line of {url[:80]!r} has a negative number")
+        raise FormatError("lists.negative_number", url=url[:80])
     return b'"%b",%d,%d,%d,"%b"\n' % (
         _quoted(url.encode("utf-8", "surrogateescape")),
         request_bytes,
@@ -173,11 +170,7 @@ def decode_line(number: int, line: bytes) -> LogLine | Comment:
         return Comment(line[1:].decode("utf-8", "surrogateescape"))
     match = _LINE.fullmatch(line)
     if match is None:
-        raise LineError(
-            number,
-            'must be "URL",request-bytes,response-bytes,ms,"headers"; '
-            f"got {line[:60].decode('latin-1')!a}",
-        )
+        raise LineError(number, "lists.log_line", line=line[:60].decode("latin-1"))
     groups = match.groupdict()
     url = groups["url"] if groups["url"] is not None else groups["url_"]
     headers = groups["head"] if groups["head"] is not None else groups["head_"]
@@ -204,7 +197,8 @@ def _unescape(number: int, quoted: bytes) -> bytes:
         if match[1] is not None:
             return bytes.fromhex(match[1].decode())
         if match[2] not in _LONG:
-            raise LineError(number, f"unknown escape \\{ascii(match[2].decode('latin-1'))[1:-1]}")
+            escape = ascii(match[2].decode("latin-1"))[1:-1]
+            raise LineError(number, "lists.unknown_escape", escape=escape)
         return _LONG[match[2]]
 
     return _UNESCAPE.sub(plain, quoted)

@@ -33,7 +33,7 @@ class Fields:
     def __init__(self, value: object, place: Place = "") -> None:
         """Raises FormatError where it is no object."""
         if not isinstance(value, dict):
-            raise FormatError(f"{place or 'body'}: is no object")
+            raise FormatError("json_fields.object", place=place or "body")
         self._values: dict[str, object] = value
         self._place = place
 
@@ -41,7 +41,7 @@ class Fields:
         """Return a field that must be there."""
         value = self._values.get(name, _MISSING)
         if value is _MISSING:
-            raise FormatError(f"{self._at(name)}: is missing")
+            raise FormatError("json_fields.missing", place=self._at(name))
         return read(value, self._at(name))
 
     def get(self, name: str, read: Read[T], default: T) -> T:
@@ -63,7 +63,7 @@ def json_fields(body: bytes) -> Fields:
     try:
         value = json.loads(body.decode())
     except (ValueError, RecursionError) as error:  # not UTF-8, no JSON, or too deep
-        raise FormatError(f"body: is no JSON ({error})") from error
+        raise FormatError("json_fields.json", reason=str(error)) from error
     return Fields(value)
 
 
@@ -72,9 +72,11 @@ def whole(least: int, end: int) -> Read[int]:
 
     def read(value: object, place: Place) -> int:
         if type(value) is not int:
-            raise FormatError(f"{place}: is no whole number")
+            raise FormatError("json_fields.whole", place=place)
         if not least <= value < end:
-            raise FormatError(f"{place}: {value} is not from {least} to {end - 1}")
+            raise FormatError(
+                "json_fields.whole_range", place=place, value=value, least=least, most=end - 1
+            )
         return value
 
     return read
@@ -85,14 +87,14 @@ def number(*, least: float = -math.inf, above: float = -math.inf, most: float) -
 
     def read(value: object, place: Place) -> float:
         if type(value) is not int and type(value) is not float:
-            raise FormatError(f"{place}: is no number")
+            raise FormatError("json_fields.number", place=place)
         # An endless one is refused by all three; a whole one may be longer than any other number.
         if not (least <= value <= most and value > above) or value == math.inf:
-            raise FormatError(f"{place}: {value!r:.40} is out of range")
+            raise FormatError("json_fields.number_range", place=place, value=f"{value!r:.40}")
         try:
             return float(value)
         except OverflowError as error:
-            raise FormatError(f"{place}: is too long a number") from error
+            raise FormatError("json_fields.long_number", place=place) from error
 
     return read
 
@@ -102,15 +104,17 @@ def text(most_chars: int, pattern: str = "") -> Read[str]:
 
     def read(value: object, place: Place) -> str:
         if not isinstance(value, str):
-            raise FormatError(f"{place}: is no text")
+            raise FormatError("json_fields.text", place=place)
         if len(value) > most_chars:
-            raise FormatError(f"{place}: has {len(value)} characters, more than {most_chars}")
+            raise FormatError(
+                "json_fields.long_text", place=place, length=len(value), most=most_chars
+            )
         try:
             value.encode()
         except UnicodeEncodeError as error:  # half a character: nobody could write it down
-            raise FormatError(f"{place}: is no text that can be written") from error
+            raise FormatError("json_fields.surrogate", place=place) from error
         if pattern and not re.fullmatch(pattern, value):
-            raise FormatError(f"{place}: {value[:60]!r} is none")
+            raise FormatError("json_fields.form", place=place, value=value[:60])
         return value
 
     return read
@@ -121,7 +125,7 @@ def one_of(words: Sequence[N]) -> Read[N]:
 
     def read(value: object, place: Place) -> N:
         if value not in words:
-            raise FormatError(f"{place}: is none of {', '.join(words)}")
+            raise FormatError("json_fields.word", place=place, words=tuple(words))
         return cast("N", value)
 
     return read
@@ -132,9 +136,9 @@ def listed(read_one: Read[T], most: int) -> Read[list[T]]:
 
     def read(value: object, place: Place) -> list[T]:
         if not isinstance(value, list):
-            raise FormatError(f"{place}: is no list")
+            raise FormatError("json_fields.list", place=place)
         if len(value) > most:
-            raise FormatError(f"{place}: has {len(value)} items, more than {most}")
+            raise FormatError("json_fields.long_list", place=place, length=len(value), most=most)
         items: list[Any] = value
         return [read_one(item, f"{place}.{at}") for at, item in enumerate(items)]
 

@@ -13,6 +13,7 @@ from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
 from shared.errors import Fault, FormatError, LimitError
+from shared.messages import Message
 
 __all__ = ["compress", "decompress", "split_lines", "too_long"]
 
@@ -63,9 +64,10 @@ def decompress(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[bytes]:
                 piece = unpacker.decompress(data, CHUNK_BYTES)
             except _GZIP_ERROR as error:
                 raise FormatError(
-                    f"body is not valid gzip after {decoded_bytes} decoded bytes ({error}); "
-                    "it was damaged on the way: send it again",
+                    "lists.damaged_gzip",
                     Fault.DAMAGED_GZIP,
+                    decoded=decoded_bytes,
+                    reason=str(error),
                 ) from error
             decoded_bytes += len(piece)
             if decoded_bytes > limit_bytes:
@@ -78,9 +80,7 @@ def decompress(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[bytes]:
     if head:
         raise _cut_short(decoded_bytes)
     if not begun:
-        raise FormatError(
-            "body is empty; an empty list is the gzip of nothing, 20 bytes", Fault.EMPTY_BODY
-        )
+        raise FormatError("lists.empty_body", Fault.EMPTY_BODY)
     while not unpacker.eof:
         # What the last input still holds back; no progress means that the end is missing.
         piece = unpacker.decompress(b"", CHUNK_BYTES)
@@ -99,29 +99,16 @@ def _begins_member(data: bytes) -> bool:
 
 def _no_member(decoded_bytes: int, *, begun: bool) -> FormatError:
     if not begun:
-        return FormatError(
-            "body is not valid gzip: it does not begin with 1f 8b 08; send gzip(lines) as the body "
-            "itself",
-            Fault.NOT_GZIP,
-        )
-    return FormatError(
-        f"gzip body goes on behind its end, after {decoded_bytes} decoded bytes, with bytes that "
-        "begin no other member; send gzip(lines) and nothing else",
-        Fault.TRAILING_GARBAGE,
-    )
+        return FormatError("lists.not_gzip", Fault.NOT_GZIP)
+    return FormatError("lists.trailing_garbage", Fault.TRAILING_GARBAGE, decoded=decoded_bytes)
 
 
 def _cut_short(decoded_bytes: int) -> FormatError:
-    return FormatError(
-        f"gzip body ends early, after {decoded_bytes} decoded bytes; send it again",
-        Fault.TRUNCATED_GZIP,
-    )
+    return FormatError("lists.truncated_gzip", Fault.TRUNCATED_GZIP, decoded=decoded_bytes)
 
 
 def _too_large(limit_bytes: int) -> LimitError:
-    return LimitError(
-        f"body decodes to more than {limit_bytes} bytes; send it in smaller parts", Fault.TOO_LARGE
-    )
+    return LimitError("lists.decoded_too_large", Fault.TOO_LARGE, limit=limit_bytes)
 
 
 def split_lines(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[tuple[int, bytes]]:
@@ -147,4 +134,5 @@ def split_lines(chunks: Iterable[bytes], *, limit_bytes: int) -> Iterator[tuple[
 
 def too_long(number: int, limit_bytes: int) -> LimitError:
     """Return the error for a line over its limit."""
-    return LimitError(f"line {number}: longer than {limit_bytes} bytes", Fault.LONG_LINE)
+    problem = Message("lists.long_line", limit=limit_bytes)
+    return LimitError("lists.line", Fault.LONG_LINE, line=number, problem=problem)

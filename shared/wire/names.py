@@ -21,10 +21,7 @@ _NAME: Final = re.compile(r"[a-z0-9.-]{1,253}")
 def check_agent_name(name: str) -> str:
     """Return the name; raises FormatError where it is none."""
     if not _NAME.fullmatch(name):
-        raise FormatError(
-            f"agent name {ascii(name[:80])[1:-1]!r}: must be 1 to 253 of a-z 0-9 . and -; "
-            "use the machine's host name"
-        )
+        raise FormatError("lists.agent_name", name=name[:80])
     return name
 
 

@@ -131,8 +131,11 @@ def _number(name: str, value: str) -> int | None:
         return None
     if len(value) > NUMBER_DIGITS:
         raise FormatError(
-            f"#{name}={value[:NUMBER_DIGITS]}...: has {len(value)} digits, and a list's numbers "
-            f"have {NUMBER_DIGITS} at most"
+            "lists.long_number",
+            name=name,
+            value=value[:NUMBER_DIGITS],
+            digits=len(value),
+            most=NUMBER_DIGITS,
         )
     return int(value)
 

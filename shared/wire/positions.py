@@ -22,10 +22,7 @@ def read_position(latitude: float, longitude: float) -> Position:
     """Return a position to a hundredth of a degree, about a kilometre. Raises FormatError."""
     for name, value, most in (("latitude", latitude, 90), ("longitude", longitude, 180)):
         if not (math.isfinite(value) and -most <= value <= most):
-            raise FormatError(
-                f"{name} = {value:g}: must be -{most} to {most} degrees, as 35.03 and 135.78 of "
-                "Kyoto"
-            ).about(name)
+            raise FormatError("lists.position_range", name=name, value=value, most=most).about(name)
     return Position(round(latitude, 2), round(longitude, 2))
 
 
@@ -40,7 +37,5 @@ def position_of_text(text: str) -> Position | None:
     try:
         latitude, longitude = map(float, words)
     except ValueError as error:
-        raise FormatError(
-            f"position {text[:40]!a}: must be two numbers, degrees north and east, as 35.03 135.78"
-        ) from error
+        raise FormatError("lists.position", text=text[:40]) from error
     return read_position(latitude, longitude)

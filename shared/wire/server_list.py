@@ -69,11 +69,11 @@ def encode_line(line: ListLine) -> bytes:
             )
         case MaxTransfer(pages):
             if pages < 0:
-                raise FormatError(f"MaxTransfer = {pages}: must be >= 0; 0 means all pages")
+                raise FormatError("lists.max_transfer", pages=pages)
             return b"#MaxTransfer=%d\n" % pages
         case Comment(text):
             if _max_transfer(text) is not None:
-                raise FormatError(f"comment {text!r} reads as a directive; send a MaxTransfer")
+                raise FormatError("lists.comment_is_directive", text=text)
             return b"#" + text_bytes(text, "comment", forbidden="\n") + b"\n"
 
 
@@ -96,12 +96,12 @@ def decode_line(number: int, line: bytes) -> ListLine:
         pages = _max_transfer(text[1:])
         return Comment(text[1:]) if pages is None else MaxTransfer(pages)
     if not text:
-        raise LineError(number, "empty; a line is a URL, or begins with '#'")
+        raise LineError(number, "lists.empty_line")
     url, tab, referer = text.partition("\t")
     if not url:
-        raise LineError(number, "begins with a tab; a URL comes first")
+        raise LineError(number, "lists.tab_first")
     if "\t" in referer:
-        raise LineError(number, "two tabs; a line is URL, or URL tab referer")
+        raise LineError(number, "lists.two_tabs")
     return UrlLine(url, referer if tab else None)
 
 
@@ -120,9 +120,9 @@ def _max_transfer(comment: str) -> int | None:
 
 def _text(text: str, what: str, *, forbidden: str, empty: bool = False) -> bytes:
     if not text and not empty:
-        raise FormatError(f"{what} is empty")
+        raise FormatError("lists.empty_text", what=what)
     if what == "URL" and text.startswith("#"):
-        raise FormatError(f"{what} {text[:80]!r} begins with '#', which would make it a comment")
+        raise FormatError("lists.reads_as_comment", url=text[:80])
     return text_bytes(text, what, forbidden=forbidden)
 
 
@@ -130,5 +130,7 @@ def text_bytes(text: str, what: str, *, forbidden: str) -> bytes:
     """Return the bytes of a text on a line; raises FormatError for a character that ends it."""
     for character in forbidden:
         if character in text:
-            raise FormatError(f"{what} {text[:80]!r} holds {character!r}, which ends it")
+            raise FormatError(
+                "lists.forbidden_character", what=what, text=text[:80], character=character
+            )
     return text.encode("utf-8", "surrogateescape")

@@ -116,7 +116,7 @@ def _sending_limits(at: Fields) -> SendingLimits:
 
 def _window(value: object, place: Place) -> tuple[int, int]:
     if not isinstance(value, list) or len(value) != 2:
-        raise FormatError(f"{place}: is no pair of minutes")
+        raise FormatError("json_fields.minutes", place=place)
     return _minute(value[0], f"{place}.0"), _minute(value[1], f"{place}.1")
 
 

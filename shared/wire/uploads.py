@@ -119,7 +119,7 @@ def digest_file(file: BinaryIO, size_bytes: int) -> FileDigests:
         while left:
             data = file.read(min(left, _READ_BYTES))
             if not data:
-                raise FormatError(f"the file ends before its {size_bytes} bytes")
+                raise FormatError("archive_files.file_shorter", size=size_bytes)
             whole.update(data)
             block.update(data)
             left -= len(data)
@@ -137,17 +137,12 @@ def write_metadata(values: Mapping[str, bytes]) -> str:
 def read_metadata(header: str) -> dict[str, bytes]:
     """Return what a header `Upload-Metadata` says. Raises FormatError."""
     if len(header) > METADATA_MOST:
-        raise FormatError(
-            f"Upload-Metadata of {len(header)} characters: at most {METADATA_MOST} are read"
-        )
+        raise FormatError("archive_files.long_metadata", length=len(header), most=METADATA_MOST)
     values: dict[str, bytes] = {}
     for pair in filter(None, (part.strip() for part in header.split(","))):
         key, _, encoded = pair.partition(" ")
         if not _KEY.fullmatch(key) or key in values:
-            raise FormatError(
-                f"Upload-Metadata {key[:64]!r}: a key is 1 to 64 printable ASCII characters and "
-                "comes once"
-            )
+            raise FormatError("archive_files.metadata_key", key=key[:64])
         values[key] = _base64(encoded.strip(), f"Upload-Metadata {key}")
     return values
 
@@ -163,13 +158,16 @@ def read_checksum(header: str) -> tuple[str, bytes]:
     algorithm, _, encoded = header.strip().partition(" ")
     if algorithm not in CHECKSUMS:
         raise FormatError(
-            f"Upload-Checksum {algorithm[:20]!r}: must be one of {', '.join(CHECKSUMS)}"
+            "archive_files.checksum_algorithm", algorithm=algorithm[:20], known=CHECKSUMS
         )
     digest = _base64(encoded.strip(), "Upload-Checksum")
     expected = hashlib.new(algorithm, usedforsecurity=False).digest_size
     if len(digest) != expected:
         raise FormatError(
-            f"Upload-Checksum: {algorithm} has {expected} bytes, {len(digest)} were sent"
+            "archive_files.checksum_length",
+            algorithm=algorithm,
+            expected=expected,
+            sent=len(digest),
         )
     return algorithm, digest
 
@@ -181,8 +179,12 @@ def split_blocks(joined: bytes, size_bytes: int) -> tuple[bytes, ...]:
         return ()
     if len(joined) != count * DIGEST_BYTES:
         raise FormatError(
-            f"blocks of {len(joined)} bytes: {size_bytes} bytes are {count} blocks of "
-            f"{block_bytes_of(size_bytes)}, so {count * DIGEST_BYTES} bytes were expected"
+            "archive_files.block_digests",
+            sent=len(joined),
+            size=size_bytes,
+            count=count,
+            block=block_bytes_of(size_bytes),
+            expected=count * DIGEST_BYTES,
         )
     return tuple(
         joined[start : start + DIGEST_BYTES] for start in range(0, len(joined), DIGEST_BYTES)
@@ -198,4 +200,4 @@ def _base64(text: str, what: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise FormatError(f"{what}: {text[:40]!r} is no base64") from error
+        raise FormatError("archive_files.base64", header=what, text=text[:40]) from error

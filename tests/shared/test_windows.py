@@ -236,8 +236,8 @@ def test_holidays_of_weeks_end() -> None:
     [
         ("sat", "must be days and hours"),
         ("sat 02:00-08:00 always", "must be days and hours"),
-        ("caturday always", '"caturday": is no day'),
-        ("2026-02-30 always", "is no day"),
+        ("caturday always", '"caturday": not a day'),
+        ("2026-02-30 always", "not a day"),
         ("2026-01-02..2026-01-01 always", "must end 0 to 399 days after it begins"),
         ("2026-01-01..2027-12-31 always", "must end 0 to 399 days"),
         ("sat 08:00", "must be HH:MM-HH:MM"),

@@ -33,6 +33,7 @@ from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages import Outcome
 from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
 from shared.archive.http_block import status_code
+from shared.messages import Message
 
 __all__ = ["CurlFetcher"]
 
@@ -48,7 +49,7 @@ class CurlFetcher:
         self,
         options: FetchOptions,
         may_fetch: Callable[[], bool],
-        refusal: Callable[[str], str | None],
+        refusal: Callable[[str], Message | None],
         clock: Clock,
         held: HeldBytes | None = None,
     ) -> None:
@@ -198,9 +199,9 @@ class CurlFetcher:
             try:
                 reason = self._refusal(request.address)
             except ValueError:
-                reason = f"{request.address[:60]!a} is no address"
+                return "forbidden_address", f"{request.address[:60]!a} is no address"
             if reason is not None:
-                return "forbidden_address", reason
+                return "forbidden_address", str(reason)
         return None, ""
 
     def _may_send(self, slot: Slot, address: str) -> bool:

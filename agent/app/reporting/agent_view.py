@@ -163,7 +163,7 @@ class AgentView:
                 name: KindRow(one.links, one.pages, one.missing)
                 for name, one in session.crawl.kinds.by_name.items()
             },
-            renamed=tuple(one.text for one in parts.renamed.found),
+            renamed=tuple(str(one.message) for one in parts.renamed.found),
             wrong=self._wrong(talk, stuck, failures),
             stuck=stuck,
         )

@@ -1,4 +1,4 @@
-"""Values and ranges of settings as people read them, beside what TOML writes.
+"""Values, ranges and meanings of settings as people read them, beside what TOML writes.
 
 A length of time, an amount of bytes and what is empty are said in words; anything else is as
 readable as TOML writes it.
@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Final
 
 from manager.console.figures import GAP, amount, count, duration, speed
-from manager.console.language import _, pgettext
+from manager.console.language import _, current, pgettext
 from manager.settings import SettingLine
 from shared.frozen import frozen
+from shared.messages.catalogue import setting_meaning
+from shared.settings import COMMAND_LINE
 
-__all__ = ["ShownSetting", "ShownValue", "shown_setting"]
+__all__ = ["ShownSetting", "ShownValue", "shown_meaning", "shown_setting"]
 
 EMPTY: Final = ('""', "[]")
 MEASURES: Final = ("s", "days", "bytes", "bytes/s")
@@ -29,12 +31,17 @@ class ShownValue:
 
 @frozen
 class ShownSetting:
-    """A setting. default: None: it is the value. allowed: from least to most; "": anything."""
+    """A setting. default: None: it is the value. allowed: from least to most; "": anything.
+
+    source: where it is set; "": nowhere.
+    """
 
     line: SettingLine
     value: ShownValue
     default: ShownValue | None
     allowed: str
+    source: str
+    meaning: str
 
 
 def shown_setting(line: SettingLine) -> ShownSetting:
@@ -48,7 +55,13 @@ def shown_setting(line: SettingLine) -> ShownSetting:
     if line.least is not None and line.most is not None:
         least, most = (_quantity(end, line.unit) for end in (line.least, line.most))
         allowed = _("%(least)s to %(most)s", least=least, most=most)
-    return ShownSetting(line, value, default, allowed)
+    source = _("the command line") if line.source == COMMAND_LINE else line.source
+    return ShownSetting(line, value, default, allowed, source, shown_meaning(line))
+
+
+def shown_meaning(line: SettingLine) -> str:
+    """Return what a setting means, in the language of this request."""
+    return setting_meaning(line.name, line.reason, current())
 
 
 def _value(written: str, unit: str) -> ShownValue:

@@ -11,7 +11,7 @@ from manager.console import figures
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
 from manager.console.listing import LISTED, Listing, read_listing
-from manager.console.messages.setting_values import shown_setting
+from manager.console.messages.setting_values import shown_meaning, shown_setting
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit
 from manager.operations.identity.managers import forget_manager, list_managers
@@ -61,7 +61,7 @@ def _rows(visit: Visit, listing: Listing) -> list[SettingLine]:
     rows = [
         line
         for line in setting_lines(visit.door.settings)
-        if text.lower() in f"{line.name} {line.reason}".lower()
+        if text.lower() in f"{line.name} {line.reason} {shown_meaning(line)}".lower()
         and group in ("", line.name.partition(".")[0])
         and (shown != "changed" or not line.is_default)
         and (shown != "secret" or line.secret)

@@ -167,20 +167,20 @@ def test_status_tells_units_that_failed_from_finished_ones(home: Home) -> None:
     write_status(home.status, replace(there, names_unanswered=2))
     out = prs(home, "status")[1]
     assert (
-        "0 of 5 units finished, 3 failed: 2 no such name (NXDOMAIN), 1 unreachable: no page came; "
+        "0 of 5 units finished, 3 failed: 2 no such name (NXDOMAIN), 1 unreachable; "
         "name servers do not answer about 2 hosts\n"
     ) in out
 
 
 def test_status_names_settings_under_old_names(home: Home) -> None:
     """With the new name, and until when the old one is read."""
-    write_status(home.status, replace(STATUS, renamed=tuple(one.text for one in RENAMED)))
+    write_status(home.status, replace(STATUS, renamed=tuple(str(one.message) for one in RENAMED)))
     out = prs(home, "status")[1]
     assert (
-        "settings: network.resolver is called naming.servers now; the old name is read until "
+        "settings: network.resolver was renamed to naming.servers; the old name is accepted until "
         "release 0.4\n"
     ) in out
-    assert "network.allowed_ranges is called naming.allowed_networks now" in out
+    assert "network.allowed_ranges was renamed to naming.allowed_networks" in out
 
 
 def test_a_status_of_the_version_before_is_read(home: Home) -> None:

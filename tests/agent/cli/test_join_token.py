@@ -70,11 +70,11 @@ def test_no_password_of_a_proxy_either(tmp_path: Path) -> None:
     secret = "http://me:s3cret@proxy.example.org:8080"
     done = enrol(tmp_path, "https://prsm.example.jp/", "--proxy", secret, typed="token")
     assert done.exit_code == 1
-    assert "--proxy: holds a password" in done.stderr
+    assert "--proxy: contains a password" in done.stderr
     assert "s3cret" not in done.stderr
     words = ["--home", str(tmp_path), "run", "--set", f'manager.proxy="{secret}"']
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 1
-    assert "--set manager.proxy: holds a password" in done.stderr
+    assert "--set manager.proxy: contains a password" in done.stderr
     assert "manager.proxy in prs.toml" in done.stderr
     assert "s3cret" not in done.stderr

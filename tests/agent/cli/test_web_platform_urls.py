@@ -26,7 +26,7 @@ CASES = (
 )
 SCHEME = re.compile(r": scheme (.+), only http and https are crawled")
 REASONS = (
-    ("credentials", "carries a user name or password"),
+    ("credentials", "has a user name or password"),
     ("length", "host name longer than"),
     ("label", "host name with a"),
     ("port", "must be 1 to 65535"),

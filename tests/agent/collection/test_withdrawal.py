@@ -20,6 +20,7 @@ from shared.archive.reader import iter_captures
 from shared.archive.recover import Recovery, recover_segment
 from shared.archive.verify import verify_segment
 from shared.archive.writer import SegmentWriter
+from shared.messages import Message
 from tests.manager.archived import page
 
 INFO = SegmentInfo(software="prsm/0", operator="test", contact="mailto:test@example.org")
@@ -152,7 +153,7 @@ def test_a_copy_that_is_not_whole_costs_nothing(
     name = collect(holdings, ("http://stays.example/a", AT_MS), ("http://gone.example/", AT_MS))
 
     def fails(draft: Path) -> Recovery:
-        return dataclasses.replace(recover_segment(draft), problem="0: zeros")
+        return dataclasses.replace(recover_segment(draft), problem=Message.of_text("0: zeros"))
 
     with monkeypatch.context() as patch, pytest.raises(HomeError, match="is not whole"):
         patch.setattr(withdrawal, "recover_segment", fails)

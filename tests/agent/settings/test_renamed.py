@@ -49,4 +49,4 @@ def test_new_files_have_new_names_only(tmp_path: Path) -> None:
 def test_old_names_are_read_no_longer_than_promised() -> None:
     """The release that refuses an old name is newer than this one; else remove the entry."""
     for one in RENAMED:
-        assert version_key(version()) < version_key(one.until), one.text
+        assert version_key(version()) < version_key(one.until), one.message

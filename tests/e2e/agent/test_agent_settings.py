@@ -98,7 +98,7 @@ def test_an_updated_agent_starts_with_the_settings_of_the_version_before(tmp_pat
         assert (first.old, first.new) == ("network.resolver", "naming.servers")
         assert (second.old, second.new) == ("network.allowed_ranges", "naming.allowed_networks")
         said = it.agent.prs("status")
-        assert "settings: network.resolver is called naming.servers now" in said
+        assert "settings: network.resolver was renamed to naming.servers" in said
         assert it.captures(), "pages were fetched by the name servers and ranges of the old names"
         path.write_text(text)
         it.until("a sync without", lambda: not it.manager.syncs[-1].renamed_settings)

@@ -193,4 +193,4 @@ def test_the_managers_batch_of_hosts(name_server: str) -> None:
     )
     assert [each.addresses for each in found] == [("2400::1",), ("133.9.1.1",), (), (), ()]
     assert [each.temporary for each in found] == [False, False, False, False, True]
-    assert "10.0.0.1" in found[2].failure
+    assert "10.0.0.1" in str(found[2].failure)

@@ -15,6 +15,7 @@ from agent.adapters.curl import CurlFetcher, FetchOptions
 from agent.adapters.held_bytes import HeldBytes
 from agent.pipeline.messages import Earlier
 from agent.pipeline.ports import FetchAnswer, FetchRequest
+from shared.messages import Message
 from tests.e2e.raw_server import Connection, RawServer
 
 pytestmark = pytest.mark.e2e
@@ -34,7 +35,7 @@ ENDED = 20.0  # seconds until a test gives up; never reached when things work
 async def fetching(
     options: FetchOptions = OPTIONS,
     may_fetch: Callable[[], bool] = lambda: True,
-    refusal: Callable[[str], str | None] = lambda _: None,
+    refusal: Callable[[str], Message | None] = lambda _: None,
 ) -> AsyncIterator[CurlFetcher]:
     fetcher = CurlFetcher(options, may_fetch, refusal, SystemClock())
     try:
@@ -346,10 +347,10 @@ def test_a_forbidden_address_is_not_connected_to() -> None:
     async def run() -> None:
         async with (
             RawServer(HELLO) as server,
-            fetching(refusal=lambda address: f"{address} is loopback") as fetcher,
+            fetching(refusal=lambda _: Message("naming.loopback")) as fetcher,
         ):
             answer = await get(fetcher, server.url())
-            assert (answer.outcome, answer.detail) == ("forbidden_address", "127.0.0.1 is loopback")
+            assert (answer.outcome, answer.detail) == ("forbidden_address", "loopback")
             assert server.connections == 0
 
     asyncio.run(run())

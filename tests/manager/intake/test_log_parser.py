@@ -178,7 +178,7 @@ def test_the_head_of_a_long_log_is_enough(tmp_path: Path) -> None:
         (gzip.compress(b'"http://x/",1,%d,3,"h"\n' % (10**12 + 1)), "line 2: 1000000000001", False),
         (b"not gzip at all", "not valid gzip", False),
         (gzip.compress(GOOD * 100)[:-9], "ends early", False),
-        (gzip.compress(GOOD) + b"more", "goes on behind its end", False),
+        (gzip.compress(GOOD) + b"more", "has more bytes behind its end", False),
         (b"", "body is empty", False),
         (gzip.compress(GOOD + b'"' + b"x" * LOG_LINE_LIMIT_BYTES + b"\n"), "line 3: longer", True),
         (gzip.compress(b"#" * 3_000_000), "line 2: longer", True),

@@ -9,8 +9,11 @@ from manager.naming import Names, resolve_due
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.hosts.hosts import import_hosts
 from manager.settings import NamingSettings
+from shared.messages import Message
 from shared.naming import HostAnswer
 from tests.manager.running import LOCAL, Running, running
+
+NOT_FOUND = Message("naming.no_address", name="b.example", reason=Message("naming.not_found"))
 
 
 class FakeNames(Names):
@@ -37,7 +40,7 @@ def test_answers_are_recorded(tmp_path: Path) -> None:
     good, bad = "http://a.example:80/", "http://b.example:80/"
     names = FakeNames({
         good: HostAnswer(good, ("133.9.1.1",), 300),
-        bad: HostAnswer(bad, failure="b.example has no address: Domain name not found"),
+        bad: HostAnswer(bad, failure=NOT_FOUND),
     })  # fmt: skip
     with running(tmp_path) as prsm:
         assert due(prsm, names) == 0

@@ -159,12 +159,12 @@ def test_a_negative_size_is_refused() -> None:
 @pytest.mark.parametrize(
     ("read", "data", "problem"),
     [
-        (read_links, b"a\tb\nab\n", "line 2: 'ab' must be target, tab, source"),
+        (read_links, b"a\tb\nab\n", "line 2: 'ab': must be target, tab, source"),
         (read_links, b"a\tb\tc\n", "line 1: source"),
-        (read_links, b"a\tb", "line 1: has no line end"),
-        (read_paths, b"/a\n/b", "line 2: has no line end"),
+        (read_links, b"a\tb", "line 1: no line end"),
+        (read_paths, b"/a\n/b", "line 2: no line end"),
         (read_paths, b"/a\r\n", "line 1: path"),
-        (read_paths, b"a\n", "line 1: path 'a' must begin with /"),
+        (read_paths, b"a\n", "line 1: path 'a': must begin with /"),
         (read_paths, b"/a\n\n", "line 2: path"),
         (read_paths, b"/" * 20_000 + b"\n", "line 1: longer than"),
         (read_paths, b"/\xff\n", "line 1: path"),

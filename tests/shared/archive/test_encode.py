@@ -181,7 +181,7 @@ def test_warcinfo_names_file_robot_operator_and_format() -> None:
 
 def test_warcinfo_refuses_a_second_line() -> None:
     """A setting cannot forge a field."""
-    with pytest.raises(FormatError, match="warcinfo operator"):
+    with pytest.raises(FormatError, match="field operator"):
         encode_warcinfo(replace(INFO, operator="a\r\nsoftware: b"), "X.warc.gz", NOON_MS)
 
 
@@ -207,12 +207,12 @@ IDENTICAL = Revisit("identical-payload-digest", "http://a.example/", NOON_MS)
         (replace(sample(), response_header=b"HTTP/1.1 200 OK\r\n"), "response header: must end"),
         (
             replace(sample(), response_header=b"HTTP/1.1 100 C\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"),
-            "hold no other",
+            "have no other",
         ),
         (replace(sample(), truncated=cast("Truncation", "tired")), "truncated = 'tired'"),
         (replace(sample(), payload_digest="sha256:00"), "the body has sha256:"),
-        (replace(sample(), extra={"warc-date": "x"}), "one of the writer's"),
-        (replace(sample(), extra={"a b": "x"}), "no field name"),
+        (replace(sample(), extra={"warc-date": "x"}), "the writer sets itself"),
+        (replace(sample(), extra={"a b": "x"}), "not a name of a field"),
         (replace(sample(), extra={"A": "x", "a": "y"}), "differ in case"),
         (replace(sample(), extra={"A": "x\r\nB: y"}), "one line"),
         (replace(sample(), extra={"A": ""}), "one line"),

@@ -138,7 +138,7 @@ def test_a_lost_sync_breaks_the_segment_for_good(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
-        with pytest.raises(SegmentBrokenError, match="recovery"):
+        with pytest.raises(SegmentBrokenError, match="recover it"):
             segment.commit()
     for call in (segment.commit, segment.seal, lambda: segment.append(encode_capture(sample()))):
         with pytest.raises(SegmentBrokenError):

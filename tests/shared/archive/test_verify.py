@@ -130,7 +130,7 @@ OTHER_BODY = segment([sample(1, b"<html>HELLO</html>")])
         (packed([*WHOLE[:2], WHOLE[2][:-2]]), "does not end with two line ends"),
         (packed([*WHOLE[:2], WHOLE[2][:-30]]), "bytes before its Content-Length"),
         (packed(WHOLE) + b"\0", "no gzip member begins here"),
-        (packed(WHOLE) + compress_member(b""), "something lies behind the last record"),
+        (packed(WHOLE) + compress_member(b""), "unexpected bytes behind the last record"),
         (packed(WHOLE[:1]) + compress_member(b"") + packed(WHOLE[1:]), "between two records"),
         (
             packed([*WHOLE[:2], WHOLE[2].replace(b"<html>hello", b"<html>hallo")]),
@@ -138,7 +138,7 @@ OTHER_BODY = segment([sample(1, b"<html>HELLO</html>")])
         ),
         (
             packed([*WHOLE[:2], WHOLE[2].replace(b"WARC-Payload-Digest", b"WARC-Payload-Degist")]),
-            "WARC-Payload-Digest missing, computed",
+            "WARC-Payload-Digest is missing, computed",
         ),
         (
             packed([WHOLE[0].replace(b"software: prsm", b"software: PRSM"), *WHOLE[1:]]),

@@ -29,7 +29,7 @@ def test_addresses_come_in_one_order() -> None:
     })  # fmt: skip
     found = resolve(zone)
     assert found.addresses == ("133.9.9.1", "133.9.10.1", "2400::1", "2400::2")
-    assert (found.host, found.ttl_s, found.failure) == (HOST, 300, "")
+    assert (found.host, found.ttl_s, found.failure) == (HOST, 300, None)
 
 
 def test_one_kind_is_enough() -> None:
@@ -48,10 +48,10 @@ def test_no_and_silence_are_told_apart() -> None:
     """A name that does not exist is an answer; silence about either kind may pass."""
     no = resolve(Zone())
     assert (no.addresses, no.temporary, no.forbidden) == ((), False, False)
-    assert "a.example has no address: Domain name not found" in no.failure
+    assert str(no.failure) == "a.example has no address: Domain name not found"
     silence = resolve(Zone({("a.example", "AAAA"): NoAnswerError("Timeout while contacting")}))
     assert (silence.addresses, silence.temporary) == ((), True)
-    assert "Timeout" in silence.failure
+    assert "Timeout" in str(silence.failure)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_one_forbidden_address_forbids_the_host(inside: str) -> None:
     found = resolve(Zone({("a.example", kind): [public, Record(inside, 60)]}))
     assert found.addresses == ()
     assert (found.forbidden, found.temporary) == (True, False)
-    assert str(ip_address(inside)) in found.failure
+    assert str(ip_address(inside)) in str(found.failure)
 
 
 def test_of_very_many_addresses_the_first_are_kept_and_all_judged() -> None:
@@ -93,7 +93,7 @@ def test_addresses_in_urls_are_judged_without_a_question() -> None:
     assert resolve(zone, "http://[2400::1]:8080/").addresses == ("2400::1",)
     for inside in ("192.168.1.1", "127.0.0.1", "[::ffff:a00:1]"):
         assert resolve(zone, f"http://{inside}:80/").forbidden
-    assert "192.168.0.0/16" in resolve(zone, "http://192.168.1.1:80/").failure
+    assert "192.168.0.0/16" in str(resolve(zone, "http://192.168.1.1:80/").failure)
     assert zone.asked == []
 
 

@@ -192,7 +192,7 @@ def test_what_is_no_answer_is_refused(body: bytes) -> None:
 
 def test_a_refusal_says_the_place() -> None:
     """So that whoever runs the manager knows what it said."""
-    with pytest.raises(FormatError, match=r"^settings\.sending\.weekday\.1\.0: 1441 is not"):
+    with pytest.raises(FormatError, match=r"^settings\.sending\.weekday\.1\.0 = 1441: must be"):
         read_answer(json.dumps(changed(("settings", "sending", "weekday", 1, 0), 1441)).encode())
 
 

@@ -22,7 +22,7 @@ from tests.url_page import OF_TWO_PROGRAMS, listed
 
 PROGRAMS = ("courlan", "w3lib")
 PAGE = "http://page.example/"  # where a text stands that is no whole URL
-REFUSED = (("scheme", ": scheme "), ("credentials", "carries a user name or password"))
+REFUSED = (("scheme", ": scheme "), ("credentials", "has a user name or password"))
 
 
 def rows(*functions: str, but: bool = False) -> list[dict[str, Any]]:

@@ -349,7 +349,7 @@ def test_what_nobody_thought_of_is_one_ways_trouble(tmp_path: Path) -> None:
 
 def test_addresses_are_checked_at_the_start(tmp_path: Path) -> None:
     """An address with a line break would be a header of its own."""
-    with pytest.raises(SettingError, match="is no mail address"):
+    with pytest.raises(SettingError, match="is not a mail address"):
         read_settings(tmp_path, overrides=['alerts.mail_to=["a@b\\nBcc: c@d"]'])
     with pytest.raises(SettingError, match=r"alerts\.webhook_url"):
         read_settings(tmp_path, overrides=['alerts.webhook_url="ftp://x"'])

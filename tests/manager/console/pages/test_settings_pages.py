@@ -43,6 +43,15 @@ def test_settings_are_shown_with_default_and_meaning(prsm: Running, person: Visi
     assert all(said in line for said in ("2 h", "7200.0", "the same", "10 s to 1 d"))
 
 
+def test_settings_are_explained_in_japanese(person: Visitor) -> None:
+    """And are found by words of it."""
+    path = "/console/settings?q=収集を続けられる"
+    page = read(person("viewer").get(path, **{"Accept-Language": "ja"}).text)
+    assert "管理サーバと通信できないロボットが、収集を続けられる時間" in page.text
+    assert "policy.permit_s" in page.text
+    assert "policy.grace_s" not in page.text
+
+
 @pytest.mark.parametrize(
     ("written", "unit", "said"),
     [

@@ -164,5 +164,5 @@ def test_a_sentence_has_numbers_and_remedy() -> None:
     one = FewHosts(FewCode.REACHED, "a", 2000, (("unreachable", 1500),), 0.5)
     assert trouble_of(one).text == (
         "agent a reached nothing of 1,500 of 2,000 hosts; alerts.hosts_share wants 50%; of them "
-        "1,500: unreachable: no page came; `prs doctor --page URL` there tries the way to a host"
+        "1,500: unreachable; `prs doctor --page URL` there tries the way to a host"
     )
