@@ -61,7 +61,7 @@ def load(tx: Transaction, name: str, lines: Iterable[bytes]) -> int:
     given = iter(lines)
     columns = _parsed(name, next(given, b"null"))
     if not all(isinstance(column, str) and column in table.columns for column in columns):
-        raise FormatError(f"backup: table {name} has columns that its schema has not")
+        raise FormatError("identity.backup_columns", table=name)
     tx.execute(table.delete())
     count = 0
     for part in chunks(given, ROWS):
@@ -69,7 +69,7 @@ def load(tx: Transaction, name: str, lines: Iterable[bytes]) -> int:
         for line in part:
             values = _parsed(name, line)
             if len(values) != len(columns):
-                raise FormatError(f"backup: a row of {name} has {len(values)} values")
+                raise FormatError("identity.backup_row_length", table=name, count=len(values))
             row = dict(zip(columns, values, strict=True))
             for column in binary & row.keys():
                 row[column] = None if row[column] is None else base64.b64decode(row[column])
@@ -109,7 +109,7 @@ def _parsed(name: str, line: bytes) -> list[Any]:
     try:
         values = json.loads(line)
     except ValueError as error:
-        raise FormatError(f"backup: a line of table {name} is no JSON") from error
+        raise FormatError("identity.backup_line_not_json", table=name) from error
     if not isinstance(values, list):
-        raise FormatError(f"backup: a line of table {name} is no list")
+        raise FormatError("identity.backup_line_not_list", table=name)
     return values

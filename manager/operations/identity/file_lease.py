@@ -174,10 +174,9 @@ class FileLease:
         here = installation_id(self._db)
         return InstallationError(
             Mismatch.IN_USE,
-            f"{place.shown}: is used by the manager {found.place} with another database, a copy of "
-            f"this one (installation {here}); end that one first, or name another place with "
-            "--data, database.files or archive.store",
-            place.shown,
-            here,
-            here,
+            "identity.files_in_use",
+            place=place.shown,
+            here=here,
+            there=here,
+            holder=found.place,
         )

@@ -65,7 +65,7 @@ class Search:
         for kind in kinds:
             if kind not in KINDS:
                 raise FormatError(
-                    f"kind {kind[:40]!a}: must be one of {', '.join(KINDS)}", Fault.INVALID_VALUE
+                    "search.bad_kind", Fault.INVALID_VALUE, kind=kind[:40], kinds=KINDS
                 )
         query, limit = read_query(text), max(1, min(limit, HITS_MOST))
         if not query.text:
