@@ -121,7 +121,7 @@ class Search:
             match = query.match(one.key)
             if match or query.match(str(one.text)):
                 state = "silent" if one.silence else ""
-                yield Hit("alert", one.key, match or "part", state, str(one.text), one.since_ms)
+                yield Hit("alert", one.key, match or "part", state, one.text, one.since_ms)
 
     def _setting_hits(self, query: Query) -> Iterable[Hit]:
         for line in setting_lines(self._settings):
