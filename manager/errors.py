@@ -179,7 +179,7 @@ class DamagedDatabaseError(BusyError):
 
     fault = "database_damaged"
 
-    def __init__(self, file: str, finding: str) -> None:
+    def __init__(self, file: str, finding: str | Message) -> None:
         where = "file" if file.startswith("/") else "server"
         super().__init__(
             Message(f"general.database_damaged_{where}", name=file, finding=finding),

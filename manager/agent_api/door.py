@@ -100,7 +100,7 @@ async def door_of(request: Request) -> AgentDoor:
 
 def require_private_line(request: Request) -> None:
     """Refuse secrets on a line that others can read."""
-    require_private(request.state.line, "keys and tokens are taken over TLS or from loopback only")
+    require_private(request.state.line, Message("connection.keys_need_tls"))
 
 
 def shown_key_hash(request: Request) -> str:

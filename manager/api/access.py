@@ -42,6 +42,7 @@ from manager.settings import Settings
 from manager.signing import Signing
 from manager.store import Bundles, Layout, Spool, UploadParts
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.names import hash_of_key
 
 __all__ = [
@@ -140,9 +141,7 @@ def session_token(request: Request) -> str:
 
 def require_private_line(request: Request) -> None:
     """Refuse passwords and sessions on a line that others can read."""
-    require_private(
-        request.state.line, "passwords and sessions are taken over TLS or from loopback only"
-    )
+    require_private(request.state.line, Message("connection.passwords_need_tls"))
 
 
 _BEARER: Final = HTTPBearer(
@@ -171,8 +170,7 @@ def _may(least: Role) -> Callable[..., object]:
         work_for(f"user {found.name}")
         if _RANK[found.role] < _RANK[least]:
             raise ForbiddenError(
-                f"{found.actor_name} is {found.role}; this needs the role {least}, which an "
-                "administrator can give"
+                "people.role_too_low", caller=found.actor_name, role=found.role, needed=least
             )
         return found
 
@@ -209,19 +207,11 @@ async def _of_session(request: Request, door: AdminDoor) -> Holder:
     if token:
         session = await asyncio.to_thread(session_of, door.db, hash_of_key(token), door.now_ms())
     if session is None:
-        raise UnknownKeyError(
-            "no session, or one that is over: log in at /api/v1/login, or send a token that the "
-            "console or `prsm tokens add` makes: `Authorization: Bearer TOKEN`"
-        )
+        raise UnknownKeyError("people.no_session")
     if request.headers.get("sec-fetch-site", "none") not in OURS:
-        raise ForbiddenError(
-            "this request comes from a page of another origin, with a session that it must not "
-            "use: open the address itself, or send a token"
-        )
+        raise ForbiddenError("people.another_origin")
     if request.method not in SAFE and request.headers.get("x-csrf-token") != csrf_of(token):
-        raise ForbiddenError(
-            "X-CSRF-Token is missing or of another session; the answer to the login has it"
-        )
+        raise ForbiddenError("people.csrf_token")
     return Holder("user", session.name, session.role, "")
 
 

@@ -127,7 +127,7 @@ async def bundle(request: Request, door: Door, _: Admin) -> TakenBundle:
     )
     try:
         if not body.size_bytes:
-            raise FormatError("release: the body is empty", Fault.EMPTY_BODY)
+            raise FormatError("releases.bundle_empty", Fault.EMPTY_BODY)
         return TakenBundle(sha256=await asyncio.to_thread(door.bundles.take, body.path))
     finally:
         await asyncio.to_thread(body.discard)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.store import StoreError
+from shared.messages import Message
 
 __all__ = ["held_by_us"]
 
@@ -40,8 +41,7 @@ def held_by_us(path: Path, name: str = "") -> Iterator[str]:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise StoreError(
-            f"{path}: {error.strerror}; the data directory must be writable by this user: see its "
-            "mode, its file system, or name another with --data"
+            "identity.directory_not_writable", path=str(path), problem=error.strerror
         ) from error
     try:
         try:
@@ -49,8 +49,9 @@ def held_by_us(path: Path, name: str = "") -> Iterator[str]:
         except BlockingIOError:
             holder = _read(handle).partition("\n")[0]
             raise StoreError(
-                f"{path.parent} is served already by {holder or 'another process'}; stop that one "
-                "first, or name another directory with --data"
+                "identity.directory_served",
+                folder=str(path.parent),
+                holder=holder or Message("identity.other_process"),
             ) from None
         host, file = socket.gethostname(), os.fstat(handle).st_ino
         told = _TOLD.search(_read(handle))
@@ -67,9 +68,7 @@ def held_by_us(path: Path, name: str = "") -> Iterator[str]:
             os.fsync(handle)  # it is read after a power cut
         except OSError as error:
             raise StoreError(
-                f"{path}: {error.strerror}: the file that says which process serves the directory "
-                "cannot be written; make room in its file system (`df`, `df -i`), see `dmesg`, or "
-                "name another directory with --data"
+                "identity.lock_not_written", path=str(path), problem=error.strerror
             ) from error
         yield before
     finally:

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from manager.db.compiled_statements import share_compiled
 from manager.errors import DamagedDatabaseError
 from shared.errors import SettingError
+from shared.messages import Message
 
 __all__ = ["CONNECTIONS", "CONNECTION_S", "WAIT_S", "open_engine", "sqlite_file"]
 
@@ -72,8 +73,9 @@ def open_engine(url: str) -> sa.Engine:
         sa.event.listen(engine, "connect", _one_core_each)
         return engine
     raise SettingError(
-        f"database {parsed.render_as_string(hide_password=True)}: {parsed.drivername} is not "
-        "supported; use sqlite:///PATH or postgresql://USER@HOST/NAME"
+        "database.unsupported",
+        url=parsed.render_as_string(hide_password=True),
+        driver=parsed.drivername,
     )
 
 
@@ -81,9 +83,7 @@ def _parsed(url: str) -> sa.URL:
     try:
         return sa.make_url(url)
     except sa.exc.ArgumentError as error:
-        raise SettingError(
-            f"database {url!r}: not a URL; write sqlite:///PATH or postgresql://USER@HOST/NAME"
-        ) from error
+        raise SettingError("database.not_a_url", url=url) from error
 
 
 def _one_core_each(connection: Any, _record: object) -> None:
@@ -102,8 +102,7 @@ def _check_not_emptied(path: Path) -> None:
     journal = path.with_name(f"{path.name}-wal")
     if _size(journal) and not _size(path):
         raise DamagedDatabaseError(
-            str(path.absolute()),
-            f"the file is empty or missing, and its journal {journal.name} is not",
+            str(path.absolute()), Message("database.emptied", journal=journal.name)
         )
 
 
@@ -116,19 +115,18 @@ def _size(path: Path) -> int:
 
 def _sqlite(url: sa.URL) -> sa.Engine:
     if not url.database or url.database == ":memory:":
-        raise SettingError("database sqlite: a path is needed, as in sqlite:////var/lib/prsm/db")
+        raise SettingError("database.no_path")
     path = Path(url.database)
     if not path.parent.is_dir():
-        raise SettingError(f"database {path}: the folder {path.parent} does not exist; create it")
+        raise SettingError("database.no_folder", path=str(path), folder=str(path.parent))
     if path.is_dir():
-        raise SettingError(f"database {path}: is a folder; move it away, or name another file")
+        raise SettingError("database.is_folder", path=str(path))
     _check_not_emptied(path)
     try:
         path.touch(mode=0o600)
     except OSError as error:
         raise SettingError(
-            f"database {path}: {error.strerror}; this user must be able to write it, on a file "
-            "system that is mounted for writing"
+            "database.not_writable", path=str(path), problem=error.strerror
         ) from error
     engine = sa.create_engine(url, connect_args={"timeout": WAIT_S}, **_POOL)
     share_compiled(engine)

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from manager.errors import DamagedDatabaseError
+from shared.messages import Message
 
 __all__ = ["Damage", "is_damage", "quick_check"]
 
@@ -85,7 +86,7 @@ class Damage:
                 self._known = self._error(check() or _one_line(error))
             return self._again()
 
-    def found(self, finding: str) -> DamagedDatabaseError:
+    def found(self, finding: str | Message) -> DamagedDatabaseError:
         """Remember what a check found; return the error to raise."""
         with self._finding:
             if self._known is None:
@@ -99,8 +100,8 @@ class Damage:
             if before is None and now is not None:
                 self._seen[file] = now
             elif before != now:
-                what = "was removed" if now is None else "was replaced by another file"
-                self.found(f"{file.name} {what} while the manager had it open")
+                how = "removed" if now is None else "replaced"
+                self.found(Message(f"database.{how}_while_open", file=file.name))
 
     def closed(self) -> None:
         """Give the journal of a damaged file back its name, after the last connection is closed.
@@ -141,7 +142,7 @@ class Damage:
         # A new exception for each raise, with its own traceback.
         return DamagedDatabaseError(self._known.file, self._known.finding)
 
-    def _error(self, finding: str) -> DamagedDatabaseError:
+    def _error(self, finding: str | Message) -> DamagedDatabaseError:
         error = DamagedDatabaseError(self.name, finding)
         self._keep_journal()
         _log.error("%s", error)

@@ -298,7 +298,7 @@ class Database:
         # Threads of this process queue here: SQLite's own waiting sleeps between tries and lets
         # latecomers pass.
         if not self._turn.acquire(timeout=WAIT_S):
-            raise BusyError(f"no turn to write within {WAIT_S:g} s: another change is under way")
+            raise BusyError("database.no_turn", waited_s=WAIT_S)
         try:
             yield
         finally:

@@ -14,6 +14,7 @@ from manager.db.connections import CONNECTION_S, CONNECTIONS, WAIT_S
 from manager.db.damage import is_damage
 from manager.errors import BusyError, PrsmError
 from shared.errors import FormatError
+from shared.messages import Message
 
 __all__ = ["as_ours", "may_be_kept"]
 
@@ -41,15 +42,14 @@ def as_ours(
         raise _too_large() from error
     except sa.exc.TimeoutError as error:
         raise BusyError(
-            f"all {CONNECTIONS} connections to the database are in use, and none came free within "
-            f"{CONNECTION_S:g} s: it answers slowly, or not at all"
+            "database.no_connection", connections=CONNECTIONS, waited_s=CONNECTION_S
         ) from error
     except sqlite3.Error as error:  # of a connection that is used without SQLAlchemy
         if is_damage(error):
             raise damaged(error) from error
         if _has_no_room(error):
             raise full(str(error)) from error
-        raise BusyError(f"the database does not answer now: {_said(str(error))}") from error
+        raise BusyError("database.no_answer", problem=_problem(str(error))) from error
     except DBAPIError as error:
         if error.orig is not None and is_damage(error.orig):
             raise damaged(error.orig) from error
@@ -59,21 +59,16 @@ def as_ours(
             error, sa.exc.OperationalError | sa.exc.InterfaceError
         )
         if not gone and "NUL (0x00)" in str(error.orig):  # only PostgreSQL refuses it
-            raise FormatError(
-                "a text with the character U+0000: it can neither be kept nor looked for; leave "
-                "it out"
-            ) from error
+            raise FormatError("database.nul") from error
         code = getattr(error.orig, "sqlstate", None)
         if not gone and code == _OUT_OF_RANGE:
             raise _too_large() from error
         if not gone:
             raise
         if code == _NO_LOCK:
-            raise BusyError(
-                f"no turn to write within {WAIT_S:g} s: a change is under way"
-            ) from None
+            raise BusyError("database.no_turn", waited_s=WAIT_S) from None
         why = " ".join(str(error.orig).split())  # some drivers say it in several lines
-        raise BusyError(f"the database does not answer now: {_said(why)}") from error
+        raise BusyError("database.no_answer", problem=_problem(why)) from error
 
 
 def _has_no_room(error: BaseException) -> bool:
@@ -83,14 +78,11 @@ def _has_no_room(error: BaseException) -> bool:
     return getattr(error, "sqlstate", None) == _NO_ROOM
 
 
-def _said(why: str) -> str:
+def _problem(why: str) -> str | Message:
     """Return the driver's message; for a locked SQLite file, with the holder and the remedy."""
     if "database is locked" not in why:
         return why
-    return (
-        f"{why}: another program has kept its lock for {WAIT_S:g} s, as a shell of sqlite3 in a "
-        "transaction does; end that one (`lslocks` and `fuser FILE` name it)"
-    )
+    return Message("database.locked", problem=why, waited_s=WAIT_S)
 
 
 def may_be_kept(number: int) -> None:
@@ -101,6 +93,4 @@ def may_be_kept(number: int) -> None:
 
 
 def _too_large() -> FormatError:
-    return FormatError(
-        f"a number in this is larger than {_LARGEST}, the largest that is kept; say a smaller one"
-    )
+    return FormatError("database.large_number", largest=_LARGEST)

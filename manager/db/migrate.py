@@ -98,47 +98,40 @@ def _refuse_other_tables(tx: Transaction) -> None:
     names = sorted(set(sa.inspect(tx.connection).get_table_names()) - {VERSION_TABLE})
     if not names:
         return
-    shown = f"database {tx.connection.engine.url.database}"
+    database = tx.connection.engine.url.database
     if set(names) & set(metadata.tables):
         raise SettingError(
-            f"{shown}: holds tables of PRSM ({', '.join(names[:3])}), and {VERSION_TABLE} does not "
-            "say their schema; nothing was changed. Restore the newest backup into an empty "
-            "directory: `prsm --data NEW restore BACKUP`"
+            "database.unversioned_tables",
+            database=database,
+            tables=names[:3],
+            version_table=VERSION_TABLE,
         )
-    raise SettingError(
-        f"{shown}: holds tables of another program ({', '.join(names[:3])}) and none of PRSM; "
-        "nothing was changed. Put the manager's own database there, or name an empty place with "
-        "--data or database.url"
-    )
+    raise SettingError("database.foreign_tables", database=database, tables=names[:3])
 
 
 def _refuse_missing_tables(tx: Transaction) -> None:
     missing = sorted(set(metadata.tables) - set(sa.inspect(tx.connection).get_table_names()))
     if missing:
         raise SettingError(
-            f"database {tx.connection.engine.url.database}: has schema {_version(tx)} and lacks "
-            f"tables of it ({', '.join(missing[:3])}); keep it as it is, and restore the newest "
-            "backup into an empty directory: `prsm --data NEW restore BACKUP`"
+            "database.missing_tables",
+            database=tx.connection.engine.url.database,
+            schema=_version(tx),
+            tables=missing[:3],
         )
 
 
 def check_known(version: str) -> None:
     """Raise SettingError for a schema that this version does not know."""
     if version not in _known():
-        raise SettingError(
-            f"the database has schema {version}, which this version does not know: "
-            "it was made by a newer one; install that, or open another database"
-        )
+        raise SettingError("database.unknown_schema", schema=version)
 
 
 def check_current(database: Database) -> None:
     """Raise SettingError unless the database has the schema of this version."""
     version, newest = schema_version(database), newest_schema()
     if version != newest:
-        raise SettingError(
-            f"the database has schema {version or 'none'}, and this version has {newest}: "
-            "`prsm migrate up` brings it there"
-        )
+        code = "database.other_schema" if version else "database.no_schema"
+        raise SettingError(code, schema=version, newest=newest)
 
 
 def newest_schema() -> str:

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import metadata
+from manager.db.tables.columns import MessageText
 from shared.errors import FormatError
 
 __all__ = ["dump", "is_empty", "load", "table_names"]
@@ -35,7 +36,7 @@ def dump(tx: Transaction, name: str) -> Iterator[bytes]:
     """Yield the lines of a table, in the order of its key; memory is that of some rows."""
     table = metadata.tables[name]
     yield _line([column.name for column in table.columns])
-    query = sa.select(table).order_by(*table.primary_key.columns)
+    query = sa.select(*map(_as_kept, table.columns)).order_by(*table.primary_key.columns)
     rows = tx.connection.execution_options(stream_results=True).execute(query)
     for part in rows.partitions(ROWS):
         for row in part:
@@ -61,7 +62,7 @@ def load(tx: Transaction, name: str, lines: Iterable[bytes]) -> int:
     given = iter(lines)
     columns = _parsed(name, next(given, b"null"))
     if not all(isinstance(column, str) and column in table.columns for column in columns):
-        raise FormatError(f"backup: table {name} has columns that its schema has not")
+        raise FormatError("identity.backup_columns", table=name)
     tx.execute(table.delete())
     count = 0
     for part in chunks(given, ROWS):
@@ -69,7 +70,7 @@ def load(tx: Transaction, name: str, lines: Iterable[bytes]) -> int:
         for line in part:
             values = _parsed(name, line)
             if len(values) != len(columns):
-                raise FormatError(f"backup: a row of {name} has {len(values)} values")
+                raise FormatError("identity.backup_row_length", table=name, count=len(values))
             row = dict(zip(columns, values, strict=True))
             for column in binary & row.keys():
                 row[column] = None if row[column] is None else base64.b64decode(row[column])
@@ -97,6 +98,11 @@ def _go_on_counting(tx: Transaction, table: sa.Table) -> None:
         tx.execute(sa.select(sa.func.setval(sequence, last or 1, last is not None)))
 
 
+def _as_kept(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
+    """Return a column as the row has it: of a message its text."""
+    return sa.type_coerce(column, sa.Text()) if isinstance(column.type, MessageText) else column
+
+
 def _plain(value: Any) -> Any:
     return base64.b64encode(value).decode() if isinstance(value, bytes | memoryview) else value
 
@@ -109,7 +115,7 @@ def _parsed(name: str, line: bytes) -> list[Any]:
     try:
         values = json.loads(line)
     except ValueError as error:
-        raise FormatError(f"backup: a line of table {name} is no JSON") from error
+        raise FormatError("identity.backup_line_not_json", table=name) from error
     if not isinstance(values, list):
-        raise FormatError(f"backup: a line of table {name} is no list")
+        raise FormatError("identity.backup_line_not_list", table=name)
     return values

@@ -31,6 +31,7 @@ from manager.settings import Settings
 from manager.store import Layout
 from manager.store.segments.segment_store import SegmentStore
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Caller", "DistributionDoor", "Door", "caller_with", "known_client"]
 
@@ -121,7 +122,7 @@ async def known_client(request: Request) -> int:
 
 
 async def _client_of(request: Request, door: DistributionDoor, *, only_403: bool) -> Client:
-    require_private(request.state.line, "tokens are taken over TLS or from loopback only")
+    require_private(request.state.line, Message("connection.tokens_need_tls"))
     try:
         token = _token(request.headers.get("authorization", ""))
         return await asyncio.to_thread(authenticate_client, door.db, token, door.now_ms())

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from manager.errors import InsecureLineError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "Line",
@@ -36,6 +37,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Headers = Sequence[tuple[bytes, bytes]]
 
 HOPS_MOST: Final = 16
+_NO_VALUE: Final = Message("connection.no_value")
 MAPPED_BITS: Final = 96  # of ::ffff:0:0/96, behind which the IPv4 address stands
 _FORWARDING: Final = frozenset(
     {b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"true-client-ip", b"cf-connecting-ip",
@@ -73,7 +75,7 @@ class Line:
 
     kind: LineKind
     client: str = ""
-    detail: str = ""
+    detail: str | Message = ""
 
     @property
     def is_private(self) -> bool:
@@ -129,7 +131,7 @@ def seen_line(
     said = _all(headers, b"x-forwarded-proto")
     if [value.strip().lower() for value in said] == [b"https"]:
         return Line(LineKind.PROXY_TLS, client)
-    return Line(LineKind.PROXY_PLAIN, client, _shown(b", ".join(said)) or "none")
+    return Line(LineKind.PROXY_PLAIN, client, _shown(b", ".join(said)) or _NO_VALUE)
 
 
 def local_line(http_version: str, headers: Headers) -> Line:
@@ -144,23 +146,21 @@ def local_line(http_version: str, headers: Headers) -> Line:
     return Line(LineKind.FORWARDED, "", sign) if sign else Line(LineKind.LOCAL)
 
 
-def require_private(line: Line, rule: str) -> None:
-    """Raise InsecureLineError where others can read the line. rule: what such a line is not for."""
+def require_private(line: Line, rule: Message) -> None:
+    """Raise InsecureLineError where others can read the line. rule: what needs a private line."""
     if line.is_private:
         return
-    remedy = {
-        LineKind.PLAIN: "this line is plain HTTP: use https, or log in on the manager's own "
-        "machine; docs/operations.md says how to put TLS in front",
-        LineKind.FORWARDED: f"a proxy that is not configured forwarded this ({line.detail}): set "
-        "server.behind_tls_proxy and have the proxy end TLS, as deploy/nginx.conf does",
-        LineKind.FOREIGN_HOST: f"this was asked of the host {line.detail}, which is no name of "
-        "loopback: use https, or 127.0.0.1 on the manager's own machine",
-        LineKind.PROXY_PLAIN: f"the proxy sent X-Forwarded-Proto: {line.detail}: have it end TLS "
-        "and send X-Forwarded-Proto: https, as deploy/nginx.conf does",
-        LineKind.NOT_PROXY: f"server.behind_tls_proxy is on, and {line.detail} is not in "
-        "server.proxy_addresses: use the proxy's address, or `prsm` on the manager's machine",
-    }[line.kind]
-    raise InsecureLineError(f"{rule}; {remedy}", line.kind.value)
+    remedy = _REMEDIES[line.kind](line.detail)
+    raise InsecureLineError("connection.insecure", line.kind.value, rule=rule, remedy=remedy)
+
+
+_REMEDIES: Final[dict[LineKind, Callable[[str | Message], Message]]] = {
+    LineKind.PLAIN: lambda _: Message("connection.plain_http"),
+    LineKind.FORWARDED: lambda sign: Message("connection.unknown_proxy", sign=sign),
+    LineKind.FOREIGN_HOST: lambda host: Message("connection.foreign_host", host=host),
+    LineKind.PROXY_PLAIN: lambda value: Message("connection.proxy_without_tls", value=value),
+    LineKind.NOT_PROXY: lambda address: Message("connection.not_the_proxy", address=address),
+}
 
 
 def _direct(peer: str, http_version: str, headers: Headers) -> Line:
@@ -171,11 +171,11 @@ def _direct(peer: str, http_version: str, headers: Headers) -> Line:
         return Line(LineKind.FORWARDED, peer, sign)
     hosts = _all(headers, b"host")
     if len(hosts) != 1 or not _LOOPBACK_NAME.fullmatch(hosts[0].decode("latin-1").lower()):
-        return Line(LineKind.FOREIGN_HOST, peer, _shown(b", ".join(hosts)) or "(none)")
+        return Line(LineKind.FOREIGN_HOST, peer, _shown(b", ".join(hosts)) or _NO_VALUE)
     return Line(LineKind.LOOPBACK, peer)
 
 
-def _sign_of_proxy(http_version: str, headers: Headers) -> str:
+def _sign_of_proxy(http_version: str, headers: Headers) -> str | Message:
     """Return what shows that a request was forwarded, or an empty text.
 
     A bare `proxy_pass` of nginx shows itself by HTTP/1.0, which no client of ours speaks. Behind
@@ -194,7 +194,7 @@ def _sign_of_proxy(http_version: str, headers: Headers) -> str:
     for name in (b"origin", b"referer"):
         if any(_is_elsewhere(value) for value in _all(headers, name)):
             return name.decode("latin-1")
-    return "a browser without Sec-Fetch-Site" if _is_page_visit(headers) else ""
+    return Message("connection.browser_without_fetch_site") if _is_page_visit(headers) else ""
 
 
 def _is_page_visit(headers: Headers) -> bool:

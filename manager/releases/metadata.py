@@ -1,7 +1,7 @@
 """Read signed metadata and judge it: form, signatures, order, time.
 
 Invariant: nothing is believed before enough keys that the root names have signed it. Everything
-here takes bytes as they came and says in a sentence what is wrong with them.
+here takes bytes as they came, and its errors say what is wrong with them.
 Source: The Update Framework, specification 1.0.34, sections 4 and 5.3.
 """
 
@@ -53,13 +53,15 @@ def read(kind: type[S], data: bytes) -> Metadata[S]:
     """Return metadata of a kind, its signatures not checked. Raises FormatError."""
     role = kind.type
     if len(data) > MOST_BYTES:
-        raise FormatError(f"{role}: {len(data)} bytes; at most {MOST_BYTES} are taken")
+        raise FormatError(
+            "releases.metadata_too_large", role=role, size=len(data), limit=MOST_BYTES
+        )
     try:
         found: Metadata[Any] = Metadata.from_bytes(data)
     except (DeserializationError, ValueError) as error:
-        raise FormatError(f"{role}: no TUF metadata ({error}); `prsm release` makes it") from error
+        raise FormatError("releases.metadata_malformed", role=role, problem=str(error)) from error
     if not isinstance(found.signed, kind):
-        raise FormatError(f"{role}: this is {found.signed.type} metadata; name the other file")
+        raise FormatError("releases.metadata_other_role", role=role, found=found.signed.type)
     return found
 
 
@@ -72,12 +74,12 @@ def next_root(before: Metadata[Root] | None, data: bytes, now_ms: int) -> Metada
     found = read(Root, data)
     wanted = 1 if before is None else before.signed.version + 1
     if found.signed.version != wanted:
-        raise ConflictError(f"root {found.signed.version}: the next one must be {wanted}")
+        raise ConflictError("releases.root_not_next", number=found.signed.version, wanted=wanted)
     for by in (found,) if before is None else (before, found):
         _require_signed("root", by, found)
     _require_time("root", found, now_ms)
     if not found.signed.consistent_snapshot:
-        raise FormatError("root: consistent_snapshot must be true; make it by `prsm release root`")
+        raise FormatError("releases.root_not_consistent")
     return found
 
 
@@ -90,19 +92,16 @@ def check_role(role: Role, root: Metadata[Root], found: Metadata[S], now_ms: int
 def releases_of(targets: Targets) -> dict[str, Release]:
     """Return the releases that targets name, by version. Raises FormatError."""
     if targets.delegations is not None:
-        raise FormatError("targets: delegations are not taken; sign with the keys of the root")
+        raise FormatError("releases.delegations")
     found: dict[str, Release] = {}
     for path, target in targets.targets.items():
         custom = target.custom if isinstance(target.custom, dict) else {}
         version = custom.get("version")
         sha256 = target.hashes.get("sha256", "")
         if not isinstance(version, str) or not is_version(version) or len(sha256) != 64:
-            raise FormatError(
-                f"targets: {path[:80]!r} has no version or no sha256; sign it by "
-                "`prsm release sign`"
-            )
+            raise FormatError("releases.target_unsigned", path=path[:80])
         if "/" in path or version in found:
-            raise FormatError(f"targets: {path[:80]!r}: one plain file for each version")
+            raise FormatError("releases.target_not_plain", path=path[:80])
         found[version] = Release(version, path, sha256, target.length)
     return found
 
@@ -112,7 +111,7 @@ def version_of(data: bytes) -> int:
     try:
         found: Metadata[Any] = Metadata.from_bytes(data)
     except (DeserializationError, ValueError) as error:
-        raise FormatError(f"no TUF metadata ({error})") from error
+        raise FormatError("releases.metadata_unreadable", problem=str(error)) from error
     return int(found.signed.version)
 
 
@@ -126,8 +125,11 @@ def _require_signed(role: Role, root: Metadata[Root], found: Metadata[Any]) -> N
         root.signed.verify_delegate(role, found.signed_bytes, found.signatures)
     except (RepositoryError, ValueError) as error:
         raise ForbiddenError(
-            f"{role} {found.signed.version}: not signed by enough keys that root "
-            f"{root.signed.version} names ({error}); sign it by `prsm release cosign`"
+            "releases.signatures_missing",
+            role=role,
+            number=found.signed.version,
+            root=root.signed.version,
+            problem=str(error),
         ) from error
 
 
@@ -135,6 +137,8 @@ def _require_time(role: Role, found: Metadata[Any], now_ms: int) -> None:
     now = datetime.fromtimestamp(now_ms / 1000, UTC)
     if found.signed.is_expired(now):
         raise ForbiddenError(
-            f"{role} {found.signed.version}: was good until {found.signed.expires:%Y-%m-%d %H:%M} "
-            "UTC; sign a new one"
+            "releases.metadata_expired",
+            role=role,
+            number=found.signed.version,
+            expires_ms=expires_ms(found),
         )

@@ -54,8 +54,10 @@ def new_root(
         found.threshold = thresholds.get(role, found.threshold)
         if not 1 <= found.threshold <= len(found.keyids):
             raise FormatError(
-                f"{role}: {found.threshold} signatures of {len(found.keyids)} keys: name at least "
-                "as many keys as must sign"
+                "releases.signature_keys",
+                role=role,
+                threshold=found.threshold,
+                keys=len(found.keyids),
             )
     return Metadata(root)
 
@@ -76,8 +78,9 @@ def with_release(
     known = releases_of(before.signed)
     if release.version in known or release.target in before.signed.targets:
         raise ConflictError(
-            f"release {release.version}: targets {before.signed.version} have it already; a "
-            "version is never used twice"
+            "releases.targets_have_release",
+            version=release.version,
+            number=before.signed.version,
         )
     found = _next(before, now_ms, days)
     found.signed.targets[release.target] = TargetFile(
@@ -96,7 +99,7 @@ def without_release(
     known = releases_of(before.signed)
     if version not in known:
         raise NotFoundError(
-            f"release {version[:40]!r}: targets {before.signed.version} have none of this version"
+            "releases.targets_lack_release", version=version[:40], number=before.signed.version
         )
     found = _next(before, now_ms, days)
     del found.signed.targets[known[version].target]

@@ -10,6 +10,7 @@ from typing import Final
 from manager.errors import BusyError, ForbiddenError
 from manager.signing.protocol import LINE_LIMIT_BYTES, Signed, question_line, read_answer
 from shared.errors import FormatError
+from shared.messages import Message
 
 __all__ = ["SigningClient"]
 
@@ -36,10 +37,11 @@ class SigningClient:
                     answer = read_answer(file.readline(LINE_LIMIT_BYTES))
         except (OSError, FormatError) as error:
             raise BusyError(
-                f"the signer at {self._path} does not answer ({error}); start it with "
-                "`prsm release signer`, or set releases.signer",
+                "releases.signer_unanswered",
                 retry_after_s=60,
+                path=str(self._path),
+                problem=error.message if isinstance(error, FormatError) else str(error),
             ) from error
-        if isinstance(answer, str):
-            raise ForbiddenError(f"the signer refuses: {answer}")
+        if isinstance(answer, Message):
+            raise ForbiddenError("releases.signer_refuses", reason=answer)
         return answer

@@ -43,7 +43,7 @@ def write_key(path: Path, passphrase: str) -> Key:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
-        raise ConflictError(f"{path}: is there already; a key is never written over") from error
+        raise ConflictError("releases.key_exists", path=str(path)) from error
     with os.fdopen(handle, "wb") as file:
         file.write(body)
         file.flush()
@@ -59,17 +59,14 @@ def read_key(path: Path, passphrase: str = "") -> CryptoSigner:
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & 0o077:
-            raise SettingError(
-                f"{path}: may be read by others (mode {mode:o}); if nobody has seen it, run: "
-                f"chmod 600 {path}"
-            )
+            raise SettingError("releases.key_readable", path=str(path), mode=mode)
         private = load_pem_private_key(path.read_bytes(), passphrase.encode() or None)
     except (OSError, ValueError, TypeError) as error:
         raise SettingError(
-            f"{path}: cannot be read as a key ({error}); is the passphrase right?"
+            "releases.key_not_readable", path=str(path), problem=str(error)
         ) from error
     if not isinstance(private, Ed25519PrivateKey):
-        raise SettingError(f"{path}: no Ed25519 key; make one by `prsm release key`")
+        raise SettingError("releases.key_not_ed25519", path=str(path))
     return CryptoSigner(private)
 
 
@@ -79,7 +76,9 @@ def read_public(path: Path) -> Key:
         said = json.loads(path.read_bytes())
         return SSlibKey.from_dict(str(said.pop("keyid")), said)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FormatError(f"{path}: no public key ({error}); name the .pub file") from error
+        raise FormatError(
+            "releases.public_key_malformed", path=str(path), problem=str(error)
+        ) from error
 
 
 def make_keys(folder: Path) -> dict[str, Key]:
@@ -87,7 +86,7 @@ def make_keys(folder: Path) -> dict[str, Key]:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     mode = stat.S_IMODE(folder.stat().st_mode)
     if mode & 0o077:
-        raise SettingError(f"{folder}: may be read by others (mode {mode:o}); run: chmod 700")
+        raise SettingError("releases.key_folder_readable", folder=str(folder), mode=mode)
     found: dict[str, Key] = {}
     for role in SIGNER_KEYS:
         path = folder / f"{role}.pem"

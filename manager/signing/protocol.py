@@ -1,9 +1,10 @@
 """Protocol of the signer's socket: one line of JSON each way.
 
     {"roots": [TEXT, ...], "targets": TEXT}  ->  {"snapshot": TEXT, "timestamp": TEXT}
-                                             or  {"refused": SENTENCE}
+                                             or  {"refused": SENTENCE, "message": MESSAGE}
 
 roots: all roots from the first to the newest; targets: the newest. Texts are signed metadata.
+MESSAGE is the code and the parameters of the sentence; a signer of an older version sends none.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final, Protocol
 
 from shared.errors import FormatError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "LINE_LIMIT_BYTES",
@@ -55,9 +57,9 @@ def answer_line(signed: Signed) -> bytes:
     return _line({"snapshot": signed.snapshot.decode(), "timestamp": signed.timestamp.decode()})
 
 
-def refusal_line(why: str) -> bytes:
-    """Return the answer that says no."""
-    return _line({"refused": why})
+def refusal_line(reason: Message) -> bytes:
+    """Return the answer of a refusal."""
+    return _line({"refused": str(reason), "message": reason.as_json()})
 
 
 def read_question(line: bytes) -> tuple[list[bytes], bytes]:
@@ -66,18 +68,18 @@ def read_question(line: bytes) -> tuple[list[bytes], bytes]:
         said = json.loads(line)
         return [str(root).encode() for root in said["roots"]], str(said["targets"]).encode()
     except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"no question to the signer ({error})") from error
+        raise FormatError("releases.signer_question_malformed", problem=str(error)) from error
 
 
-def read_answer(line: bytes) -> Signed | str:
-    """Return what was signed, or why nothing was. Raises FormatError."""
+def read_answer(line: bytes) -> Signed | Message:
+    """Return the signed metadata, or the reason of a refusal. Raises FormatError."""
     try:
         said = json.loads(line)
         if "refused" in said:
-            return str(said["refused"])
+            return Message.of_json(said.get("message")) or Message.of_text(str(said["refused"]))
         return Signed(str(said["snapshot"]).encode(), str(said["timestamp"]).encode())
     except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"no answer of a signer ({error})") from error
+        raise FormatError("releases.signer_answer_malformed", problem=str(error)) from error
 
 
 def _line(value: object) -> bytes:

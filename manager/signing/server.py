@@ -16,6 +16,7 @@ from typing import Final
 from manager.signing.protocol import LINE_LIMIT_BYTES, answer_line, read_question, refusal_line
 from manager.signing.signer import Signer
 from shared.errors import PrsmError, SettingError
+from shared.messages import Message
 
 __all__ = ["answer", "serve_signer"]
 
@@ -58,14 +59,11 @@ def answer(signer: Signer, line: socket.socket) -> bytes:
         signed = signer.sign(*read_question(asked))
     except PrsmError as error:
         _log.warning("refused: %s", error)
-        return refusal_line(str(error))
+        return refusal_line(error.message)
     except OSError as error:
         # Nothing goes out that is not on its disk.
         _log.exception("not signed")
-        return refusal_line(
-            f"it cannot keep what it signs ({error.strerror}); make room on its disk, and see its "
-            "log"
-        )
+        return refusal_line(Message("releases.signer_disk", problem=error.strerror))
     _log.info("signed")
     return answer_line(signed)
 
@@ -79,5 +77,7 @@ def _listener(path: Path) -> socket.socket:
         listener.listen(16)
     except OSError as error:
         listener.close()
-        raise SettingError(f"--socket {path}: {error.strerror}; name another place") from error
+        raise SettingError(
+            "releases.signer_socket", path=str(path), problem=error.strerror
+        ) from error
     return listener

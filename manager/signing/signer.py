@@ -47,10 +47,7 @@ class Signer:
         known = self._kept("first-root")
         if known is not None:
             if known != root:
-                raise ConflictError(
-                    f"{self._folder}: another first root is trusted here; a new root must be "
-                    "signed by the keys of the old one (`prsm release rotate`)"
-                )
+                raise ConflictError("releases.root_trusted_differs", folder=str(self._folder))
             return
         next_root(None, root, self._now_ms())
         self._keep("root", root)
@@ -67,8 +64,7 @@ class Signer:
         for role, key in self._keys.items():
             if key.public_key.keyid not in root.signed.roles[role].keyids:
                 raise ForbiddenError(
-                    f"root {root.signed.version} does not name this signer's {role} key; make a "
-                    "root that does (`prsm release root`)"
+                    "releases.root_names_no_key", number=root.signed.version, role=role
                 )
         found = read(Targets, targets)
         check_role("targets", root, found, now_ms)
@@ -82,7 +78,7 @@ class Signer:
     def _root(self, roots: Sequence[bytes], now_ms: int) -> Metadata[Root]:
         kept = self._kept("root")
         if kept is None:
-            raise SettingError("no root is trusted yet; start the signer once with --root FILE")
+            raise SettingError("releases.root_not_trusted")
         root = read(Root, kept)
         for data in roots:
             if read(Root, data).signed.version > root.signed.version:
@@ -99,14 +95,14 @@ class Signer:
         last = read(Targets, kept)
         if found.signed.version < last.signed.version:
             raise ConflictError(
-                f"targets {found.signed.version}: {last.signed.version} were signed already"
+                "releases.targets_signed_later",
+                number=found.signed.version,
+                last=last.signed.version,
             )
         if found.signed.version == last.signed.version and (
             found.signed_bytes != last.signed_bytes
         ):
-            raise ConflictError(
-                f"targets {found.signed.version}: others of this version were signed already"
-            )
+            raise ConflictError("releases.targets_signed_differ", number=found.signed.version)
 
     def _snapshot(
         self, root: Metadata[Root], found: Metadata[Targets], targets: bytes, now_ms: int

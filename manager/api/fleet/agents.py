@@ -26,6 +26,7 @@ from manager.operations.measurement.claim_review import believe_agent
 from manager.operations.measurement.claims import Evidence, Fault, doubts_of
 from manager.operations.measurement.refetch_results import Refetches, refetches_of
 from manager.operations.segments.sending_limits import limits_for_agent, spoken_limits
+from shared.messages import Message
 from shared.wire.positions import read_position
 from shared.wire.sync import SendingLimits
 
@@ -99,7 +100,7 @@ class AgentAnswer(BaseModel):
         int, Field(description="of its pages in that round, fetched again by others")
     ]
     refetch_contradicted: int
-    update_result: str
+    update_result: str | Message
     renamed_settings: Annotated[
         list[RenamedSetting],
         Field(description="settings that its site gives by old names; a later release refuses"),
@@ -303,6 +304,7 @@ def _answer(view: AgentView) -> AgentAnswer:
             "crawl_rights": view.crawl_rights,
             "probe_rights": view.probe_rights,
             "doubted": [DoubtAnswer.model_validate(one) for one in doubts_of(row)],
+            "update_result": row.update_result or "",
             "renamed_settings": renamed_settings_of(row),
             "sending": limits_for_agent(row),
             "sending_said": spoken_limits(limits_for_agent(row)),

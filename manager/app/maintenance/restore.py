@@ -66,10 +66,10 @@ def restore(
     manifest = backup.manifest
     check_known(manifest.schema_version)
     if manifest.missing:
-        some = ", ".join(manifest.missing[:3])
         raise FormatError(
-            f"backup: {len(manifest.missing)} files were missing when it was made ({some}); "
-            "take another one"
+            "identity.backup_incomplete",
+            count=len(manifest.missing),
+            files=manifest.missing[:3],
         )
     _check_empty(data)
     backup.verify()
@@ -150,19 +150,13 @@ def _check_empty(folder: Path) -> None:
     if folder.exists() and (
         not folder.is_dir() or any(path.name != OF_THE_DISK for path in folder.iterdir())
     ):
-        raise FormatError(
-            f"{folder}: is not empty, and a restore changes nothing that is there; name another "
-            "directory with --data, or move this one away"
-        )
+        raise FormatError("identity.restore_into_files", folder=str(folder))
 
 
 def _check_no_tables(db: Database) -> None:
     with db.read() as tx:
         if not is_empty(tx):
-            raise FormatError(
-                "database.url: this database has tables, and a restore changes nothing that is "
-                "there; make an empty one, and give settings that name it with --config"
-            )
+            raise FormatError("identity.restore_into_tables")
 
 
 def _restore_own(backup: BackupReader, data: Path, config: Path | None) -> None:
@@ -184,5 +178,5 @@ def _load(tx: Transaction, backup: BackupReader) -> None:
     for name, rows in backup.manifest.tables.items():
         loaded = load(tx, name, backup.lines(f"tables/{name}.jsonl.gz"))
         if loaded != rows:
-            raise FormatError(f"backup: table {name} has {loaded} rows, not {rows}")
+            raise FormatError("identity.backup_rows", table=name, found=loaded, expected=rows)
     migrate_to(tx, "head")

@@ -36,6 +36,7 @@ from manager.operations.people.users import Role, SessionUser, session_of
 from manager.operations.transport import require_private
 from shared.errors import FormatError, PrsmError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.names import hash_of_key
 
 __all__ = ["Page", "failed", "guarded", "kept_question", "login_page", "safe_target"]
@@ -139,9 +140,7 @@ def _serve(
     visit = _visit(request, door, form)
     try:
         _find_user(visit)
-        require_private(
-            request.state.line, "passwords and sessions are taken over TLS or from loopback only"
-        )
+        require_private(request.state.line, Message("connection.passwords_need_tls"))
         if page.method == "POST":
             _require_same_origin(request)
         _require_no_nul(visit)

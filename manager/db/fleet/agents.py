@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "SAID_NOTHING",
@@ -70,7 +71,7 @@ class AgentRow:
     capacity: str
     reports_waiting: int
     counters: str
-    update_result: str
+    update_result: Message | None
     round_held: int
     generation: int
     generation_held: int

@@ -36,10 +36,7 @@ def installation_of(tx: Transaction) -> Installation:
     """Return the identity of a database that has its tables. Raises SettingError without a row."""
     row = tx.row(Installation, sa.select(installation.c.uuid, installation.c.created_ms))
     if row is None:
-        raise SettingError(
-            "the database has no installation id: its table `installation` is empty; restore a "
-            "backup with `prsm restore`"
-        )
+        raise SettingError("database.no_installation_id")
     return row
 
 

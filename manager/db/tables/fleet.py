@@ -11,6 +11,7 @@ from manager.db.tables.columns import (
     count,
     flag,
     identity,
+    message,
     metadata,
     moment,
     one_of,
@@ -61,7 +62,7 @@ agents: Final = sa.Table(
     text("capacity"),  # JSON, as it came with the last sync that said it; empty: it never did
     count("reports_waiting"),
     text("counters"),  # JSON, as it came with the last sync
-    text("update_result"),
+    message("update_result"),
     count("round_held"),
     # Its list: see rights.
     count("generation", start=1),

@@ -32,11 +32,9 @@ def set_position(
     with db.write() as tx:
         row = agents.by_name(tx, agent)
         if row is None:
-            raise NotFoundError(f"agent {agent[:80]!a}: there is none", see="agents")
+            raise NotFoundError("identity.unknown_agent", agent=agent[:80], see="agents")
         if shown not in (None, position_as_shown(row.latitude, row.longitude)):
-            raise ConflictError(
-                f"{agent}: changed since it was shown, so nothing was done; load the page again"
-            )
+            raise ConflictError("identity.position_changed", agent=agent)
         place(tx, row.id, agent, position, actor, now_ms)
 
 

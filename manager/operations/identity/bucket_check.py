@@ -12,6 +12,7 @@ from manager.errors import PrsmError
 from manager.store.owner_marks import MARK, BucketPlace, Mark
 from manager.store.segments.object_store import ObjectStore
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["ANSWER_S", "BucketAnswer", "BucketQuestion"]
 
@@ -21,10 +22,10 @@ ANSWER_S: Final = 10.0
 
 @frozen
 class BucketAnswer:
-    """The mark of a bucket, None where it has none. why: no answer came; empty: it did."""
+    """The mark of a bucket, None where it has none. why: no answer came; None: it did."""
 
     mark: Mark | None = None
-    why: str = ""
+    why: Message | None = None
 
 
 class BucketQuestion:
@@ -44,7 +45,7 @@ class BucketQuestion:
             self._asking.start()
         self._asking.join(self._answer_s)
         if self._asking.is_alive():
-            return BucketAnswer(why=f"it has not answered for {self._answer_s:g} s")
+            return BucketAnswer(why=Message("identity.bucket_silent", waited_s=self._answer_s))
         return self._found
 
     def _read(self) -> None:
@@ -52,4 +53,4 @@ class BucketQuestion:
             data = self._place.read(MARK)
             self._found = BucketAnswer(None if data is None else Mark.decoded(data))
         except PrsmError as error:
-            self._found = BucketAnswer(why=str(error))
+            self._found = BucketAnswer(why=error.message)

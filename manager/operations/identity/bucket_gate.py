@@ -15,7 +15,6 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
-from manager.assignment import clock_time
 from manager.db.engine import Database
 from manager.errors import BusyError
 from manager.operations.identity.bucket_check import ANSWER_S, BucketQuestion
@@ -30,10 +29,12 @@ from manager.operations.machine_conditions import Condition
 from manager.store import StoreError
 from manager.store.owner_marks import BucketPlace
 from manager.store.segments.object_store import ObjectStore
+from shared.messages import Message
 
 __all__ = ["BucketGate", "BucketState"]
 
 RETRY_S: Final = 60
+_MARK_CHANGED: Final = Message("identity.bucket_mark_changed")
 
 _log: Final = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ class BucketGate:
         self._lease: FileLease | None = None
         self._looking = threading.Lock()
         self.state = BucketState.CHECKED
-        self._why = ""
+        self._why: Message | None = None
         self._since_ms: int | None = None  # when it was found not to answer; None: at the start
         self._id = ""
 
@@ -94,7 +95,7 @@ class BucketGate:
                 if answer.mark is not None and answer.mark.installation == self._here():
                     return True
                 self._since_ms = self._now_ms()
-                self._shut(BucketState.UNREACHABLE, answer.why or "its mark is gone, or another's")
+                self._shut(BucketState.UNREACHABLE, answer.why or _MARK_CHANGED)
                 if answer.why:
                     return False
             return self._check(store, lease)
@@ -107,13 +108,13 @@ class BucketGate:
                 mark_files(self._db, self._files, self._now_ms(), [place])
                 lease.claim([place])
             except InstallationError as error:
-                self._shut(BucketState.FOREIGN, str(error))
+                self._shut(BucketState.FOREIGN, error.message)
                 return False
             except (BusyError, StoreError) as error:
-                self._shut(BucketState.UNREACHABLE, str(error))
+                self._shut(BucketState.UNREACHABLE, error.message)
                 return False
         store.unbar()
-        self.state, self._why = BucketState.CHECKED, ""
+        self.state, self._why = BucketState.CHECKED, None
         _log.info("%s answers, and is of this installation: it is used from now on", store.shown)
         return True
 
@@ -125,32 +126,25 @@ class BucketGate:
         """Return the state of the gate as a condition of this manager, while it is shut."""
         if self.state is BucketState.CHECKED or self._store is None:
             return []
-        return [Condition(self.state.value, self._store.shown, self._text(), stops=False)]
+        text = str(self._message())
+        return [Condition(self.state.value, self._store.shown, text, stops=False)]
 
-    def _shut(self, state: BucketState, why: str) -> None:
+    def _shut(self, state: BucketState, why: Message) -> None:
         assert self._store is not None
         is_news = state is not self.state
         self.state, self._why = state, why
         self._store.bar(self._refusal)
         if is_news:
-            _log.warning("%s", self._text())
+            _log.warning("%s", self._message())
 
-    def _text(self) -> str:
+    def _message(self) -> Message:
         assert self._store is not None
-        shown = self._store.shown
+        shown, why, since_ms = self._store.shown, self._why, self._since_ms
         if self.state is BucketState.FOREIGN:
-            return (
-                f"bucket {shown} is not of this installation, and is not used: {self._why}; agents "
-                "go on, and what they sent waits here"
-            )
-        return (
-            f"bucket {shown} has not answered since {self._since()}, and is not used before its "
-            f"installation id was checked: {self._why}; agents go on, and what they sent waits "
-            "here. See archive.store, archive.store_endpoint, the network and the credentials"
-        )
-
-    def _since(self) -> str:
-        return "the start" if self._since_ms is None else clock_time(self._since_ms)
+            return Message("identity.bucket_foreign", bucket=shown, why=why)
+        if since_ms is None:
+            return Message("identity.bucket_unreachable_at_start", bucket=shown, why=why)
+        return Message("identity.bucket_unreachable", bucket=shown, since_ms=since_ms, why=why)
 
     def _refusal(self) -> Exception:
-        return BusyError(self._text(), retry_after_s=RETRY_S)
+        return BusyError(self._message(), retry_after_s=RETRY_S)

@@ -15,7 +15,6 @@ import secrets
 from collections.abc import Collection
 from typing import Final, Literal
 
-from manager.assignment.words import clock_time
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
@@ -33,6 +32,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.identity.agent_positions import place
 from shared.errors import FormatError, about_field
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.names import check_agent_name, hash_of_key
 from shared.wire.positions import Position
 
@@ -117,9 +117,7 @@ def revoke_join_token(db: Database, name: str, actor: Actor, now_ms: int) -> Non
     """
     with db.write() as tx:
         if not join_tokens.expire(tx, name, now_ms):
-            raise NotFoundError(
-                f"join token for {name[:64]!a}: none waits to be used", see="agents tokens"
-            )
+            raise NotFoundError("identity.no_join_token", agent=name[:64], see="agents tokens")
         note(tx, now_ms, actor, REVOKED, name)
 
 
@@ -147,7 +145,7 @@ def enrol(
         token_hash = hash_of_key(token)
         holder = agents.by_key(tx, key_hash)
         if holder is not None and holder.name != name:
-            raise ConflictError(f"this key belongs to agent {holder.name}; make another one")
+            raise ConflictError("identity.key_of_agent", agent=holder.name)
         if join_tokens.consume(tx, token_hash, name, key_hash, now_ms):
             joined = _join(tx, name, kind, key_hash, now_ms, address)
             if position is not None:
@@ -155,33 +153,30 @@ def enrol(
             return Enrolled(joined, repeated=False)
         known = join_tokens.by_hash(tx, token_hash)
         if known is None or known.agent != name:
-            refusal = UnknownKeyError(
-                f"join token for {name}: unknown; ask the administrator for a new one"
-            )
+            refusal = UnknownKeyError("identity.join_token_unknown", agent=name)
         elif known.consumed_ms is None:
-            why = _end_of_token(tx, known)
-            refusal = ForbiddenError(
-                f"join token for {name}: {why}; ask the administrator for a new one"
-            )
+            refusal = ForbiddenError(_end_of_token(tx, known))
         elif known.consumed_key_hash == key_hash and holder is not None:
             return Enrolled(_identity(holder), repeated=True)
         else:
             who = Actor("agent", name, "", address)
             note(tx, now_ms, who, "agent.token-reused", name, alert=True)
-            refusal = ConflictError(
-                f"join token for {name}: was used with another key. If that was not you, tell "
-                "the administrator; a new token replaces both"
-            )
+            refusal = ConflictError("identity.join_token_reused", agent=name)
     raise refusal
 
 
-def _end_of_token(tx: Transaction, token: JoinTokenRow) -> str:
+def _end_of_token(tx: Transaction, token: JoinTokenRow) -> Message:
     """Return what ended a token that nobody used: somebody, of whom the audit knows, or time."""
     last = audit_log.newest(tx, limit=1, action=REVOKED, subject=token.agent)
     # A token ends at the moment at which it is revoked, and only the newest of a name is kept.
     if last and last[0].at_ms == token.expires_ms:
-        return f"was revoked at {clock_time(token.expires_ms)} by {last[0].actor_name}"
-    return f"expired at {clock_time(token.expires_ms)}"
+        return Message(
+            "identity.join_token_revoked",
+            agent=token.agent,
+            at_ms=token.expires_ms,
+            by=last[0].actor_name,
+        )
+    return Message("identity.join_token_expired", agent=token.agent, at_ms=token.expires_ms)
 
 
 def _join(
@@ -229,7 +224,7 @@ def identity_by_id(db: Database, agent_id: int) -> AgentIdentity:
     with db.read() as tx:
         row = agents.by_id(tx, agent_id)
     if row is None:
-        raise ForbiddenError(f"agent {agent_id} does not exist any more")
+        raise ForbiddenError("identity.unknown_agent_number", number=agent_id)
     return _identity(row)
 
 
@@ -258,7 +253,7 @@ def replace_key(db: Database, agent: AgentIdentity, new_key_hash: str, now_ms: i
     with db.write() as tx:
         holder = agents.by_key(tx, new_key_hash)
         if holder is not None and holder.id != agent.id:
-            raise ConflictError("this key belongs to another agent; make another one")
+            raise ConflictError("identity.key_of_another_agent")
         if holder is None:
             agents.update(tx, agent.id, key_hash=new_key_hash)
             note(tx, now_ms, agent.actor, "agent.key", agent.name)
@@ -271,4 +266,4 @@ def _identity(row: AgentRow) -> AgentIdentity:
 
 def _check_key_hash(key_hash: str) -> None:
     if not _KEY_HASH.fullmatch(key_hash):
-        raise FormatError("key hash: must be 64 hexadecimal digits, the SHA-256 of the key")
+        raise FormatError("identity.key_hash")

@@ -31,6 +31,7 @@ from manager.operations.identity.installation import (
 from manager.store import StoreFullError
 from manager.store.owner_marks import LEASE, Lease, Place
 from manager.store.segments.object_store import ObjectStore
+from shared.messages import Message
 
 __all__ = ["BEAT_S", "FileLease"]
 
@@ -104,7 +105,7 @@ class FileLease:
                         "installation.contested",
                         place.shown,
                         alert=True,
-                        reason=f"used by {found.place}",
+                        reason=Message("identity.used_by", holder=found.place).as_json(),
                     )
 
     def check(self) -> None:
@@ -174,10 +175,9 @@ class FileLease:
         here = installation_id(self._db)
         return InstallationError(
             Mismatch.IN_USE,
-            f"{place.shown}: is used by the manager {found.place} with another database, a copy of "
-            f"this one (installation {here}); end that one first, or name another place with "
-            "--data, database.files or archive.store",
-            place.shown,
-            here,
-            here,
+            "identity.files_in_use",
+            place=place.shown,
+            here=here,
+            there=here,
+            holder=found.place,
         )

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
@@ -37,6 +37,7 @@ from manager.store.segments.object_store import ObjectStore
 from manager.store.segments.segment_store import SegmentStore
 from manager.store.segments.trash import Trash
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "InstallationError",
@@ -54,9 +55,9 @@ __all__ = [
 ]
 
 COUNTED: Final = 1000
-"""Files that are counted for a sentence; more are "more than"."""
+"""Files that are counted for a message; more are "more than"."""
 LOGS: Final = "logs"
-TRASH: Final = "files in the trash"
+TRASH: Final = "trash"
 LASTING: Final = frozenset({"segments", "indexes", LOGS})
 """Kinds of which a row stays; of the others a killed manager may leave some without."""
 
@@ -79,9 +80,17 @@ class InstallationError(ConflictError):
     """
 
     def __init__(
-        self, reason: Mismatch, message: str, place: str, here: str = "", there: str = ""
+        self,
+        reason: Mismatch,
+        message: str | Message,
+        /,
+        *,
+        place: str,
+        here: str = "",
+        there: str = "",
+        **params: Any,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, place=place, here=here, there=there, **params)
         self.reason = reason
         self.fault = reason.value
         self.place = place
@@ -98,9 +107,10 @@ class Contents:
     def __bool__(self) -> bool:
         return any(self.files.values())
 
-    def __str__(self) -> str:
-        return ", ".join(
-            f"{f'more than {COUNTED}' if count > COUNTED else count} {kind}"
+    def messages(self) -> tuple[Message, ...]:
+        """Return the number of files of each kind that is there."""
+        return tuple(
+            Message("identity.number_of_files", count=_number(count), kind=_kind(kind))
             for kind, count in self.files.items()
             if count
         )
@@ -153,23 +163,22 @@ def refuse_new_database(files: MarkedFiles, database: str) -> None:
     whether it holds another installation's archive.
     """
     if isinstance(files.store, ObjectStore) and (why := BucketQuestion(files.store).ask().why):
-        raise _unknown_bucket(f"{database} is missing or empty", files.store, why)
+        missing = Message("identity.database_missing", database=database)
+        raise _unknown_bucket(missing, files.store, why)
     found = files.contents()
     marks = _marks(files.places())
     there = next((mark.installation for _, mark in marks if mark), "")
     marked = next((place.shown for place, mark in marks if mark), files.layout.kept)
     if not found and not any(mark for _, mark in marks):
         return
-    of = f" of installation {there}" if there else ""
+    of = "identity.files_without_database_of" if there else "identity.files_without_database"
     raise InstallationError(
         Mismatch.NO_DATABASE,
-        f"{database} is missing or empty, and {marked} holds {found or 'the mark'}{of}: nothing "
-        "was made or changed. Put the database back, or restore a backup with `prsm restore`; "
-        "see database.url too. Where it is lost, `prsm archive adopt` makes a new one and enters "
-        "the segments; where nothing here is needed, name an empty folder with --data or "
-        "database.files",
-        str(marked),
+        of,
+        place=str(marked),
         there=there,
+        database=database,
+        found=found.messages() or (Message("identity.mark"),),
     )
 
 
@@ -195,11 +204,10 @@ def mark_files(
     for folder, named in _emptied(db, files):
         raise InstallationError(
             Mismatch.MISSING_FILES,
-            f"{folder}: is empty, and the database (installation {here}) names {named} files in "
-            "it; nothing was changed. Mount the folder, or put the files back; where they are "
-            "lost, `prsm archive adopt` goes on with what is there",
-            str(folder),
-            here,
+            "identity.folder_emptied",
+            place=str(folder),
+            here=here,
+            count=named,
         )
     return len(unmarked)
 
@@ -282,30 +290,22 @@ def _foreign(place: Place, here: str, there: str) -> InstallationError:
     if not there:
         return InstallationError(
             Mismatch.UNREADABLE_MARK,
-            f"{place.shown}/{MARK}: no installation id can be read, and the database is of "
-            f"installation {here}; put the file back from a copy. Where these files belong to "
-            "this database, `prsm archive adopt` writes it anew",
-            place.shown,
-            here,
+            "identity.mark_unreadable",
+            place=place.shown,
+            here=here,
+            mark=MARK,
         )
     return InstallationError(
         Mismatch.FOREIGN_FILES,
-        f"{place.shown}: its files are of installation {there}, and the database is of "
-        f"installation {here}; nothing was changed. Name the database of these files with "
-        "database.url, or another place with --data, database.files or archive.store; where "
-        "these files are to belong to this database from now on, run `prsm archive adopt`",
-        place.shown,
-        here,
-        there,
+        "identity.files_foreign",
+        place=place.shown,
+        here=here,
+        there=there,
     )
 
 
-def _unknown_bucket(database: str, store: ObjectStore, why: str) -> BusyError:
-    return BusyError(
-        f"{database}, and bucket {store.shown} does not answer: {why}; nobody knows whether it "
-        "holds another archive, so nothing was made or changed. See archive.store, "
-        "archive.store_endpoint, the network and the credentials, and start again when it answers"
-    )
+def _unknown_bucket(database: Message, store: ObjectStore, why: Message) -> BusyError:
+    return BusyError("identity.bucket_unknown", database=database, bucket=store.shown, why=why)
 
 
 def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> None:
@@ -317,32 +317,28 @@ def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> N
         logs = [path for path in reports.all_paths(tx) if path]
         is_new = not any(named.values()) and not agents.active(tx)
     if is_new and files.lacks_bucket and isinstance(files.store, ObjectStore):
-        why = BucketQuestion(files.store).ask().why or "it did not answer when it was asked"
-        raise _unknown_bucket("the database has nothing in it", files.store, why)
+        why = BucketQuestion(files.store).ask().why or Message("identity.bucket_did_not_answer")
+        raise _unknown_bucket(Message("identity.database_empty"), files.store, why)
     named[TRASH] = 0
     unnamed = [kind for kind, count in found.files.items() if count and not named[kind]]
     if set(unnamed) & LASTING or (found and not any(named[kind] for kind in found.files)):
         raise InstallationError(
             Mismatch.UNNAMED_FILES,
-            f"{place.shown} bears no installation id and holds {found}, and the database "
-            f"(installation {here}) names no {' or '.join(unnamed)} of these; nothing was "
-            "changed. Name the database of these files with database.url, or another place with "
-            "--data, database.files or archive.store; where they are to belong to this database, "
-            "run `prsm archive adopt`",
-            place.shown,
-            here,
+            "identity.files_without_rows",
+            place=place.shown,
+            here=here,
+            found=found.messages(),
+            unnamed=[_kind(kind) for kind in unnamed],
         )
     missing = list(islice(missing_files(files, keys, logs), COUNTED + 1))
     if missing:
-        more = f"more than {COUNTED}" if len(missing) > COUNTED else len(missing)
         raise InstallationError(
             Mismatch.MISSING_FILES,
-            f"{place.shown} bears no installation id, and of the files that the database "
-            f"(installation {here}) names {more} are not there ({missing[0]}); nothing was "
-            "changed. Mount the folder, see database.files and archive.store, or put the files "
-            "back; where they are lost, `prsm archive adopt` goes on with what is there",
-            place.shown,
-            here,
+            "identity.files_missing",
+            place=place.shown,
+            here=here,
+            count=_number(len(missing)),
+            example=missing[0],
         )
 
 
@@ -373,3 +369,11 @@ def _files(folders: Iterable[Path]) -> Iterator[Path]:
 
 def _counted(found: Iterable[object]) -> int:
     return sum(1 for _ in islice(found, COUNTED + 1))
+
+
+def _number(count: int) -> int | Message:
+    return Message("identity.more_than", count=COUNTED) if count > COUNTED else count
+
+
+def _kind(kind: str) -> Message:
+    return Message(f"identity.kind_{kind}")

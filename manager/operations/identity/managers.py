@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Final
 
 from manager.assignment import manager_time
-from manager.assignment.words import spoken_duration
 from manager.db.engine import Database, Transaction
 from manager.db.identity import installation, leadership
 from manager.db.identity.leadership import LeaderRow
@@ -109,8 +108,7 @@ def check_leading(tx: Transaction, name: str, epoch: int) -> None:
     """Raise NotLeadingError unless a manager leads in this epoch; at the beginning of a write."""
     if not leadership.leads(tx, name, epoch):
         raise NotLeadingError(
-            f"another manager leads since epoch {leadership.current(tx).epoch}; this one led in "
-            f"epoch {epoch}, and nothing was changed"
+            "identity.not_leading", epoch=leadership.current(tx).epoch, own_epoch=epoch
         )
 
 
@@ -125,11 +123,10 @@ def forget_manager(db: Database, name: str, actor: Actor, now_ms: int) -> None:
     with db.write() as tx:
         found = [one for one in managers_of(tx) if one.name == name]
         if not found:
-            raise NotFoundError(f"manager {name[:253]}: there is none", see="managers")
+            raise NotFoundError("identity.manager_unknown", manager=name[:253], see="managers")
         if found[0].silent_ms < SERVES_MS:
             raise ConflictError(
-                f"manager {name}: gave a sign of life {spoken_duration(found[0].silent_ms)} ago; "
-                "end it first, then it is forgotten by itself"
+                "identity.manager_alive", manager=name, silent_ms=found[0].silent_ms
             )
         leadership.forget(tx, name)
         note(tx, now_ms, actor, "manager.forget", name, place=found[0].place)

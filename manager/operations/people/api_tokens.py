@@ -92,20 +92,20 @@ def make_token(
     _check(holder, name, role, days)
     owner = user if holder.kind == "local" else holder.name
     if holder.kind != "local" and user not in ("", owner):
-        raise ForbiddenError(f"token for {user[:64]!a}: each user makes tokens of his own only")
+        raise ForbiddenError("people.token_of_another_user", user=user[:64])
     if not owner:
-        raise FormatError("user: is missing; whose token is it? Name a user (`prsm users list`)")
+        raise FormatError("people.token_user_missing")
     token = PREFIX + new_key()
     expires_ms = now_ms + days * DAY_MS
     with db.write() as tx:
         row = users.by_name(tx, owner)
         if row is None:
-            raise NotFoundError(f"user {owner[:64]!a}: there is none", see="users")
+            raise NotFoundError("people.unknown", user=owner[:64], see="users")
         if row.disabled_ms is not None:
-            raise ForbiddenError(f"user {owner} is disabled and gets no token")
+            raise ForbiddenError("people.token_of_disabled_user", user=owner)
         if ROLES.index(role) > ROLES.index(row.role):
             raise ForbiddenError(
-                f"role {role}: {owner} is {row.role}, and a token may do no more than its user"
+                "people.token_role", role=role, user=owner, user_role=row.role
             ).about("role")
         live = [
             one
@@ -113,11 +113,9 @@ def make_token(
             if one.revoked_ms is None and one.expires_ms > now_ms
         ]
         if any(one.name == name for one in live):
-            raise ConflictError(
-                f"token {name}: {owner} has one of this name; revoke it first"
-            ).about("name")
+            raise ConflictError("people.token_exists", token=name, user=owner).about("name")
         if len(live) >= MOST_LIVE:
-            raise ConflictError(f"tokens: {owner} has {len(live)}; revoke some that nobody uses")
+            raise ConflictError("people.tokens_too_many", user=owner, count=len(live))
         number = api_tokens.add(tx, row.id, name, hash_of_key(token), role, now_ms, expires_ms)
         note(tx, now_ms, actor, "token.make", owner, token=name, role=role, days=days)
     return NewToken(number, owner, name, role, token, expires_ms)
@@ -137,7 +135,7 @@ def revoke_token(db: Database, holder: Holder, number: int, actor: Actor, now_ms
     with db.write() as tx:
         row = api_tokens.by_id(tx, number)
         if row is None or (holder.role != "admin" and row.user != holder.name):
-            raise NotFoundError(f"token {number}: you have none of this number", see="tokens")
+            raise NotFoundError("people.token_unknown", number=number, see="tokens")
         if api_tokens.revoke(tx, number, now_ms):
             note(tx, now_ms, actor, "token.revoke", row.user, token=row.name)
 
@@ -147,15 +145,13 @@ def holder_of(db: Database, token_hash: str, now_ms: int) -> Holder:
     with db.read() as tx:
         row = api_tokens.by_hash(tx, token_hash)
     if row is None:
-        raise UnknownKeyError(
-            "token: nobody has this one; `prsm tokens` lists yours, the console makes another"
-        )
+        raise UnknownKeyError("people.token_wrong")
     if row.revoked_ms is not None:
-        raise UnknownKeyError(f"token {row.name}: was revoked; make another one")
+        raise UnknownKeyError("people.token_revoked", token=row.name)
     if now_ms >= row.expires_ms:
-        raise UnknownKeyError(f"token {row.name}: is over; make another one")
+        raise UnknownKeyError("people.token_expired", token=row.name)
     if row.disabled_ms is not None:
-        raise ForbiddenError(f"token {row.name}: its user {row.user} is disabled")
+        raise ForbiddenError("people.token_disabled", token=row.name, user=row.user)
     if row.last_used_ms is None or now_ms - row.last_used_ms >= USE_MS:
         with db.write() as tx:
             api_tokens.note_use(tx, row.id, now_ms)
@@ -165,17 +161,10 @@ def holder_of(db: Database, token_hash: str, now_ms: int) -> Holder:
 
 def _check(holder: Holder, name: str, role: str, days: int) -> None:
     if holder.token:
-        raise ForbiddenError(
-            f"token {holder.token} makes no tokens: log in to the console, or use `prsm tokens` on "
-            "the manager's machine"
-        )
+        raise ForbiddenError("people.token_creates_no_token", token=holder.token)
     if not _NAME.fullmatch(name):
-        raise FormatError(
-            f"token name {name[:80]!a}: must be 1 to 64 of letters, digits and . _ -"
-        ).about("name")
+        raise FormatError("people.token_bad_name", name=name[:80]).about("name")
     if role not in ROLES:
-        raise FormatError(f"role {role[:40]!a}: must be {', '.join(ROLES)}").about("role")
+        raise FormatError("people.bad_role", role=role[:40], roles=ROLES).about("role")
     if not 1 <= days <= MOST_DAYS:
-        raise FormatError(
-            f"days = {days}: must be 1 to {MOST_DAYS}; a script's token must end"
-        ).about("days")
+        raise FormatError("people.token_days", days=days, most=MOST_DAYS).about("days")

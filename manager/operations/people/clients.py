@@ -71,8 +71,7 @@ class Client:
         """Raise ForbiddenError where the token has not this scope."""
         if scope not in self.scopes:
             raise ForbiddenError(
-                f"this token has the scopes {', '.join(sorted(self.scopes))}; this needs {scope}: "
-                "ask the administrator for another token"
+                "people.token_scope_missing", scopes=sorted(self.scopes), scope=scope
             )
 
 
@@ -103,19 +102,12 @@ def register_client(
 ) -> ClientRow:
     """Register a third party; raises FormatError, ConflictError."""
     if not _NAME.fullmatch(name):
-        raise FormatError(
-            f"client name {name[:80]!a}: must be 1 to 64 lower-case letters, digits, dots, hyphens "
-            "or underscores"
-        ).about("name")
+        raise FormatError("people.client_bad_name", name=name[:80]).about("name")
     if not contact.strip():
-        raise FormatError("contact: is missing; give an address where the client is reached").about(
-            "contact"
-        )
+        raise FormatError("people.contact_missing").about("contact")
     with db.write() as tx:
         if clients.client_by_name(tx, name) is not None:
-            raise ConflictError(f"client {name}: is registered already; choose another name").about(
-                "name"
-            )
+            raise ConflictError("people.client_exists", client=name).about("name")
         row = clients.add_client(tx, name, contact.strip(), purpose.strip(), actor.name, now_ms)
         note(tx, now_ms, actor, "client.register", name, contact=contact, purpose=purpose)
         return row
@@ -155,14 +147,15 @@ def issue_token(
     """Make a token for a third party; raises NotFoundError, FormatError."""
     unknown = [scope for scope in scopes if scope not in SCOPES]
     if unknown or not scopes:
-        raise FormatError(f"scope {', '.join(unknown)[:80]!a}: must be of {', '.join(SCOPES)}")
+        raise FormatError("people.token_scopes", unknown=", ".join(unknown)[:80], scopes=SCOPES)
     if not 1 <= days <= MOST_DAYS:
-        raise FormatError(f"days = {days}: must be between 1 and {MOST_DAYS}").about("days")
+        raise FormatError("people.token_days_of_client", days=days, most=MOST_DAYS).about("days")
     if daily_bytes < 0 or not 1 <= requests_per_minute <= 1_000_000:
         wrong = "daily" if daily_bytes < 0 else "requests_per_minute"
         raise FormatError(
-            f"daily_bytes = {daily_bytes}, requests_per_minute = {requests_per_minute}: must be >= "
-            "0 (0: no limit) and between 1 and 1,000,000"
+            "people.daily_and_minute_limits",
+            daily_bytes=daily_bytes,
+            requests_per_minute=requests_per_minute,
         ).about(wrong)
     token = new_key()
     kept = sorted(set(scopes))
@@ -192,7 +185,7 @@ def revoke_token(db: Database, name: str, token_id: int, actor: Actor, now_ms: i
         row = _client(tx, name)
         token = clients.token_by_id(tx, token_id)
         if token is None or token.client_id != row.id:
-            raise NotFoundError(f"token {token_id}: {name} has none of this number")
+            raise NotFoundError("people.token_of_client_unknown", number=token_id, client=name)
         clients.revoke(tx, token_id, now_ms)
         note(tx, now_ms, actor, "client.revoke_token", name, token=token_id)
 
@@ -202,10 +195,7 @@ def authenticate_client(db: Database, token: str, now_ms: int) -> Client:
     with db.read() as tx:
         row = clients.token_by_hash(tx, hash_of_key(token))
         if row is None:
-            raise UnknownKeyError(
-                "no token, or one that nobody has: send `Authorization: Bearer TOKEN`, or the "
-                "token as password; the administrator issues tokens"
-            )
+            raise UnknownKeyError("people.token_wrong_or_missing")
         owner = clients.client_by_id(tx, row.client_id)
         assert owner is not None, "a foreign key"
         _check(row, owner, now_ms)
@@ -244,14 +234,14 @@ def take_usage(db: Database, usage: Sequence[UsageRow], now_ms: int) -> None:
 def _client(tx: Transaction, name: str) -> ClientRow:
     row = clients.client_by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"client {name[:80]!a}: not registered", see="clients")
+        raise NotFoundError("people.client_unknown", client=name[:80], see="clients")
     return row
 
 
 def _check(row: TokenRow, owner: ClientRow, now_ms: int) -> None:
     if row.revoked_ms is not None:
-        raise ForbiddenError("this token was revoked; ask the administrator for another")
+        raise ForbiddenError("people.token_of_client_revoked")
     if now_ms >= row.expires_ms:
-        raise ForbiddenError("this token is over; ask the administrator for another")
+        raise ForbiddenError("people.token_of_client_expired")
     if owner.disabled_ms is not None:
-        raise ForbiddenError(f"client {owner.name} is disabled; ask the administrator why")
+        raise ForbiddenError("people.client_disabled", client=owner.name)

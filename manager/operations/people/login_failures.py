@@ -88,7 +88,7 @@ def require_no_pause(tx: Transaction, name: str, source: str, now_ms: int) -> No
     if 0 < left_ms <= SLOWEST_S * 1000:
         wait_s = -(-left_ms // 1000)
         raise SlowDownError(
-            f"{failed.failures} wrong passwords in a row: try again in {wait_s} s", wait_s
+            "people.wrong_passwords", wait_s, failures=failed.failures, wait_s=wait_s
         )
 
 

@@ -93,22 +93,14 @@ class LoginGate:
         source, known = wait.source, wait.known
         size = self._size
         if self._by_source[source] >= size.each:
-            raise SlowDownError(
-                f"{size.each} logins from this address are under way, which is the limit "
-                f"(limits.logins_per_address): try again in {SOON_S} s",
-                SOON_S,
-            )
+            raise SlowDownError("people.logins_of_address", SOON_S, most=size.each, wait_s=SOON_S)
         if self._known >= size.known if known else self._strange >= size.strange:
             name, most = (
                 ("logins_of_known_devices", size.known)
                 if known
                 else ("logins_waiting", size.strange)
             )
-            raise BusyError(
-                f"{most} logins wait already, which is the limit (limits.{name}): try again in "
-                f"{SOON_S} s",
-                SOON_S,
-            )
+            raise BusyError("people.logins_waiting", SOON_S, most=most, limit=name, wait_s=SOON_S)
         self._count(source, 1, known=known)
         try:
             if wait.delay_s:

@@ -40,9 +40,7 @@ def change_own_password(
     (the old one is wrong; no person asks), SlowDownError.
     """
     if holder.kind != "user" or holder.token:
-        raise ForbiddenError(
-            f"{holder.actor_name} has no password to change: log in, or use `prsm users passwd`"
-        )
+        raise ForbiddenError("people.no_own_password", caller=holder.actor_name)
     name = holder.name
     with passwords.told("new password", name, actor.address):
         with db.read() as tx:
@@ -51,17 +49,15 @@ def change_own_password(
             require_no_pause(tx, name, source, now_ms)
         if not passwords.matches(user.password_hash if user is not None else None, old):
             count_failure(db, name, source, actor, now_ms)
-            raise ForbiddenError("the present password is another one").about("old_password")
+            raise ForbiddenError("people.wrong_password").about("old_password")
         if new == old:
-            raise FormatError("the new password is the present one; choose another one").about(
-                "password"
-            )
+            raise FormatError("people.same_password").about("password")
         hashed = passwords.hashed(new)
         with db.write() as tx:
             require_no_pause(tx, name, source, now_ms)
             now = users.by_name(tx, name)
             if user is None or now is None or now.password_hash != user.password_hash:
-                raise ForbiddenError("the present password is another one").about("old_password")
+                raise ForbiddenError("people.wrong_password").about("old_password")
             users.set_password(tx, now.id, hashed)
             users.delete_sessions(tx, now.id, but=session_hash)
             forget_failures(tx, name, source)

@@ -55,7 +55,7 @@ def hashed(password: str) -> str:
     """Return what is kept of a new password. Raises FormatError for one too short or too long."""
     if not LEAST <= len(password) <= MOST:
         raise FormatError(
-            f"password of {len(password)} characters: must be {LEAST} to {MOST}"
+            "people.password_length", length=len(password), least=LEAST, most=MOST
         ).about("password")
     return _hashing(lambda: _hasher.hash(password))
 

@@ -36,7 +36,7 @@ def list_sessions(db: Database, name: str, now_ms: int) -> list[OpenSession]:
     with db.read() as tx:
         user = users.by_name(tx, name)
         if user is None:
-            raise NotFoundError(f"user {name[:64]!a}: there is none", see="users")
+            raise NotFoundError("people.unknown", user=name[:64], see="users")
         rows = users.sessions_of(tx, user.id, now_ms)
     return [
         OpenSession(
@@ -56,11 +56,11 @@ def end_sessions(db: Database, name: str, actor: Actor, now_ms: int, session: st
     with db.write() as tx:
         user = users.by_name(tx, name)
         if user is None:
-            raise NotFoundError(f"user {name[:64]!a}: there is none", see="users")
+            raise NotFoundError("people.unknown", user=name[:64], see="users")
         rows = users.sessions_of(tx, user.id, now_ms)
         chosen = [row for row in rows if not session or row.token_hash[:SHOWN] == session]
         if session and not chosen:
-            raise NotFoundError(f"session {session[:SHOWN]!a}: {name} has none, or it is over")
+            raise NotFoundError("people.session_unknown", session=session[:SHOWN], user=name)
         for row in chosen:
             users.delete_session(tx, row.token_hash)
         note(tx, now_ms, actor, "user.end-sessions", name, ended=len(chosen))

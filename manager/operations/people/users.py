@@ -94,16 +94,12 @@ def add_user(db: Database, name: str, password: str, role: str, actor: Actor, no
     """Add a user. Raises FormatError for a name, role or password that cannot be, ConflictError
     where the name is taken."""
     if not _NAME.fullmatch(name):
-        raise FormatError(
-            f"user name {name[:80]!a}: must be 1 to 64 of letters, digits and . _ @ -"
-        ).about("name")
+        raise FormatError("people.bad_name", name=name[:80]).about("name")
     _check_role(role)
     hashed = passwords.hashed(password)
     with db.write() as tx:
         if not users.add(tx, name, hashed, role, now_ms):
-            raise ConflictError(f"user {name} exists already; change the password instead").about(
-                "name"
-            )
+            raise ConflictError("people.exists", user=name).about("name")
         note(tx, now_ms, actor, "user.add", name, role=role)
     return User(name, role, now_ms, None)
 
@@ -144,9 +140,7 @@ def set_role(
     with db.write() as tx:
         user = _named(tx, name)
         if shown is not None and shown != user.role:
-            raise ConflictError(
-                f"{name}: changed since it was shown, so nothing was done; load the page again"
-            )
+            raise ConflictError("people.changed_meanwhile", name=name)
         if role != "admin":
             _require_another_admin(tx, name)
         users.set_role(tx, user.id, role)
@@ -242,9 +236,9 @@ def _authenticated(
     is_right = passwords.matches(user.password_hash if user is not None else None, password)
     if user is None or not is_right:
         count_failure(db, name, source, actor, now_ms)
-        raise UnknownKeyError("user name or password is wrong")
+        raise UnknownKeyError("people.wrong_login")
     if user.disabled_ms is not None:
-        raise ForbiddenError(f"user {name} is disabled; ask an administrator")
+        raise ForbiddenError("people.disabled", user=name)
     return user, source
 
 
@@ -268,7 +262,7 @@ def logout(
 def _named(tx: Transaction, name: str) -> UserRow:
     user = users.by_name(tx, name)
     if user is None:
-        raise NotFoundError(f"user {name[:64]!a}: there is none", see="users")
+        raise NotFoundError("people.unknown", user=name[:64], see="users")
     return user
 
 
@@ -278,11 +272,9 @@ def _require_another_admin(tx: Transaction, name: str) -> None:
         row.name for row in users.all_users(tx) if row.role == "admin" and not row.disabled_ms
     }
     if admins == {name}:
-        raise ConflictError(f"{name} is the last administrator; make another one first").about(
-            "role"
-        )
+        raise ConflictError("people.last_administrator", user=name).about("role")
 
 
 def _check_role(role: str) -> None:
     if role not in ROLES:
-        raise FormatError(f"role {role[:40]!a}: must be viewer, operator or admin").about("role")
+        raise FormatError("people.bad_role", role=role[:40], roles=ROLES).about("role")

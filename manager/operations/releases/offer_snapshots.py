@@ -44,7 +44,7 @@ def read_offer(text: str) -> ShownOffer | None:
         return None
     found = _TEXT.fullmatch(text)
     if found is None:
-        raise FormatError(f"shown {text[:40]!a}: must be as the page has it; load the page again")
+        raise FormatError("releases.bad_shown", shown=text[:40])
     ring, rolled_out, halted = found.groups()
     return ShownOffer(ring, _time(rolled_out), _time(halted))
 
@@ -62,16 +62,7 @@ def check_shown(row: ReleaseRow, shown: ShownOffer | None) -> None:
     if shown is None or shown == now:
         return
     if now.halted_ms is not None and now.halted_ms != shown.halted_ms:
-        raise ConflictError(
-            f"release {row.version}: was halted since it was shown, so nothing was done; load the "
-            "page again"
-        )
+        raise ConflictError("releases.offer_halted", version=row.version)
     if now.ring != shown.ring:
-        raise ConflictError(
-            f"release {row.version}: was offered to another ring ({now.ring}) since it was shown, "
-            "so nothing was done; load the page again"
-        )
-    raise ConflictError(
-        f"release {row.version}: was rolled out again since it was shown, so nothing was done; "
-        "load the page again"
-    )
+        raise ConflictError("releases.offer_to_another_ring", version=row.version, ring=now.ring)
+    raise ConflictError("releases.offer_changed", version=row.version)

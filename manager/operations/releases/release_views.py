@@ -114,7 +114,7 @@ def metadata_file(db: Database, name: str) -> bytes:
                 else releases.metadata_of(tx, role, int(number))
             )
     if row is None:
-        raise NotFoundError(f"metadata {name[:80]!a}: there is none of this name")
+        raise NotFoundError("releases.metadata_unknown", name=name[:80])
     return row.body.encode()
 
 
@@ -124,5 +124,5 @@ def release_of_file(db: Database, name: str) -> ReleaseRow:
     with db.read() as tx:
         row = releases.by_sha256(tx, sha256)
     if row is None or row.target != target:
-        raise NotFoundError(f"file {name[:120]!a}: no release of this name, or it was revoked")
+        raise NotFoundError("releases.file_unknown", file=name[:120])
     return row

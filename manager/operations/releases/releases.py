@@ -48,9 +48,7 @@ def begin_releases(
     with about_field("targets"):
         found = _checked_targets(first, targets, 1, now_ms)
         if releases_of(found.signed):
-            raise FormatError(
-                "targets: the first ones name no release; publish releases afterwards"
-            )
+            raise FormatError("releases.first_targets_not_empty")
     signed = signing.sign([root], targets)
     with db.write() as tx:
         _require_none(tx)
@@ -85,8 +83,7 @@ def take_next(
             found = _checked_targets(newest, targets, before.version + 1, now_ms)
             if releases_of(found.signed) != releases_of(last.signed):
                 raise FormatError(
-                    f"targets {found.signed.version}: must name the releases of {before.version}; "
-                    "`prsm release publish` and `revoke` change them"
+                    "releases.releases_differ", number=found.signed.version, before=before.version
                 )
     signed = signing.sign([*roots, root] if root is not None else roots, targets)
     with db.write() as tx:
@@ -120,27 +117,26 @@ def publish(
     changed = [version for version, one in known.items() if named.get(version) != one]
     if changed:
         raise FormatError(
-            f"targets {found.signed.version}: release {changed[0]} is missing or changed; "
-            "`prsm release revoke` takes a release away, and none is ever changed"
+            "releases.release_changed", number=found.signed.version, version=changed[0]
         )
     new = [one for version, one in named.items() if version not in known]
     if not new:
-        raise FormatError(f"targets {found.signed.version}: name no release that is new")
+        raise FormatError("releases.no_new_release", number=found.signed.version)
     for one in new:
         if not has_file(one):
             raise NotFoundError(
-                f"release {one.version}: its file {one.target} ({one.size_bytes} bytes, sha256 "
-                f"{one.sha256}) has not come; name the very file that was signed"
+                "releases.bundle_missing",
+                version=one.version,
+                target=one.target,
+                size=one.size_bytes,
+                sha256=one.sha256,
             )
     signed = signing.sign(roots, targets)
     with db.write() as tx:
         _require_same(tx, before, len(roots))
         for one in new:
             if releases.by_version(tx, one.version) is not None:
-                raise ConflictError(
-                    f"release {one.version}: was published before and revoked; a version is "
-                    "never used twice"
-                )
+                raise ConflictError("releases.version_reused", version=one.version)
             row = {
                 "version": one.version,
                 "target": one.target,
@@ -167,15 +163,17 @@ def revoke(
         roots, root, before = _present_release(tx)
         row = releases.by_version(tx, version)
     if row is None or row.revoked_ms is not None:
-        raise NotFoundError(f"release {version[:40]!r}: is not published", see="release")
+        raise NotFoundError("releases.not_published", version=version[:40], see="release")
     known = releases_of(read(Targets, before.body.encode()).signed)
     known.pop(version, None)
     with about_field("targets"):
         found = _checked_targets(root, targets, before.version + 1, now_ms)
         if releases_of(found.signed) != known:
             raise FormatError(
-                f"targets {found.signed.version}: must name what {before.version} name, but "
-                f"{version}; make them by `prsm release sign --revoke {version}`"
+                "releases.revoke_differs",
+                number=found.signed.version,
+                before=before.version,
+                version=version,
             )
     signed = signing.sign(roots, targets)
     with db.write() as tx:
@@ -225,10 +223,7 @@ def _checked_targets(
     found = read(Targets, data)
     # A gap is fine: the signer may have seen targets that never came to be served.
     if found.signed.version < least:
-        raise ConflictError(
-            f"targets {found.signed.version}: the next ones must be {least}; sign from the "
-            "newest (`prsm release metadata targets.json`)"
-        )
+        raise ConflictError("releases.targets_not_next", number=found.signed.version, least=least)
     check_role("targets", root, found, now_ms)
     return found
 
@@ -237,18 +232,18 @@ def _present_release(tx: Transaction) -> tuple[Sequence[bytes], Metadata[Root], 
     roots = releases.bodies(tx, "root")
     targets = releases.newest(tx, "targets")
     if not roots or targets is None:
-        raise ConflictError("releases: not begun yet; `prsm release init` begins")
+        raise ConflictError("releases.not_initialized")
     return roots, read(Root, roots[-1]), targets
 
 
 def _require_none(tx: Transaction) -> None:
     if releases.newest(tx, "root") is not None:
-        raise ConflictError("releases: begun already; `prsm release rotate` takes a new root")
+        raise ConflictError("releases.already_initialized")
 
 
 def _require_same(tx: Transaction, targets: MetadataRow, roots: int) -> None:
     if releases.newest(tx, "targets") != targets or len(releases.bodies(tx, "root")) != roots:
-        raise ConflictError("releases: somebody changed them meanwhile; look, and do it again")
+        raise ConflictError("releases.changed_meanwhile")
 
 
 def _keep(

@@ -26,6 +26,7 @@ from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.releases.offer_snapshots import ShownOffer, check_shown
 from shared.errors import FormatError, about_field
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.versions import is_version, version_key
 
 __all__ = [
@@ -55,7 +56,7 @@ class Offer:
     version: str
     target: str
     minimum: str
-    why: str
+    why: Message
 
 
 @frozen
@@ -68,7 +69,7 @@ class AgentOffer:
     agent: str
     running: str
     offered: str
-    why: str
+    why: Message
     told: AgentReleaseRow
 
     @property
@@ -97,13 +98,11 @@ def roll_out(
     ConflictError (revoked; not as it was shown), FormatError (no such ring).
     """
     if ring not in RINGS:
-        raise FormatError(f"ring {ring[:40]!r}: must be one of {', '.join(RINGS)}").about("ring")
+        raise FormatError("releases.bad_ring", ring=ring[:40], rings=RINGS).about("ring")
     with db.write() as tx:
         row = _release(tx, version)
         if row.revoked_ms is not None:
-            raise ConflictError(f"release {version}: was revoked; publish another version").about(
-                "version"
-            )
+            raise ConflictError("releases.revoked", version=version).about("version")
         check_shown(row, shown)
         releases.change(tx, version, ring=ring, rolled_out_ms=now_ms, halted_ms=None)
         ended = {} if row.halted_ms is None else {"ended_halt": True}
@@ -147,20 +146,15 @@ def pin_version(
     with db.write() as tx:
         row = _agent(tx, agent)
         if shown is not None and shown != (pin := releases.agent_release(tx, row.id).pin):
-            raise ConflictError(
-                f"agent {agent}: is pinned to {pin or 'nothing'} since it was shown, so nothing "
-                "was done; load the page again"
-            )
+            code = "releases.pin_changed" if pin else "releases.pin_removed"
+            raise ConflictError(code, agent=agent, pin=pin)
         if version and _release(tx, version).revoked_ms is not None:
-            raise ConflictError(f"release {version}: was revoked; pin another version").about(
-                "version"
-            )
+            raise ConflictError("releases.revoked_pin", version=version).about("version")
         minimum = releases.minimum(tx)
         if too_old(minimum, version):
-            raise ConflictError(
-                f"release {version}: agents below {minimum} get no work; pin a later version, or "
-                "lower the minimum first"
-            ).about("version")
+            raise ConflictError("releases.below_minimum", version=version, minimum=minimum).about(
+                "version"
+            )
         releases.change_agent(tx, row.id, pin=version)
         note(tx, now_ms, actor, "release.pin", agent, version=version)
 
@@ -180,17 +174,14 @@ def set_minimum_version(
     with db.write() as tx:
         minimum = releases.minimum(tx)
         if shown not in (None, minimum):
-            raise ConflictError(
-                f"the lowest version is {minimum or 'none'} since it was shown, so nothing was "
-                "done; load the page again"
-            )
+            code = "releases.minimum_changed" if minimum else "releases.minimum_removed"
+            raise ConflictError(code, minimum=minimum)
         found = releases.all_releases(tx)
         offered = [row for row in found if _is_offered(row, version) and row.ring == "all"]
         if version and found and not offered:
-            raise ConflictError(
-                f"minimum {version[:64]}: no release from it on is rolled out to all, so sites "
-                "below it could not get there; roll one out first"
-            ).about("version")
+            raise ConflictError("releases.minimum_unreachable", version=version[:64]).about(
+                "version"
+            )
         releases.set_minimum(tx, version)
         note(tx, now_ms, actor, "release.minimum", version or "none")
 
@@ -207,9 +198,10 @@ def offer_for(db: Database, agent: AgentIdentity, running: str) -> Offer:
         minimum = releases.minimum(tx)
     best, why = _best(found, told, agent.name, minimum)
     if best is None or best.version == running:
-        return Offer("", "", minimum, why if best is None else "you run what is offered")
+        return Offer("", "", minimum, why if best is None else Message("releases.running_offered"))
     if not told.pin and is_version(running) and version_key(running) > version_key(best.version):
-        return Offer("", "", minimum, f"you run {running}; {best.version} is offered")
+        newer = Message("releases.running_newer", running=running, version=best.version)
+        return Offer("", "", minimum, newer)
     return Offer(best.version, best.target, minimum, why)
 
 
@@ -234,13 +226,14 @@ def _agent_offer(
     row: AgentRow, best: ReleaseRow | None, told: AgentReleaseRow, minimum: str
 ) -> AgentOffer:
     if told.pin and not too_old(minimum, told.pin):
-        offered, why = ("" if best is None else best.version), f"pinned to {told.pin}"
+        offered = "" if best is None else best.version
+        why = Message("releases.pinned", version=told.pin)
     elif best is None:
-        offered, why = "", "nothing is rolled out to it"
+        offered, why = "", Message("releases.no_rollout")
     elif is_version(row.version) and version_key(row.version) > version_key(best.version):
-        offered, why = "", f"runs a newer one than {best.version}"
+        offered, why = "", Message("releases.newer_than_offered", version=best.version)
     else:
-        offered, why = best.version, f"ring: {best.ring}"
+        offered, why = best.version, Message("releases.ring", ring=best.ring)
     return AgentOffer(row.name, row.version, offered, why, told)
 
 
@@ -253,18 +246,25 @@ def too_old(minimum: str, version: str) -> bool:
 
 def _best(
     found: list[ReleaseRow], told: AgentReleaseRow, name: str, minimum: str
-) -> tuple[ReleaseRow | None, str]:
+) -> tuple[ReleaseRow | None, Message]:
     offered = [row for row in found if _is_offered(row, minimum)]
     below = too_old(minimum, told.pin)
     if told.pin and not below:
         pinned = [row for row in offered if row.version == told.pin]
-        return (pinned[0] if pinned else None), f"the administrator pinned you to {told.pin}"
-    over = f"; your pin {told.pin} is below the minimum {minimum}" if below else ""
+        pin = Message("releases.your_pin", version=told.pin)
+        return (pinned[0] if pinned else None), pin
+    over = None
+    if below:
+        over = Message("releases.pin_below_minimum", pin=told.pin, minimum=minimum)
     mine = [row for row in offered if _is_for(row, told.canary, name)]
     if not mine:
-        return None, f"nothing is rolled out to you{over}"
+        return None, _with(Message("releases.your_rollout_empty"), over)
     best = max(mine, key=lambda row: version_key(row.version))
-    return best, f"rolled out: {best.ring}{over}"
+    return best, _with(Message("releases.your_ring", ring=best.ring), over)
+
+
+def _with(reason: Message, other: Message | None) -> Message:
+    return reason if other is None else Message("releases.reasons", reasons=(reason, other))
 
 
 def _is_offered(row: ReleaseRow, minimum: str) -> bool:
@@ -285,7 +285,7 @@ def _is_for(row: ReleaseRow, canary: bool, name: str) -> bool:
 def _release(tx: Transaction, version: str) -> ReleaseRow:
     row = releases.by_version(tx, version)
     if row is None:
-        raise NotFoundError(f"release {version[:40]!r}: is not published", see="release").about(
+        raise NotFoundError("releases.not_published", version=version[:40], see="release").about(
             "version"
         )
     return row
@@ -294,5 +294,5 @@ def _release(tx: Transaction, version: str) -> ReleaseRow:
 def _agent(tx: Transaction, name: str) -> AgentRow:
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name[:80]!a}: there is none", see="agents")
+        raise NotFoundError("releases.unknown_agent", agent=name[:80], see="agents")
     return row

@@ -16,6 +16,7 @@ from manager.errors import NotFoundError
 from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity
 from shared.errors import FormatError
+from shared.messages import Message
 
 __all__ = ["OUTCOMES", "report_update", "update_reports_of"]
 
@@ -47,9 +48,8 @@ def report_update(
     told. Raises FormatError (no such outcome).
     """
     if outcome not in OUTCOMES:
-        raise FormatError(f"outcome {outcome[:40]!r}: must be one of {', '.join(OUTCOMES)}")
+        raise FormatError("releases.bad_outcome", outcome=outcome[:40], outcomes=OUTCOMES)
     version, step, detail = version[:64], step[:64], detail[:TEXT_MOST]
-    said = f"{version}: {outcome}" if outcome == "updated" else f"{version}: {outcome} at {step}"
     at_ms = min(at_ms, now_ms) if at_ms > 0 else now_ms
     told = {"version": version, "outcome": outcome, "step": step, "detail": detail}
     with db.write() as tx:
@@ -58,12 +58,22 @@ def report_update(
             return
         update_reports.keep_newest(tx, agent.id, KEPT)
         if outcome != "unreached":
-            agents.update(tx, agent.id, update_result=f"{said}. {detail}".strip())
+            agents.update(tx, agent.id, update_result=_result(version, outcome, step, detail))
             releases.change_agent(tx, agent.id, **told, reported_ms=now_ms)
         alert = outcome not in ("updated", "unreached")
         action = f"agent.update-{outcome}"
         note(tx, now_ms, agent.actor, action, agent.name, alert=alert, at_ms=at_ms, times=times,
              version=version, step=step, detail=detail)  # fmt: skip
+
+
+def _result(version: str, outcome: str, step: str, detail: str) -> Message:
+    """Return an update's end as the agent's page shows it."""
+    if outcome == "updated":
+        code = "releases.updated_with_detail" if detail else "releases.updated"
+        return Message(code, version=version, **({"detail": detail} if detail else {}))
+    code = "releases.not_updated_because" if detail else "releases.not_updated"
+    given = {"version": version, "outcome": outcome, "step": step}
+    return Message(code, **given, **({"detail": detail} if detail else {}))
 
 
 def update_reports_of(db: Database, agent: str = "") -> list[UpdateReportRow]:
@@ -74,5 +84,5 @@ def update_reports_of(db: Database, agent: str = "") -> list[UpdateReportRow]:
     with db.read() as tx:
         row = agents.by_name(tx, agent) if agent else None
         if agent and row is None:
-            raise NotFoundError(f"agent {agent[:80]!a}: there is none", see="agents")
+            raise NotFoundError("releases.unknown_agent", agent=agent[:80], see="agents")
         return update_reports.newest(tx, row.id if row else None, SHOWN)

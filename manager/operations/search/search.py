@@ -65,7 +65,7 @@ class Search:
         for kind in kinds:
             if kind not in KINDS:
                 raise FormatError(
-                    f"kind {kind[:40]!a}: must be one of {', '.join(KINDS)}", Fault.INVALID_VALUE
+                    "search.bad_kind", Fault.INVALID_VALUE, kind=kind[:40], kinds=KINDS
                 )
         query, limit = read_query(text), max(1, min(limit, HITS_MOST))
         if not query.text:
@@ -119,7 +119,7 @@ class Search:
     def _alerts(self, query: Query, now_ms: int) -> Iterable[Hit]:
         for one in current_alerts(self._db, self._desk, now_ms).troubles:
             match = query.match(one.key)
-            if match or query.match(one.text):
+            if match or query.match(str(one.text)):
                 state = "silent" if one.silence else ""
                 yield Hit("alert", one.key, match or "part", state, one.text, one.since_ms)
 

@@ -192,7 +192,7 @@ def test_who_is_stopped_in_the_middle_of_a_write_holds_up_nobody(
         stopped.send_signal(signal.SIGCONT)
         _, said = stopped.communicate(timeout=60)
         assert stopped.returncode == 1
-        assert "BusyError: the database does not answer now" in said
+        assert "BusyError: the database does not answer" in said
         with database.read() as tx:
             assert agents.by_name(tx, "never") is None
         database.close()

@@ -99,7 +99,7 @@ def test_a_restore_refuses_in_words(tmp_path: Path) -> None:
     manifest = json.loads((newer / "manifest.json").read_text())
     manifest["schema_version"] = "9999"
     (newer / "manifest.json").write_text(json.dumps(manifest))
-    assert "made by a newer one" in prsm(new, "restore", str(newer), code=1)
+    assert "created by a newer one" in prsm(new, "restore", str(newer), code=1)
     manifest["files"][0]["name"] = "files/../../etc/passwd"
     (newer / "manifest.json").write_text(json.dumps(manifest))
     assert "manifest.json: files.0.name" in prsm(new, "restore", str(newer), code=1)

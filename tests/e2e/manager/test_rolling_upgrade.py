@@ -82,7 +82,7 @@ def test_two_versions_serve_one_database(tmp_path: Path, postgres_server: Postgr
                 assert prsm(old.data, "check") == "all is as it should be\n"
                 assert old.stop() == 0
                 assert old.log.count("Traceback") == 0
-                assert "made by a newer one" in prsm(
+                assert "created by a newer one" in prsm(
                     old.data, "serve", *(word for each in shared for word in ("--set", each)),
                     code=1,
                 )  # fmt: skip

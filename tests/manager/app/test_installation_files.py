@@ -336,7 +336,7 @@ def test_a_silent_copy_is_taken_over(data: Path, tmp_path: Path) -> None:
             assert sum(waited) >= 30
             first.manager.lease.renew()
             first.manager.lease.renew()
-            with pytest.raises(InstallationError, match="end that one first"):
+            with pytest.raises(InstallationError, match="stop that one first"):
                 first.manager.archive.tidy()
             rows = sqlite_of(data, "SELECT action FROM audit WHERE action LIKE 'installation%'")
             assert rows == [("installation.contested",)]
@@ -375,7 +375,7 @@ def test_two_copies_that_began_together_both_delete_nothing(
         with running(copy, f"database.files={data}") as second:
             second.manager.lease.renew()
             first.manager.lease.renew()
-            with pytest.raises(InstallationError, match="end that one first"):
+            with pytest.raises(InstallationError, match="stop that one first"):
                 first.manager.archive.tidy()
             rows = sqlite_of(data, "SELECT action FROM audit WHERE action LIKE 'installation%'")
             assert rows == [("installation.contested",)]

@@ -68,5 +68,5 @@ def test_refusals(prsm: Prsm) -> None:
     )
     assert "client name" in prsm("clients", "add", "../x", "--contact", "x", code=1).output
     assert "not registered" in prsm("clients", "token", "nobody", code=1).output
-    assert "has none of this" in prsm("clients", "revoke", "library", "9", code=1).output
+    assert "has no token of this number" in prsm("clients", "revoke", "library", "9", code=1).output
     assert "days = 0" in prsm("clients", "token", "library", "--days", "0", code=1).output

@@ -112,7 +112,7 @@ def test_an_agent_is_let_in_and_ordered(prsm: Prsm, manager: Running) -> None:
     assert "a.example" in prsm("agents", "tokens").stdout
     assert "lets nobody in" in prsm("agents", "revoke-token", "a.example").stdout
     assert "No token waits" in prsm("agents", "tokens").stdout
-    assert "none waits" in prsm("agents", "revoke-token", "a.example", code=1).stderr
+    assert "no unused one" in prsm("agents", "revoke-token", "a.example", code=1).stderr
     assert "prsm agents token NAME" in prsm("agents", "list").stdout
     agent = manager.agent()
     assert "a.example" in prsm("agents", "list").stdout

@@ -28,7 +28,7 @@ def test_a_token_is_printed_once_and_revoked(prsm: Prsm, manager: Running) -> No
     prsm("tokens", "add", "strong", "--user", "ann", "--role", "admin", code=1)
     prsm("tokens", "revoke", "1")
     assert caller.get("/api/v1/agents").status_code == 401
-    assert "none of this number" in prsm("tokens", "revoke", "9", code=1).stderr
+    assert "not found among yours" in prsm("tokens", "revoke", "9", code=1).stderr
 
 
 def test_sessions_are_listed_and_ended(prsm: Prsm, manager: Running) -> None:
@@ -38,7 +38,7 @@ def test_sessions_are_listed_and_ended(prsm: Prsm, manager: Running) -> None:
     manager.anybody.post("/api/v1/login", json={"name": "ann", "password": PASSWORD})
     assert len(prsm("users", "sessions", "ann").stdout.splitlines()) == 2
     assert "ended 1 session of ann" in prsm("users", "logout", "ann").stdout
-    assert "there is none" in prsm("users", "logout", "bob", code=1).stderr
+    assert "not found" in prsm("users", "logout", "bob", code=1).stderr
 
 
 def test_a_user_is_disabled_and_enabled(prsm: Prsm, manager: Running) -> None:

@@ -43,7 +43,7 @@ def test_a_database_of_a_newer_version_is_refused(database: Database) -> None:
     """An old manager never writes into tables that it does not know."""
     with database.write() as tx:
         tx.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(SettingError, match="made by a newer one"):
+    with pytest.raises(SettingError, match="created by a newer one"):
         migrate(database)
 
 

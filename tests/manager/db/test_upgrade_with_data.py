@@ -11,6 +11,7 @@ from alembic import command
 from manager.db.engine import Database, Transaction
 from manager.db.migrate import _config, is_current, migrate
 from manager.db.tables import metadata
+from manager.db.tables.columns import MessageText
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.rounds.rounds import current_round, round_detail, start_round
@@ -98,8 +99,12 @@ def first_schema(database: Database, source: Transaction) -> dict[str, tuple[lis
     return kept
 
 
+def _as_kept(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
+    return sa.type_coerce(column, sa.Text()) if isinstance(column.type, MessageText) else column
+
+
 def read(tx: Transaction, name: str, columns: list[str]) -> list[Any]:
     """Return the rows of a table of today, as far as it had these columns, in any one order."""
     table = metadata.tables[name]
-    query = sa.select(*(table.c[column] for column in columns))
+    query = sa.select(*(_as_kept(table.c[column]) for column in columns))
     return sorted((tuple(row) for row in tx.execute(query)), key=repr)

@@ -15,10 +15,11 @@ from manager.operations.transport import (
     require_private,
     seen_line,
 )
+from shared.messages import Message
 
 HERE = networks(("127.0.0.0/8", "::1/128"))
 FRONT = networks(("192.0.2.0/28", "2001:db8::/64", "::ffff:198.51.100.0/120"))
-RULE = "keys are taken over TLS only"
+RULE = Message("connection.keys_need_tls")
 CHROME = ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36")
 
 
@@ -179,7 +180,9 @@ def test_a_refusal_says_the_remedy(kind: LineKind) -> None:
     if line.is_private:
         require_private(line, RULE)
         return
-    with pytest.raises(InsecureLineError, match=r"keys are taken over TLS only; .*: ") as found:
+    with pytest.raises(
+        InsecureLineError, match=r"keys and tokens are accepted over TLS .*only; .*: "
+    ) as found:
         require_private(line, RULE)
     assert found.value.code == kind.value
 

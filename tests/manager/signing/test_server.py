@@ -13,6 +13,7 @@ import pytest
 from manager.signing.protocol import Signed, question_line, read_answer
 from manager.signing.server import answer
 from manager.signing.signer import Signer
+from shared.messages import Message
 
 
 class FullDisk:
@@ -29,7 +30,6 @@ def test_a_full_disk_is_said_and_written_down(caplog: pytest.LogCaptureFixture) 
     with asks, answers:
         asks.sendall(question_line([b"root"], b"targets"))
         said = read_answer(answer(cast(Signer, FullDisk()), answers))
-    assert isinstance(said, str)
-    assert "No space left on device" in said
-    assert "make room" in said
+    assert isinstance(said, Message)
+    assert said == Message("releases.signer_disk", problem="No space left on device")
     assert "No space left on device" in caplog.text

@@ -63,7 +63,7 @@ def test_it_never_goes_back(made: Ceremony) -> None:
         signer.sign([root], old)
     made.targets = first
     made.with_release("1.0", b"one")
-    with pytest.raises(ConflictError, match="others of this version"):
+    with pytest.raises(ConflictError, match="other targets of this version"):
         signer.sign([root], made.with_release("2.0", b"two"))
 
 
@@ -90,7 +90,7 @@ def test_a_snapshot_is_made_anew_at_half_its_time(made: Ceremony, clock: Clock) 
 def test_old_targets_are_refused(made: Ceremony, clock: Clock) -> None:
     """People must sign again before a year is over."""
     clock.advance(366 * DAY_S)
-    with pytest.raises(ForbiddenError, match=r"root 1: was good until"):
+    with pytest.raises(ForbiddenError, match=r"root 1: expired on"):
         made.signer().sign([made.root.to_bytes()], made.targets.to_bytes())
 
 
@@ -136,7 +136,7 @@ def test_a_key_that_others_may_read_is_not_used(tmp_path: Path) -> None:
     folder = tmp_path / "keys"
     make_keys(folder)
     (folder / "snapshot.pem").chmod(0o640)
-    with pytest.raises(SettingError, match="may be read by others"):
+    with pytest.raises(SettingError, match="other users can read it"):
         Signer(folder, Clock())
 
 
@@ -149,7 +149,7 @@ def test_no_other_user_reads_the_keys(tmp_path: Path) -> None:
     assert [path.name for path in keys] == ["snapshot.pem", "timestamp.pem"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in keys} == {0o600}
     folder.chmod(0o750)
-    with pytest.raises(SettingError, match="may be read by others"):
+    with pytest.raises(SettingError, match="other users can read it"):
         make_keys(folder)
 
 

@@ -112,7 +112,7 @@ def _cells(one: AgentOffer) -> list[Cell]:
         one.agent,
         one.running,
         one.offered,
-        one.why,
+        str(one.why),
         told.canary,
         told.pin,
         told.version,

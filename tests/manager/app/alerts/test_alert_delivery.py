@@ -230,7 +230,7 @@ def test_a_database_that_is_away_is_one_line_of_the_log(
     assert [[one.key for one in made] for made in said] == [["agent:a.example"]]
     # `app.log_setup` leaves out what the scheduler says of it besides.
     ours = [one for one in caplog.records if one.name.startswith("manager")]
-    lines = [one for one in ours if "does not answer now" in one.getMessage()]
+    lines = [one for one in ours if "the database does not answer" in one.getMessage()]
     assert len(lines) >= 2
     for one in ours:
         assert one.exc_info is None

@@ -101,7 +101,7 @@ def test_a_manager_that_is_silent_is_told_until_it_is_back_or_taken_away(
     assert (over.key, over.state) == (begun.key, "over")
     live_on(11, "one", "again")
     assert [one.state for one in told(world)] == ["begun"]
-    with pytest.raises(ConflictError, match="end it first"):
+    with pytest.raises(ConflictError, match="stop it first"):
         forget_manager(database, "again", ADMIN, world.now_ms)
     forget_manager(database, "three", ADMIN, world.now_ms)
     assert [one.state for one in told(world)] == ["over"]

@@ -90,11 +90,11 @@ def test_a_token_is_revoked_before_it_is_used(database: Database) -> None:
     said = "was revoked at 1970-01-01 00:00 UTC by hana; ask the administrator for a new one"
     with pytest.raises(ForbiddenError, match=said):
         enrol(database, "waseda", old, KEY, 2)
-    with pytest.raises(NotFoundError, match="none waits"):
+    with pytest.raises(NotFoundError, match="no unused one"):
         revoke_join_token(database, "waseda", ADMIN, 3)
     new = issue_join_token(database, "waseda", ADMIN, 4).token
     enrol(database, "waseda", new, KEY, 5)
-    with pytest.raises(NotFoundError, match="none waits"):
+    with pytest.raises(NotFoundError, match="no unused one"):
         revoke_join_token(database, "waseda", ADMIN, 6)
     assert enrol(database, "waseda", new, KEY, 7).repeated
 

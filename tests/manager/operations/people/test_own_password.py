@@ -47,7 +47,7 @@ def test_the_old_password_is_not_guessed_by_who_found_a_session(database: Databa
     """Wrong ones are counted as at a login, and are an alert."""
     add_user(database, "hana", OLD, "viewer", LOCAL, 0)
     for _ in range(5):
-        with pytest.raises(ForbiddenError, match="the present password is another one"):
+        with pytest.raises(ForbiddenError, match="the current password is wrong"):
             change(database, "wrong", NEW, 1000)
     with pytest.raises(SlowDownError):
         change(database, OLD, NEW, 1000)
@@ -92,6 +92,6 @@ def test_an_administrator_who_is_faster_wins(
         return matches(password_hash, password)
 
     monkeypatch.setattr(passwords, "matches", slowly)
-    with pytest.raises(ForbiddenError, match="is another one"):
+    with pytest.raises(ForbiddenError, match="the current password is wrong"):
         change(database, OLD, NEW, 1)
     assert login(database, "hana", "by the administrator", 2).user == "hana"

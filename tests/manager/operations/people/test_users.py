@@ -254,7 +254,7 @@ def test_the_last_administrator_stays(database: Database) -> None:
         ("ha na", GOOD, "viewer", "user name"),
         ("hana", "short", "viewer", "password of 5 characters: must be 12 to 1024"),
         ("hana", "x" * 2000, "viewer", "password of 2000"),
-        ("hana", GOOD, "god", "role 'god': must be viewer, operator or admin"),
+        ("hana", GOOD, "god", "role 'god': must be one of viewer, operator, admin"),
     ],
 )
 def test_what_cannot_be_is_refused(

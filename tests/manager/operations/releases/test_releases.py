@@ -120,7 +120,7 @@ def test_only_what_is_signed_is_published(centre: Centre) -> None:
     with pytest.raises(ConflictError, match="the next ones must be 3"):
         centre.take(keys.targets.to_bytes())
     two = keys.with_release("2.0", b"two")
-    with pytest.raises(NotFoundError, match="has not come"):
+    with pytest.raises(NotFoundError, match="was not received"):
         centre.take(two, here=False)
     with pytest.raises(FormatError, match=r"release 1\.0 is missing"):
         centre.take(keys.without_release("1.0"))
@@ -164,7 +164,7 @@ def test_who_decides_by_an_old_page_ends_no_halt_and_narrows_no_ring(centre: Cen
     roll_out(db, "1.0", "canary", LOCAL, at_ms + 1, shown=_shown(centre))
     stale = _shown(centre)
     halt(db, "1.0", LOCAL, at_ms + 1)
-    with pytest.raises(ConflictError, match=r"was halted since it was shown.*load the page again"):
+    with pytest.raises(ConflictError, match=r"halted since it was shown.*load the page again"):
         roll_out(db, "1.0", "tenth", LOCAL, at_ms + 1, shown=stale)
     assert _shown(centre).halted_ms is not None
     halted = _shown(centre)
@@ -184,7 +184,7 @@ def test_who_decides_by_an_old_page_ends_no_halt_and_narrows_no_ring(centre: Cen
     first = _shown(centre)
     roll_out(db, "1.0", "all", LOCAL, at_ms + 5)
     halt(db, "1.0", LOCAL, at_ms + 6)
-    with pytest.raises(ConflictError, match="was halted since"):
+    with pytest.raises(ConflictError, match="halted since"):
         roll_out(db, "1.0", "all", LOCAL, at_ms + 1, shown=first)
 
 
@@ -207,13 +207,13 @@ def test_a_pin_and_the_lowest_version_are_as_they_were_shown(centre: Centre) -> 
     with pytest.raises(ConflictError, match=r"pinned to 1\.0 since it was shown"):
         pin_version(db, agent, "", LOCAL, now_ms, shown="")
     pin_version(db, agent, "", LOCAL, now_ms, shown="1.0")
-    with pytest.raises(ConflictError, match="pinned to nothing since"):
+    with pytest.raises(ConflictError, match="its pin was removed since"):
         pin_version(db, agent, "1.0", LOCAL, now_ms, shown="1.0")
     set_minimum_version(db, "1.0", LOCAL, now_ms, shown="")
     with pytest.raises(ConflictError, match=r"lowest version is 1\.0 since it was shown"):
         set_minimum_version(db, "0.9", LOCAL, now_ms, shown="")
     set_minimum_version(db, "", LOCAL, now_ms, shown="1.0")
-    with pytest.raises(ConflictError, match="lowest version is none since"):
+    with pytest.raises(ConflictError, match="lowest version was removed since"):
         set_minimum_version(db, "", LOCAL, now_ms, shown="1.0")
 
 
@@ -242,7 +242,7 @@ def test_a_revoked_release_is_gone_for_good(centre: Centre) -> None:
     roll_out(centre.db, "1.0", "all", LOCAL, centre.clock())
     db, keys, now_ms = centre.db, centre.keys, centre.clock()
     with_more = keys.with_release("1.1", b"more")
-    with pytest.raises(FormatError, match="must name what"):
+    with pytest.raises(FormatError, match=r"without 1\.0; make them by"):
         revoke(db, centre.signer, "1.0", with_more, LOCAL, now_ms)
     centre.take(with_more)
     revoke(db, centre.signer, "1.0", keys.without_release("1.0"), LOCAL, now_ms)
@@ -403,12 +403,12 @@ def test_the_minimum_goes_before_rings_and_pins(centre: Centre) -> None:
     pinned, free, canary = (centre.agent(f"{name}.example") for name in ("p", "f", "c"))
     set_canary(db, canary.name, LOCAL, now_ms, canary=True)
     pin_version(db, pinned.name, "1.0", LOCAL, now_ms)
-    with pytest.raises(ConflictError, match="could not get there; roll one out first"):
+    with pytest.raises(ConflictError, match="could not update to it; roll one out first"):
         set_minimum_version(db, "1.2", LOCAL, now_ms)  # 2.0 is the canaries' only
     roll_out(db, "1.2", "all", LOCAL, now_ms)
     set_minimum_version(db, "1.2", LOCAL, now_ms)
     assert [centre.offered(one) for one in (pinned, free, canary)] == ["1.2", "1.2", "2.0"]
-    assert "your pin 1.0 is below the minimum 1.2" in offer_for(db, pinned, "1.0").why
+    assert "your pin 1.0 is below the minimum 1.2" in str(offer_for(db, pinned, "1.0").why)
     with pytest.raises(ConflictError, match="pin a later version"):
         pin_version(db, free.name, "1.1", LOCAL, now_ms)
     pin_version(db, free.name, "1.2", LOCAL, now_ms)
