@@ -44,7 +44,7 @@ def test_a_round_is_reported(database: Database, monkeypatch: pytest.MonkeyPatch
     whole, brief = round_detail(database, 2), round_detail(database, 2, with_plan=False)
     assert whole.plan is not None
     assert brief == replace(whole, plan=None)
-    assert report_of(brief, whole.plan["agents"]) == report
+    assert report_of(brief, whole.plan.agents) == report
     with pytest.raises(NotFoundError):
         round_report(database, 9)
 
