@@ -18,6 +18,7 @@ from manager.db.engine import Transaction, chunks
 from manager.db.hosts.host_shares import news
 from manager.db.tables import agents, assignments, hosts, rounds, unit_rounds, units
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "QuietRow",
@@ -67,7 +68,7 @@ class QuietRow:
     agent_id: int
     pages: int
     size_bytes: int
-    reason: str
+    reason: Message | str | None
 
 
 def of_tops(tx: Transaction) -> dict[int, list[int]]:

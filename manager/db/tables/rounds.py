@@ -11,6 +11,7 @@ from manager.db.tables.columns import (
     count,
     flag,
     identity,
+    message,
     metadata,
     moment,
     one_of,
@@ -39,7 +40,7 @@ rounds: Final = sa.Table(
     moment("verified_ms"),  # what the plan would have moved on a prediction was ordered then
     moment("crawling_ms"),
     moment("finished_ms"),
-    text("reason"),
+    message("reason"),
     sa.Column("plan_id", Whole),
     # Greatest sum over agents of measured milliseconds, and whose it was; and what a clock showed.
     sa.Column("makespan_ms", Whole),
@@ -67,7 +68,7 @@ unit_rounds: Final = sa.Table(
     count("ms"),
     moment("finished_ms"),
     moment("quiet_ms"),  # granted, and nothing of it is left; but it is a piece of a split host
-    text("reason"),
+    message("reason"),
     text("failure"),  # by which it failed, a code (`shared.host_failures`)
     one_of("state", "waiting", "granted", "finished", "cancelled", "failed"),
     sa.Index(None, "round", "state"),
@@ -145,5 +146,5 @@ round_schedules: Final = sa.Table(
     moment("made_ms", required=True),
     moment("next_ms", required=True),
     moment("last_ms"),
-    text("last_result"),  # what became of the last time, in words
+    message("last_result"),  # what became of the last time
 )

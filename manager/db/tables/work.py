@@ -6,7 +6,16 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
 
 __all__ = [
     "assignments",
@@ -119,7 +128,7 @@ probe_orders: Final = sa.Table(
     moment("granted_ms"),
     moment("finished_ms"),
     count("pages"),
-    text("reason"),
+    message("reason"),
     one_of("state", "waiting", "granted", "finished", "done", "failed"),
     sa.UniqueConstraint("round", "unit_id", "agent_id"),
     sa.Index(None, "agent_id", "state", "unit_id"),

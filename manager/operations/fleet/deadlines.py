@@ -18,6 +18,7 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.ownership.grants import may_receive
 from manager.operations.ownership.permits import end_permit
 from manager.operations.policy import Policy
+from shared.messages import Message
 
 __all__ = ["expire_permits", "follow_clock", "give_up_probes"]
 
@@ -80,7 +81,10 @@ def give_up_probes(db: Database, now_ms: int, policy: Policy) -> int:
         with db.write() as tx:
             if not row.takes_part:
                 given_up += probes.fail(
-                    tx, "its agent takes no part any more", agent_id=row.id, states=["waiting"]
+                    tx,
+                    Message("planning.agent_not_taking_part"),
+                    agent_id=row.id,
+                    states=["waiting"],
                 )
             elif not may_receive(row, now_ms):
                 last = rounds.last_number(tx)
@@ -88,7 +92,11 @@ def give_up_probes(db: Database, now_ms: int, policy: Policy) -> int:
             units = probes.overdue(tx, row.id, late[row.id], policy.batch)
             if units:
                 given_up += probes.fail(
-                    tx, "took too long", agent_id=row.id, unit_ids=units, states=["granted"]
+                    tx,
+                    Message("planning.too_slow"),
+                    agent_id=row.id,
+                    unit_ids=units,
+                    states=["granted"],
                 )
                 rights.withdraw(
                     tx, now_ms, "the probe took too long", unit_ids=units, agent_id=row.id

@@ -25,6 +25,7 @@ from manager.operations.ownership.reassignment import give_units, members
 from manager.operations.planning.cheapest_owners import cheapest_owners
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
@@ -92,7 +93,7 @@ def ban_host(
                 "made_ms": now_ms,
             },
         )
-        probes.fail(tx, "its agent never gets this host", agent_id=row.id, unit_ids=unit_ids)
+        probes.fail(tx, Message("planning.host_banned"), agent_id=row.id, unit_ids=unit_ids)
         moved = _take_away(tx, host, row, unit_ids, now_ms, policy)
         note(tx, now_ms, actor, "host.ban", host.key, agent=agent, reason=reason, moved=moved)
     return moved

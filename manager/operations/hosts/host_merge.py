@@ -14,6 +14,7 @@ from manager.db.rounds import round_units, rounds
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.idle_hosts import check_idle, host_and_units
+from shared.messages import Message
 
 __all__ = ["merge_host"]
 
@@ -35,10 +36,10 @@ def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
         if pinned:
             raise ConflictError(f"{pinned[0]} is pinned: unpin it before its host is merged")
         assignments.close(tx, ids, now_ms, "merged into its host")
-        probes.fail(tx, "merged into its host", unit_ids=ids)
+        probes.fail(tx, Message("planning.host_merged"), unit_ids=ids)
         current = rounds.open_round(tx)
         if current is not None:
-            round_units.cancel_units(tx, current.number, "merged into its host", ids)
+            round_units.cancel_units(tx, current.number, Message("planning.host_merged"), ids)
         start_pages.drop_found(tx, [unit.id for unit in units])
         moves = {page.id: top.id for page in start_pages.start_pages_of(tx, ids)}
         start_pages.move_start_pages(tx, moves)

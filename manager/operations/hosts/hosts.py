@@ -26,6 +26,7 @@ from manager.operations.hosts.host_views import (
 from manager.operations.hosts.refused_lines import RefusedLine, line_and_reason
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
@@ -131,10 +132,10 @@ def _exclude(
     hosts.set_excluded(tx, host.id, now_ms, reason)
     hosts.set_unit_state(tx, unit_ids, "excluded")
     assignments.close(tx, unit_ids, now_ms, "excluded")
-    probes.fail(tx, "excluded", unit_ids=unit_ids)
+    probes.fail(tx, Message("planning.host_excluded"), unit_ids=unit_ids)
     current = rounds.open_round(tx)
     if current is not None:
-        round_units.cancel_units(tx, current.number, "excluded", unit_ids)
+        round_units.cancel_units(tx, current.number, Message("planning.host_excluded"), unit_ids)
     rights.withdraw(tx, now_ms, "excluded", unit_ids=unit_ids)
     segments, results = archive_withdrawals.withdraw(tx, host.id, now_ms)
     withdrawals.add(tx, host.id, now_ms)

@@ -26,6 +26,7 @@ from manager.db.rounds.round_units import FinishedRow
 from manager.operations.hosts.host_shares import finish_rested
 from manager.operations.measurement.distances import note_unreachable, refresh_volumes
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.naming import HostFailure
 
 __all__ = ["Claim", "Told", "finish_all", "finish_units"]
@@ -42,7 +43,7 @@ class Claim:
     round: int
     pages: int
     response_bytes: int
-    reason: str
+    reason: Message | str  # a text is the agent's own
     failure: str = ""  # not a single page came: a code (`shared.host_failures`)
 
     @property
@@ -53,7 +54,8 @@ class Claim:
         """
         if self.failure:
             return self.failure
-        unreachable = self.reason.startswith(UNREACHABLE) and not self.response_bytes
+        said = self.reason if isinstance(self.reason, str) else ""
+        unreachable = said.startswith(UNREACHABLE) and not self.response_bytes
         return HostFailure.UNREACHABLE.value if unreachable else ""
 
 
