@@ -58,7 +58,9 @@ def answer_failure(visit: Visit, error: Exception) -> Response:
         return _page(visit, error.status_code, _of_framework(visit, error), headers)
     if isinstance(error, NotFoundError) and visit.user and (found := LISTS.get(error.see)):
         return _page(visit, 404, error.what, {}, found)
-    status = visit.door.status_of(error) if isinstance(error, PrsmError) else None
+    if not isinstance(error, PrsmError):
+        return _broken(visit, error)
+    status = visit.door.status_of(error)
     if status is None:
         return _broken(visit, error)
     headers = {}
