@@ -27,7 +27,9 @@ def check_parameters(query: bytes) -> None:
     """Raise LimitError where an address has more parameters than are read."""
     parameters = query.count(b"&") + 1
     if parameters > PARAMETERS_MOST:
-        raise LimitError("requests.too_many_parameters", count=parameters, most=PARAMETERS_MOST)
+        raise LimitError(
+            "requests.too_many_parameters", parameters=parameters, most=PARAMETERS_MOST
+        )
 
 
 def plain_cookies(headers: Headers) -> Headers:

@@ -123,7 +123,9 @@ def test_a_refusal_without_a_manager_is_a_problem_for_programs(tmp_path: Path) -
 
 def test_a_local_refusal_has_code_and_parameters() -> None:
     """Of an error of ours; of another only its sentence."""
-    error = FormatError("requests.not_whole", Fault.INVALID_VALUE, name="limit", value="x")
+    error = FormatError(
+        "requests.parameter_whole_number", Fault.INVALID_VALUE, name="limit", value="x"
+    )
     assert RefusedError.of(error).problem == {
         "detail": "limit = 'x': must be a whole number, as 50",
         "code": "invalid_value",

@@ -41,9 +41,12 @@ LARGEST: Final = 2**63 - 1
 MOST_DIGITS: Final = 20
 """Python turns no more than some thousand digits into a number."""
 _SPELLINGS: Final[dict[type, tuple[re.Pattern[str], str]]] = {
-    bool: (re.compile(r"true|false"), "requests.not_boolean"),
-    int: (re.compile(r"-?[0-9]+"), "requests.not_whole"),
-    float: (re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"), "requests.not_number"),
+    bool: (re.compile(r"true|false"), "requests.parameter_boolean"),
+    int: (re.compile(r"-?[0-9]+"), "requests.parameter_whole_number"),
+    float: (
+        re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"),
+        "requests.parameter_number",
+    ),
 }
 
 
@@ -172,9 +175,9 @@ class _Strict:
         kind = self._declared.scalars.get(name)
         if kind is None:
             return
-        pattern, code = _SPELLINGS[kind]
+        pattern, refusal = _SPELLINGS[kind]
         if not pattern.fullmatch(value):
-            raise FormatError(code, Fault.INVALID_VALUE, name=name, value=value[:SHOWN])
+            raise FormatError(refusal, Fault.INVALID_VALUE, name=name, value=value[:SHOWN])
         if kind is int and (len(value) > MOST_DIGITS or abs(int(value)) > LARGEST):
             raise FormatError(
                 "requests.number_too_large",
@@ -213,11 +216,11 @@ class _Strict:
         """Raise FormatError for a body that the operation would not look at."""
         if raw.strip() not in NOTHING:
             raise FormatError(
-                "requests.unwanted_body",
+                "requests.body_not_expected",
                 Fault.UNKNOWN_PARAMETER,
                 method=request.method,
                 path=request.url.path[:200],
-                size_bytes=len(raw),
+                size=len(raw),
             )
 
     def _refuse_key(self, place: tuple[int | str, ...]) -> None:
