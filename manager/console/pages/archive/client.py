@@ -74,7 +74,7 @@ def _detail(visit: Visit, name: str) -> ClientDetail:
     for detail in list_clients(visit.db, visit.now_ms):
         if detail.client.name == name:
             return detail
-    raise NotFoundError(f"client {name[:80]!a}: not registered", see="clients")
+    raise NotFoundError("people.client_unknown", client=name[:80], see="clients")
 
 
 def _bars(detail: ClientDetail, now_ms: int) -> list[DayBar]:

@@ -156,7 +156,7 @@ def revoke(visit: Visit) -> Response:
         (row for row in list_tokens(visit.db, _holder(visit)) if row.id == int(number)), None
     )
     if row is None:
-        raise NotFoundError(f"token {number}: you have none of this number", see="tokens")
+        raise NotFoundError("people.token_unknown", number=number, see="tokens")
     if not visit.is_confirmed:
         used = figures.ago(row.last_used_ms, visit.now_ms) if row.last_used_ms else _("never")
         return visit.ask(
