@@ -113,7 +113,7 @@ def test_what_is_not_there_is_said() -> None:
     assert missing["params"] == {"path": "/api/v1/none"}
     japanese = at.get("/api/v1/none", headers={"Accept-Language": "ja"})
     assert japanese.headers["content-language"] == "ja"
-    assert "何もありません" in japanese.json()["detail"]
+    assert "というパスはありません" in japanese.json()["detail"]
     wrong = at.post("/servlets/x")
     assert (wrong.status_code, wrong.text) == (405, "POST /servlets/x: use GET, HEAD, OPTIONS\n")
     malformed = at.get("/api/v1/x?number=seven")
