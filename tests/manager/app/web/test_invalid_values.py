@@ -49,7 +49,7 @@ class Asked(BaseModel):
         ('{"share": 1.5}', "value_at_most", "share: must be at most 1", "1 以下"),
         ('{"share": "a"}', "value_not_number", "share: must be a number", "数に"),
         ('{"is_on": 1}', "value_not_boolean", "is_on: must be true or false", "true または false"),
-        ('{"way": "fly"}', "value_choice", "way: must be push or pull", "push または pull"),
+        ('{"way": "fly"}', "value_choice", "way: must be one of push, pull", "push、pull"),
         ('{"names": []}', "value_items_at_least", "must have at least 1 item", "1 個以上"),
         ('{"names": ["a", "b", "c"]}', "value_items_at_most", "at most 2 items", "2 個まで"),
         ('{"names": "a"}', "value_not_array", "names: must be an array", "配列"),
