@@ -53,7 +53,7 @@ def backup(
         # One that lacks files is none to replace others with.
         removed = remove_older(target, keep) if keep is not None and not made.missing else []
     except (PrsmError, OSError) as error:
-        raise RefusedError(str(error)) from error
+        raise RefusedError.of(error) from error
     size_bytes = sum(entry.size_bytes for entry in made.files)
     if as_json:
         told = made.model_dump(exclude={"files"})
@@ -111,7 +111,7 @@ def restore(
         finally:
             opened.close()
     except (PrsmError, OSError) as error:
-        raise RefusedError(str(error)) from error
+        raise RefusedError.of(error) from error
     if as_json:
         told = {"made_ms": done.manifest.made_ms, "held_until_ms": done.held_until_ms}
         output.as_json(told | {"findings": done.findings})

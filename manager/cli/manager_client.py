@@ -15,27 +15,26 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Self
 
 import click
 import httpx
 
 from manager.settings import read_settings
-from shared.errors import SettingError
+from shared.errors import PrsmError, SettingError
 
 __all__ = ["Calls", "RefusedError", "UnreachableError", "settings_of"]
 
 CONNECT_S: Final = 5.0
 SOCKET: Final = "prsm.sock"
+UNREACHABLE: Final = "unreachable"
 
 
-class RefusedError(click.ClickException):
-    """The manager refused; its sentence is the message. With `--json` the problem is printed."""
-
-    exit_code = 1
+class _ProblemError(click.ClickException):
+    """A command that failed: a sentence, or with `--json` a problem as `/api/v1` has them."""
 
     def __init__(self, sentence: str, problem: Mapping[str, Any] | None = None) -> None:
-        """problem: code, parameters and sentence, as the manager answers a refusal."""
+        """problem: code, parameters and sentence."""
         super().__init__(sentence)
         self.problem = problem or {"detail": sentence}
         context = click.get_current_context(silent=True)
@@ -49,10 +48,35 @@ class RefusedError(click.ClickException):
             super().show(file)
 
 
-class UnreachableError(click.ClickException):
+class RefusedError(_ProblemError):
+    """The manager refused, or what the command does itself was refused."""
+
+    exit_code = 1
+
+    @classmethod
+    def of(cls, error: Exception) -> Self:
+        """Return the refusal by what a command does without a manager."""
+        if not isinstance(error, PrsmError):
+            return cls(str(error))
+        problem = {
+            "detail": str(error),
+            "code": error.code,
+            "kind": error.kind,
+            "params": error.message.as_json()["params"],
+            **error.facts,
+        }
+        return cls(str(error), problem)
+
+
+class UnreachableError(_ProblemError):
     """No manager answers."""
 
     exit_code = 3
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(
+            sentence, {"detail": sentence, "code": UNREACHABLE, "kind": UNREACHABLE, "params": {}}
+        )
 
 
 def settings_of(data: Path, config: Path | None, overrides: tuple[str, ...] = ()) -> Any:

@@ -26,7 +26,7 @@ def status(place: Place) -> None:
     try:
         schema = schema_of(settings_of(place.data, place.config))
     except PrsmError as error:
-        raise RefusedError(str(error)) from error
+        raise RefusedError.of(error) from error
     output.say(f"database {schema.version or 'empty'}, this version {schema.newest}")
 
 
@@ -56,5 +56,5 @@ def _change(place: Place, target: str) -> None:
         settings = settings_of(place.data, place.config)
         schema = change_schema(settings, target, wall_clock_ms())
     except (PrsmError, RuntimeError) as error:
-        raise RefusedError(str(error)) from error
+        raise RefusedError.of(error) from error
     output.say(f"database {schema.version}, this version {schema.newest}")

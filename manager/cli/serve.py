@@ -38,7 +38,7 @@ def serve(place: Place, listen: str | None, overrides: tuple[str, ...], as_json:
     try:
         run(made, config=place.config, as_json=as_json)
     except PrsmError as error:
-        raise RefusedError(str(error)) from error
+        raise RefusedError.of(error) from error
     finally:
         gc.unfreeze()  # or libraries in C++ report theirs as leaked
 

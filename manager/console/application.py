@@ -20,6 +20,7 @@ from manager.console.requests.access import failed, guarded
 from manager.console.requests.context import ConsoleDoor
 from manager.console.routes import PAGES
 from manager.console.static_files import static_route
+from shared.errors import PrsmError
 
 __all__ = ["console"]
 
@@ -45,13 +46,11 @@ def console(door: ConsoleDoor) -> ASGIApp:
     which `manager.app.web.connection` sets."""
 
     async def refused(request: Request, error: Exception) -> Response:
-        if isinstance(error, HTTPException) and error.detail == "Not Found":
-            error = HTTPException(404, f"{request.url.path}: there is no such page")
         return await asyncio.to_thread(failed, request, door, error)
 
     app = Starlette(
         routes=ROUTES,
-        exception_handlers={HTTPException: refused},
+        exception_handlers={HTTPException: refused, PrsmError: refused},
     )
     app.state.door = door
     return _WithHeaders(app)

@@ -16,7 +16,7 @@ from manager.console import figures
 from manager.console.language import _, ngettext
 from manager.console.messages.act_words import act
 from manager.console.messages.audit_words import field
-from manager.console.messages.phrases import actor, spoken
+from manager.console.messages.sentences import actor, sentence_of
 from manager.console.messages.words import step, word
 from manager.console.requests.visit import link
 from manager.operations.fleet.agents import AgentView
@@ -27,15 +27,16 @@ from manager.operations.ownership.ineffective_rules import Unheld
 from manager.operations.people.audit_log import AuditRow
 from manager.operations.releases.release_views import MetadataAge
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "Notice",
     "agent_notices",
     "alert_notices",
+    "detail_text",
     "manager_notices",
     "notices",
     "signature_notices",
-    "spoken_detail",
     "tick_notices",
 ]
 
@@ -84,7 +85,7 @@ def notices(
 
 
 def _unheld(one: Unheld) -> str:
-    return _("%(what)s: %(why)s.", what=spoken(one.what), why=spoken(one.why))
+    return _("%(what)s: %(why)s.", what=sentence_of(one.what), why=sentence_of(one.why))
 
 
 def few_notices(few: Sequence[FewHosts]) -> list[Notice]:
@@ -152,7 +153,7 @@ def manager_notices(managers: Managers) -> list[Notice]:
     return [
         Notice(
             "bad",
-            spoken(one.place),
+            sentence_of(one.place),
             link("settings"),
             _(
                 "has given no sign of life for %(time)s; if it was taken away for good, "
@@ -201,14 +202,16 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
             weight,
             row.name,
             url,
-            _("is %(state)s: %(why)s.", state=word(how.state.value), why=spoken(how.reason)),
+            _("is %(state)s: %(why)s.", state=word(how.state.value), why=sentence_of(how.reason)),
             f"idle:{row.name}" if how.state is LivenessState.IDLE else f"agent:{row.name}",
         )
     if row.clone_reason:
-        yield Notice("bad", row.name, url, _("runs twice: %(why)s.", why=spoken(row.clone_reason)))
+        text = _("runs twice: %(why)s.", why=sentence_of(row.clone_reason))
+        yield Notice("bad", row.name, url, text)
     if row.suspect_since_ms is not None:
         since = figures.moment(row.suspect_since_ms)
-        text = _("is suspect: %(why)s since %(time)s.", why=spoken(row.suspect_reason), time=since)
+        why = sentence_of(row.suspect_reason)
+        text = _("is suspect: %(why)s since %(time)s.", why=why, time=since)
         yield Notice("warn", row.name, url, text)
     if how.state in (LivenessState.NEW, LivenessState.LOST):
         return
@@ -266,7 +269,7 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
             action=act(row.action),
             time=figures.moment(row.at_ms),
         )
-        said = spoken_detail(row.detail, translated=True)
+        said = detail_text(row.detail, translated=True)
         found.append(
             Notice(
                 "warn",
@@ -289,7 +292,7 @@ def _not_updated(told: dict[str, str]) -> str:
     return f"{said}: {why}" if why else said
 
 
-def spoken_detail(detail: str, *, translated: bool = False) -> str:
+def detail_text(detail: str, *, translated: bool = False) -> str:
     """Return the detail of an audit row as `name value, name value`; other text as it is.
 
     translated: in the language of the page; else as the audit has it.
@@ -302,25 +305,35 @@ def spoken_detail(detail: str, *, translated: bool = False) -> str:
         return detail
     if not isinstance(fields, dict):
         return detail
-    told = [
-        (name.removesuffix("_ms").replace("_", " "), _spoken(name, value))
-        for name, value in fields.items()
-        if value not in ("", None)
-    ]
-    if translated:
-        told = [(field(name), spoken(value)) for name, value in told]
-    return ", ".join(f"{name} {value}" for name, value in told)
+    told = []
+    for name, value in fields.items():
+        if value in ("", None):
+            continue
+        label = name.removesuffix("_ms").replace("_", " ")
+        shown = _value_text(name, value, translated=translated)
+        told.append(f"{field(label) if translated else label} {shown}")
+    return ", ".join(told)
 
 
-def _spoken(name: str, value: object) -> str:
+def _value_text(name: str, value: object, *, translated: bool) -> str:
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        text = "yes" if value else "no"
+        return word(text) if translated else text
     if name.endswith("_ms") and isinstance(value, int | float):
         return figures.moment(round(value)) if value > EPOCH_MS else figures.duration(value)
     if isinstance(value, list):
-        return ", ".join(_spoken(name, one) for one in value) if value else "none"
+        texts = [_value_text(name, one, translated=translated) for one in value]
+        nothing = word("none") if translated else "none"
+        return ", ".join(texts) if texts else nothing
     if isinstance(value, dict):
-        return f"({', '.join(f'{key} {_spoken(key, one)}' for key, one in value.items())})"
+        message = Message.of_json(value)
+        if message is not None:
+            return sentence_of(message) if translated else str(message)
+        parts = (
+            f"{key} {_value_text(key, one, translated=translated)}" for key, one in value.items()
+        )
+        return f"({', '.join(parts)})"
     if isinstance(value, str):
-        return unquote_plus(value) if name == "query" else value
+        text = unquote_plus(value) if name == "query" else value
+        return sentence_of(text) if translated else text
     return json.dumps(value)

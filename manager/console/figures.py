@@ -11,12 +11,14 @@ from typing import Final
 
 from manager.console.language import _, pgettext
 from manager.console.language import number as written
+from manager.console.messages.words import word
 from shared.ratios import MOST_TIMES, PERCENTS_END, change_of
 
 __all__ = [
     "NOTHING",
     "ago",
     "amount",
+    "capitalized",
     "change",
     "count",
     "duration",
@@ -26,7 +28,6 @@ __all__ = [
     "minute",
     "moment",
     "rate",
-    "sentence",
     "skew",
     "speed",
 ]
@@ -69,7 +70,7 @@ def speed(bytes_per_s: float | None) -> str:
     """Return bytes a second: `51.9 KB/s`."""
     if bytes_per_s is None:
         return NOTHING
-    return f"{amount(bytes_per_s)}/{pgettext('unit', 's')}"
+    return f"{amount(bytes_per_s)}/{word('s')}"
 
 
 def figure(number: float | None) -> str:
@@ -99,24 +100,24 @@ def duration(length_ms: float | None) -> str:
         return NOTHING
     whole_ms = max(0, round(length_ms))
     if whole_ms < 1000:
-        return GAP.join((str(whole_ms), pgettext("unit", "ms")))
+        return GAP.join((str(whole_ms), word("ms")))
     tenths = (whole_ms + 50) // 100
     if tenths < 100:
-        return GAP.join((written(tenths / 10, 1), pgettext("unit", "s")))
+        return GAP.join((written(tenths / 10, 1), word("s")))
     # The lesser part is rounded; how long `ago` something was is cut, as ages are.
     part_ms = next(part for least, part in _LESSER_PARTS if whole_ms >= least)
     return _spoken((whole_ms + part_ms // 2) // part_ms * part_ms)
 
 
-def sentence(text: str) -> str:
-    """Return words as the beginning of a sentence."""
+def capitalized(text: str) -> str:
+    """Return a text with a capital at its beginning."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
 def skew(difference_ms: int) -> str:
     """Return how far a clock is ahead (+) or behind (-)."""
     if not difference_ms:
-        return GAP.join(("0", pgettext("unit", "ms")))
+        return GAP.join(("0", word("ms")))
     sign = "+" if difference_ms > 0 else "−"
     return f"{sign}{duration(abs(difference_ms))}"
 
@@ -150,10 +151,10 @@ def iso(at_ms: int) -> str:
 def _spoken(length_ms: int) -> str:
     """Return a length of a second or more in its two largest parts: `3 h 20 min`."""
     units = (
-        (86_400_000, pgettext("unit", "d")),
-        (3_600_000, pgettext("unit", "h")),
-        (60_000, pgettext("unit", "min")),
-        (1000, pgettext("unit", "s")),
+        (86_400_000, word("d")),
+        (3_600_000, word("h")),
+        (60_000, word("min")),
+        (1000, word("s")),
     )
     place = next((n for n, (size_ms, _name) in enumerate(units) if length_ms >= size_ms), 3)
     parts: list[str] = []

@@ -122,10 +122,10 @@ def read_listing(
     """Read the state of a list from a URL's query. Raises FormatError: an unknown sort or size."""
     sort = query.get("sort") or default_sort
     if sort.removeprefix("-") not in sorts:
-        raise FormatError(f"sort {sort[:40]!a}: must be one of {', '.join(sorts)}")
+        raise FormatError("console.choice", name="sort", value=sort[:40], choices=tuple(sorts))
     size = _whole(query.get("size", ""), "size", DEFAULT_SIZE)
     if size not in SIZES:
-        raise FormatError(f"size {size}: must be one of {', '.join(map(str, SIZES))}")
+        raise FormatError("console.choice", name="size", value=str(size), choices=SIZES)
     return Listing(
         path,
         {name: query.get(name, "").strip()[:500] for name in filters},
@@ -141,5 +141,5 @@ def _whole(text: str, name: str, otherwise: int) -> int:
     if not text:
         return otherwise
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise FormatError(f"{name} {text[:40]!a}: must be a whole number")
+        raise FormatError("console.whole_number", name=name, value=text[:40])
     return int(text)

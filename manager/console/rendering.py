@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from manager.console import figures, language
 from manager.console.language import Lazy
-from manager.console.messages import act_words, phrases, words
+from manager.console.messages import act_words, sentences, words
 from manager.console.messages.browser_names import browser_name
 from manager.console.messages.command_links import link_commands
 from manager.console.moments import mark_moments, time_mark
@@ -201,6 +201,7 @@ def _environment() -> Environment:
         "languages": language.LANGUAGES,
         "step": words.step,
         "unit": words.unit,
+        "run": words.run,
         "act": act_words.act,
         "word": words.word,
         "asset": asset_url,
@@ -216,7 +217,8 @@ def _environment() -> Environment:
     }
     made.filters |= {
         "browser": browser_name,
-        "actor": phrases.actor,
+        "actor": sentences.actor,
+        "capitalized": figures.capitalized,
         "coded": coded,
         "commands": _commands,
         "count": figures.count,
@@ -230,9 +232,7 @@ def _environment() -> Environment:
         "dotted": _dotted,
         "duration": figures.duration,
         "skew": figures.skew,
-        "sentence": figures.sentence,
-        "spoken": phrases.spoken,
-        "run": words.run,
+        "sentence_of": sentences.sentence_of,
         "typed": _typed,
     }
     return made

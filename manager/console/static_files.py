@@ -13,13 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from manager.console.requests.query import check_query
-from shared.errors import FormatError
+from manager.errors import NotFoundError
 from shared.frozen import frozen
 
 __all__ = ["asset_url", "icon_text", "static_route"]
@@ -75,13 +74,10 @@ def static_route() -> Route:
     """Return the route of all files; they are public, as in the repository."""
 
     async def endpoint(request: Request) -> Response:
-        try:
-            check_query(request.query_params.multi_items(), QUERY)
-        except FormatError as error:
-            raise HTTPException(400, str(error)) from error
+        check_query(request.query_params.multi_items(), QUERY)
         asset = _assets().get(request.path_params["name"])
         if asset is None:
-            raise HTTPException(404, f"{request.url.path}: there is no such file")
+            raise NotFoundError("console.unknown_file", path=request.url.path[:200])
         headers = {
             "Cache-Control": "public, max-age=31536000, immutable",
             "ETag": f'"{asset.digest}"',

@@ -224,9 +224,7 @@ class _Body:
             async with asyncio.timeout(self._idle_s):
                 return await self._receive()
         except TimeoutError as error:
-            raise SlowSenderError(
-                f"request body: nothing came for {self._idle_s:g} s (limits.upload_idle_s)"
-            ) from error
+            raise SlowSenderError("requests.body_stalled", idle_s=self._idle_s) from error
 
     async def linger(self) -> None:
         """Read and drop what is still coming, for a moment."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -29,6 +29,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from manager.app.web.contract.invalid_values import invalid_value
 from manager.app.web.contract.methods import allowed
 from manager.balancing import BalancingError
 from manager.errors import (
@@ -45,6 +46,7 @@ from manager.errors import (
     UnsupportedTypeError,
 )
 from manager.intake.body_receiver import SlowSenderError
+from manager.intake.messages.json_check import MISTAKES_SHOWN
 from shared.errors import Fault, FormatError, UrlError
 from shared.messages import Message, render
 from shared.messages.language import choose
@@ -147,14 +149,9 @@ def _http(request: Request, error: Exception) -> Response:
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    wrong = [_invalid_value(each) for each in error.errors()[:10]]
+    wrong = [invalid_value(each) for each in error.errors()[:MISTAKES_SHOWN]]
     message = Message("requests.invalid_values", values=wrong)
     return answer(request, 400, message, {}, kind=FormatError.kind, code=Fault.INVALID_VALUE)
-
-
-def _invalid_value(found: dict[str, Any]) -> Message:
-    where = ".".join(str(part) for part in found["loc"] if part not in ("body", "query", "path"))
-    return Message("requests.invalid_value", name=where or "body", problem=str(found["msg"]))
 
 
 def _gone(request: Request, error: Exception) -> Response:

@@ -73,7 +73,7 @@ def _adopted_here(place: Place, asked: dict[str, Any]) -> dict[str, Any]:
             adopt_files(settings, actor, wall_clock_ms, **asked, progress=_ProgressLine().show)
         )
     except PrsmError as error:
-        raise RefusedError(str(error)) from error
+        raise RefusedError.of(error) from error
 
 
 class _ProgressLine:

@@ -18,6 +18,7 @@ from typing import Final
 import click
 
 from manager.cli import output as showing
+from manager.cli.manager_client import RefusedError
 from shared.errors import PrsmError
 
 __all__ = ["cosign", "key", "root", "sign", "signer", "signer_keys"]
@@ -165,6 +166,6 @@ def _in_words() -> Iterator[ModuleType]:
     try:
         yield release_files
     except PrsmError as error:
-        raise click.ClickException(str(error)) from error
+        raise RefusedError.of(error) from error
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}") from error

@@ -50,8 +50,5 @@ def read_area(text: str) -> Area | None:
     except ValueError:
         south = west = north = east = math.nan
     if not all(map(math.isfinite, (south, west, north, east))):
-        raise FormatError(
-            f"area {text[:60]!a}: must be four numbers of degrees, south,west,north,east, as "
-            "34.7,135.5,35.1,135.8"
-        )
+        raise FormatError("console.area", value=text[:60])
     return Area(south, west, north, east)

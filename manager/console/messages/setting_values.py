@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from manager.console.figures import GAP, amount, count, duration, speed
-from manager.console.language import _, current, pgettext
+from manager.console.language import _, current
+from manager.console.messages.words import word
 from manager.settings import SettingLine
 from shared.frozen import frozen
 from shared.messages.catalogue import setting_meaning
@@ -80,9 +81,9 @@ def _quantity(number: float, unit: str) -> str:
         case "bytes/s":
             return speed(number)
         case "days" if is_whole:
-            return GAP.join((f"{number:.0f}", pgettext("unit", "d")))
+            return GAP.join((f"{number:.0f}", word("d")))
         case "s" if is_whole and number < 60:
-            return GAP.join((f"{number:.0f}", pgettext("unit", "s")))
+            return GAP.join((f"{number:.0f}", word("s")))
         case "s" | "days":
             return duration(number * (1000 if unit == "s" else 86_400_000))
         case _:

@@ -205,8 +205,10 @@ def _refused(visit: Visit, page: Page, token: str) -> Response | None:
             return _no_session(visit, page)
         if rank(visit.user.role) < rank(page.role):
             raise ForbiddenError(
-                f"{visit.user.name} is {visit.user.role}: this needs the role {page.role}, which "
-                "an administrator can give"
+                "console.role_needed",
+                user=visit.user.name,
+                role=visit.user.role,
+                needed=page.role,
             )
     if page.method == "POST" and not secrets.compare_digest(token.encode(), visit.csrf.encode()):
         return _of_another_session(visit, page)
@@ -298,10 +300,7 @@ def _require_same_origin(request: Request) -> None:
             urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
         )
     if not allowed:
-        raise ForbiddenError(
-            "This change was sent by a page of another origin, so it was not done. Open the "
-            "console itself and do it there"
-        )
+        raise ForbiddenError("console.another_origin")
 
 
 def _require_no_nul(visit: Visit) -> None:
@@ -309,10 +308,7 @@ def _require_no_nul(visit: Visit) -> None:
     for given in (visit.query, visit.form):
         for name, value in given.items():
             if "\0" in name or "\0" in value:
-                raise FormatError(
-                    f"{name[:40]!a}: holds the character U+0000, which can neither be kept nor "
-                    "looked for; leave it out"
-                )
+                raise FormatError("console.nul", name=name[:40])
 
 
 def safe_target(text: str) -> str:
@@ -335,7 +331,7 @@ async def _read_form(request: Request, door: ConsoleDoor, page: Page) -> dict[st
 
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != FORM:
-        raise FormatError(f"content type {kind[:60]!a}: the console's forms are {FORM}")
+        raise FormatError("console.form_type", type=kind[:60], form=FORM)
     most_bytes = door.settings.limits.request_bytes
     known = None if page.role is None else identify
     async with door.messages.gathered(request, most_bytes, known) as gathered:
@@ -350,8 +346,5 @@ def _sender_of_large(request: Request, door: ConsoleDoor) -> int:
     visit = _visit(request, door, {})
     _find_user(visit)
     if visit.user is None:
-        raise UnknownKeyError(
-            f"your session is over, and a form of more than {DIRECT_BYTES} bytes is not kept: log "
-            "in in another tab, then go back to the form and send it again"
-        )
+        raise UnknownKeyError("console.large_form_without_session", most_bytes=DIRECT_BYTES)
     return sender_number("user", visit.user.name)

@@ -12,28 +12,19 @@ from typing import Final
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from manager.console.language import Words, _, current, lazy
+from manager.console.language import Words, lazy
+from manager.console.messages.sentences import sentence_of
 from manager.console.requests.visit import BACK, CONFIRMED, Visit
 from manager.errors import BusyError, NotFoundError, SlowDownError
 from shared.errors import PrsmError
+from shared.messages import Message
 
 __all__ = ["answer_failure"]
 
 _log: Final = logging.getLogger(__name__)
 
-HEADINGS: Final[dict[int, Words]] = {
-    400: lazy("That cannot be"),
-    401: lazy("Not logged in"),
-    403: lazy("Not allowed"),
-    404: lazy("Not found"),
-    405: lazy("Not that way"),
-    409: lazy("It does not fit any more"),
-    413: lazy("Too large"),
-    429: lazy("Too often"),
-    503: lazy("Not now"),
-}
-
-NONE: Final = ": there is none"
+HEADINGS: Final = frozenset((400, 401, 403, 404, 405, 409, 413, 429, 503))
+"""Status codes with a heading of their own; any other is the manager's failure."""
 UNTYPED: Final = frozenset((CONFIRMED, BACK, "shown", "password", "old_password", "password_again"))
 """Fields of forms that hold nothing that a person could lose, or nothing that a page may carry."""
 
@@ -63,22 +54,31 @@ LISTS: Final[dict[str, tuple[str, Words]]] = {
 def answer_failure(visit: Visit, error: Exception) -> Response:
     """Return the page for an error."""
     if isinstance(error, HTTPException):
-        return _page(visit, error.status_code, error.detail, dict(error.headers or {}))
+        headers = dict(error.headers or {})
+        return _page(visit, error.status_code, _of_framework(visit, error), headers)
     if isinstance(error, NotFoundError) and visit.user and (found := LISTS.get(error.see)):
-        return _page(visit, 404, _missing(str(error.what)), {}, found)
-    status = visit.door.status_of(error) if isinstance(error, PrsmError) else None
+        return _page(visit, 404, error.what, {}, found)
+    if not isinstance(error, PrsmError):
+        return _broken(visit, error)
+    status = visit.door.status_of(error)
     if status is None:
         return _broken(visit, error)
     headers = {}
     if isinstance(error, BusyError | SlowDownError):
         headers["Retry-After"] = str(max(1, error.retry_after_s))
-    return _page(visit, status, str(error), headers)
+    return _page(visit, status, error.message, headers)
 
 
-def _missing(what: str) -> str:
-    """Return `agent x: there is none` as a sentence; another language has it from the catalogue."""
-    name = what.removesuffix(NONE)
-    return what if name == what or current() != "en" else f"There is no {name}."
+def _of_framework(visit: Visit, error: HTTPException) -> Message:
+    """Return the message of a refusal by the web framework."""
+    path = visit.here[:200]
+    if error.status_code == 404:
+        return Message("console.unknown_page", path=path)
+    if error.status_code == 405 and error.headers is not None:
+        allowed = tuple(error.headers.get("Allow", "").split(", "))
+        method = visit.request.method
+        return Message("requests.method_not_allowed", method=method, path=path, allowed=allowed)
+    return Message.of_text(str(error.detail))
 
 
 def _broken(visit: Visit, error: Exception) -> Response:
@@ -86,28 +86,23 @@ def _broken(visit: Visit, error: Exception) -> Response:
     _log.error(
         "request %s: %s %s failed", request_id, visit.request.method, visit.here, exc_info=error
     )
-    sentence = _(
-        "The manager failed on this request; its log tells more under %(number)s. Nothing is "
-        "known to be lost. Try again later",
-        number=request_id,
-    )
-    return _page(visit, 500, sentence, {})
+    return _page(visit, 500, Message("requests.failed", request_id=request_id), {})
 
 
 def _page(
     visit: Visit,
     status: int,
-    sentence: str,
+    message: Message,
     headers: dict[str, str],
     found: tuple[str, Words] | None = None,
 ) -> Response:
-    heading = HEADINGS.get(status) or _("The manager failed")
+    heading = Message(f"console.heading_{status if status in HEADINGS else 500}")
     return visit.page(
         "failure.html",
         status=status,
         headers=headers,
-        heading=heading,
-        sentence=sentence,
+        heading=sentence_of(heading),
+        sentence=sentence_of(message),
         found=found,
         kept=_kept(visit),
     )

@@ -47,5 +47,5 @@ def check_query(items: Iterable[tuple[str, str]], known: Sequence[str]) -> None:
         if name not in known:
             raise UnknownFieldError("parameter", name, sorted(known))
         if name in seen:
-            raise FormatError(f"{name}: is given twice; give one value", Fault.REPEATED_PARAMETER)
+            raise FormatError("requests.repeated_parameter", Fault.REPEATED_PARAMETER, name=name)
         seen.add(name)

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from manager.console.messages.phrases import spoken
+from manager.console.messages.sentences import sentence_of
 from manager.console.rendering import coded
 from manager.console.requests.cookies import Flash
 from manager.console.requests.form_pages import PREFIX, Address, Shown, addresses
@@ -46,7 +46,7 @@ def form_again(
     status = visit.door.status_of(error)
     if status is None:
         return None
-    sentence = spoken(error.message)
+    sentence = sentence_of(error.message)
     refusal = Refusal(
         action=visit.here,
         typed=visit.form,

@@ -159,7 +159,7 @@ class Visit:
         """Return the number in the path; raises NotFoundError for one that nothing can have."""
         number = int(self.request.path_params["number"])
         if number >= 2**63:
-            raise NotFoundError(f"{self.here}: there is nothing of that number")
+            raise NotFoundError("console.unknown_number", path=self.here)
         return number
 
     @property
@@ -266,7 +266,7 @@ def whole_number(visit: Visit, name: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise FormatError(f"{name} {text[:40]!a}: must be a whole number").about(name)
+        raise FormatError("console.whole_number", name=name, value=text[:40]).about(name)
     return int(text)
 
 
@@ -278,6 +278,4 @@ def share(visit: Visit, name: str) -> float | None:
     try:
         return float(said) / 100
     except ValueError as error:
-        raise FormatError(
-            f"percent of units {said[:20]!a}: must be a number from 0 to 100, or empty"
-        ).about(name) from error
+        raise FormatError("console.percent_of_units", value=said[:20]).about(name) from error

@@ -7,6 +7,7 @@ refused may cost seconds, since thousands of mistakes are each described.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -61,10 +62,18 @@ def mistakes_of(adapter: TypeAdapter[Any], raw: bytes) -> list[dict[str, Any]]:
 
 def shown_mistakes(error: ValidationError) -> list[dict[str, Any]]:
     """Return the first mistakes that pydantic found, an unknown key before others."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)
+    found = error.errors(include_url=False, include_input=False)
     unknown = next((each for each in found if each["type"] in UNKNOWN_KEY), None)
     first = found[:MISTAKES_SHOWN] if unknown is None else [unknown]
-    return [{**each, "loc": tuple(map(_shown, each["loc"]))} for each in first]
+    return [
+        {**each, "loc": tuple(map(_shown, each["loc"])), "ctx": _context(each)} for each in first
+    ]
+
+
+def _context(found: Mapping[str, Any]) -> dict[str, str | int | float]:
+    """Return the parameters of a mistake that another process can be sent."""
+    given = found.get("ctx") or {}
+    return {name: value for name, value in given.items() if isinstance(value, str | int | float)}
 
 
 def _shown(part: int | str) -> int | str:

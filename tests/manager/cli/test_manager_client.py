@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from manager.cli import main
+from manager.cli.manager_client import RefusedError
 from manager.cli.options import Place
+from shared.errors import Fault, FormatError
 
 
 def run(place: Place, *arguments: str) -> tuple[int, str]:
@@ -68,3 +71,65 @@ def test_a_directory_with_bad_settings_is_a_usage_error(tmp_path: Path) -> None:
     code, said = run(Place(tmp_path, None), "check")
     assert code == 2
     assert "did you mean server.socket?" in said
+
+
+PROBLEM = {
+    "type": "urn:prsm:problem:plans.unknown",
+    "title": "Not Found",
+    "status": 404,
+    "detail": "plan 7: not found",
+    "code": "plans.unknown",
+    "kind": "not_found",
+    "params": {"plan": 7},
+}
+
+
+def test_a_refusal_by_the_manager_is_a_problem_for_programs(tmp_path: Path) -> None:
+    """As the manager answered it, on standard error; without --json its sentence alone."""
+    transport = httpx.MockTransport(lambda _: httpx.Response(404, json=PROBLEM))
+    code, said = run(Place(tmp_path, None, transport), "hosts", "list", "--json")
+    assert (code, json.loads(said)) == (1, PROBLEM)
+    code, said = run(Place(tmp_path, None, transport), "hosts", "list")
+    assert (code, said) == (1, "Error: plan 7: not found\n")
+
+
+def test_an_answer_that_is_no_problem_has_a_sentence_for_programs(tmp_path: Path) -> None:
+    """As that of a proxy."""
+    transport = httpx.MockTransport(lambda _: httpx.Response(502, content=b"oops"))
+    code, said = run(Place(tmp_path, None, transport), "hosts", "list", "--json")
+    assert (code, json.loads(said)) == (1, {"detail": "the manager answered 502 Bad Gateway"})
+
+
+def test_no_manager_is_a_problem_for_programs(tmp_path: Path) -> None:
+    """With a code of its own."""
+    code, said = run(Place(tmp_path, None), "hosts", "list", "--json")
+    told = json.loads(said)
+    assert (code, told["code"], told["kind"]) == (3, "unreachable", "unreachable")
+    assert f"`prsm --data {tmp_path} serve`" in told["detail"]
+
+
+def test_a_refusal_without_a_manager_is_a_problem_for_programs(tmp_path: Path) -> None:
+    """By what the command does itself, as a backup of nothing."""
+    arguments = ("backup", str(tmp_path / "b.tar"), "--json")
+    code, said = run(Place(tmp_path / "nothing", None), *arguments)
+    told = json.loads(said)
+    assert code == 1
+    assert {"detail", "code", "kind", "params"} <= set(told)
+    assert run(Place(tmp_path / "nothing", None), *arguments[:-1]) == (
+        1,
+        f"Error: {told['detail']}\n",
+    )
+
+
+def test_a_local_refusal_has_code_and_parameters() -> None:
+    """Of an error of ours; of another only its sentence."""
+    error = FormatError(
+        "requests.parameter_whole_number", Fault.INVALID_VALUE, name="limit", value="x"
+    )
+    assert RefusedError.of(error).problem == {
+        "detail": "limit = 'x': must be a whole number, as 50",
+        "code": "invalid_value",
+        "kind": "format",
+        "params": {"name": "limit", "value": "x"},
+    }
+    assert RefusedError.of(OSError("disk on fire")).problem == {"detail": "disk on fire"}

@@ -20,7 +20,7 @@ def test_a_text_is_found(prsm: Prsm, tmp_path: Path) -> None:
     assert "host" not in prsm("search", "e", "--kind", "setting", "--limit", "1").output.split()
     assert "--limit 100" in prsm("search", "e", "--kind", "setting", "--limit", "1").output
     assert "Nothing is named so." in prsm("search", "no such thing").output
-    assert "'console'" in prsm("search", "x", "--kind", "colour", code=1).output
+    assert "setting, console, audit" in prsm("search", "x", "--kind", "colour", code=1).output
 
 
 def test_hosts_are_listed_by_any_part(prsm: Prsm, tmp_path: Path) -> None:

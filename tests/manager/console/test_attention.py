@@ -12,9 +12,9 @@ from manager.assignment import Liveness, LivenessState
 from manager.console.attention import (
     Notice,
     agent_notices,
+    detail_text,
     manager_notices,
     notices,
-    spoken_detail,
 )
 from manager.console.language import speak
 from manager.db.fleet import agents
@@ -166,9 +166,9 @@ def test_an_update_that_failed_is_said_until_its_release_is_given_up() -> None:
         (json.dumps({"query": "host=a%2Fb&text=c+d"}), "query host=a/b&text=c d"),
     ],
 )
-def test_details_of_the_audit_are_spoken(detail: str, said: str) -> None:
+def test_details_of_the_audit_are_in_words(detail: str, said: str) -> None:
     """The detail of an audit row is read out as words; what is no JSON stays as it is."""
-    assert spoken_detail(detail) == said
+    assert detail_text(detail) == said
 
 
 def test_what_people_decided_and_cannot_hold_is_said() -> None:

@@ -74,7 +74,7 @@ def _detail(visit: Visit, name: str) -> ClientDetail:
     for detail in list_clients(visit.db, visit.now_ms):
         if detail.client.name == name:
             return detail
-    raise NotFoundError(f"client {name[:80]!a}: not registered", see="clients")
+    raise NotFoundError("people.client_unknown", client=name[:80], see="clients")
 
 
 def _bars(detail: ClientDetail, now_ms: int) -> list[DayBar]:
@@ -153,9 +153,9 @@ def issue(visit: Visit) -> Response:
         visit.actor,
         visit.now_ms,
         scopes=[scope for scope in SCOPES if visit.form.get(f"scope {scope}") == "yes"],
-        days=_field(visit, "days", "days"),
+        days=_field(visit, "days"),
         daily_bytes=_daily_bytes(visit),
-        requests_per_minute=_field(visit, "requests_per_minute", "requests a minute"),
+        requests_per_minute=_field(visit, "requests_per_minute"),
     )
     return visit.page("client_token.html", status=201, token=token)
 
@@ -166,19 +166,21 @@ def _daily_bytes(visit: Visit) -> int:
         return 0
     unit = visit.form.get("unit", "GB")
     if unit not in UNITS:
-        raise FormatError(f"unit {unit[:20]!a}: must be one of {', '.join(UNITS)}").about("unit")
-    return _field(visit, "daily", "a day") * UNITS[unit]
+        raise FormatError(
+            "console.choice", name="unit", value=unit[:20], choices=tuple(UNITS)
+        ).about("unit")
+    return _field(visit, "daily") * UNITS[unit]
 
 
-def _field(visit: Visit, name: str, said: str) -> int:
+def _field(visit: Visit, name: str) -> int:
     with about_field(name):
-        return _whole(visit.form.get(name, ""), said)
+        return _whole(visit.form.get(name, ""), name)
 
 
 def _whole(text: str, name: str) -> int:
     text = text.strip().replace(",", "")
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise FormatError(f"{name} {text[:20]!a}: must be a whole number of at most nine digits")
+        raise FormatError("console.short_whole_number", name=name, value=text[:20])
     return int(text)
 
 

@@ -7,10 +7,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.attention import Notice, agent_notices, few_notices, spoken_detail
+from manager.console.attention import Notice, agent_notices, detail_text, few_notices
 from manager.console.drawings.svg import Part, stacked
 from manager.console.language import Lazy, _, lazy, ngettext
-from manager.console.messages.phrases import spoken
+from manager.console.messages.sentences import sentence_of
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link, whole_number
 from manager.operations.fleet.agent_rounds import rounds_of_agent
@@ -125,7 +125,7 @@ def show(visit: Visit) -> Response:
         history=_history(visit, name),
         rounds_shown=ROUNDS_SHOWN,
         events=[
-            (row, spoken_detail(row.detail))
+            (row, detail_text(row.detail))
             for row in audit_page(visit.db, limit=ROWS_SHOWN, subject=name)
         ],
         refetched=refetches_of(visit.db, name),
@@ -247,9 +247,9 @@ def limit_list(visit: Visit) -> Response:
     """Set how many pages of each unit the agent's next lists allow."""
     name, choice = visit.form.get("name", ""), visit.form.get("pages", "")
     if choice not in LIST_LIMITS:
-        raise FormatError(f"pages {choice[:40]!a}: must be one of {', '.join(LIST_LIMITS)}").about(
-            "pages"
-        )
+        raise FormatError(
+            "console.choice", name="pages", value=choice[:40], choices=tuple(LIST_LIMITS)
+        ).about("pages")
     shown = whole_number(visit, "shown")
     pages = LIST_LIMITS[choice]
     set_next_list_limit(visit.db, name, pages, visit.actor, visit.now_ms, shown=shown)
@@ -266,9 +266,7 @@ def limit(visit: Visit) -> Response:
     try:
         bytes_per_s = round(float(rate) * 1000) if rate else None
     except (ValueError, OverflowError) as error:
-        raise FormatError(f"rate {rate[:20]!a}: must be a number of kilobytes a second").about(
-            "rate"
-        ) from error
+        raise FormatError("console.rate", value=rate[:20]).about("rate") from error
     limits = read_limits(
         bytes_per_s,
         _windows(visit.form.get("weekday", "")),
@@ -279,7 +277,7 @@ def limit(visit: Visit) -> Response:
     said = _(
         "From its next sync on %(agent)s sends %(limits)s.",
         agent=name,
-        limits=spoken(spoken_limits(limits)),
+        limits=sentence_of(spoken_limits(limits)),
     )
     return visit.go(link("agent", name=name), done=said)
 
@@ -302,9 +300,7 @@ def _degrees(text: str, name: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise FormatError(f"{name} {text[:20]!a}: must be degrees, as 35.03 or -33.9").about(
-            name
-        ) from error
+        raise FormatError("console.degrees", name=name, value=text[:20]).about(name) from error
 
 
 def _shown_hours(limits: SendingLimits | None) -> dict[str, str]:

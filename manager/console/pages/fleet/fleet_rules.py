@@ -27,6 +27,7 @@ from manager.operations.fleet.fleet_rules import (
     try_url,
 )
 from shared.errors import FormatError, UrlError
+from shared.messages import Message
 
 __all__ = ["PAGES"]
 
@@ -77,14 +78,14 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _tried(visit: Visit, url: str, pattern: str) -> tuple[Tried | None, str]:
-    """Return what blocks a URL; or why that cannot be said."""
+def _tried(visit: Visit, url: str, pattern: str) -> tuple[Tried | None, Message | None]:
+    """Return what blocks a URL; or why it cannot be tried."""
     if not url:
-        return None, ""
+        return None, None
     try:
-        return try_url(visit.db, url[:8000], pattern[:1000]), ""
+        return try_url(visit.db, url[:8000], pattern[:1000]), None
     except (FormatError, UrlError) as error:
-        return None, str(error)
+        return None, error.message
 
 
 def export(visit: Visit) -> Response:
@@ -113,7 +114,7 @@ def unblock(visit: Visit) -> Response:
     """Take a line out; ask once."""
     line, here = visit.form.get("number", ""), visit.back(HERE)
     if not (line.isascii() and line.isdigit() and len(line) < 19):
-        raise FormatError(f"number {line[:20]!a}: must be a whole number")
+        raise FormatError("console.whole_number", name="number", value=line[:20])
     if not visit.is_confirmed:
         rows = [row for row in fleet_rules_of(visit.db).blocked if row.id == int(line)]
         shown = rows[0].pattern if rows else line
@@ -133,10 +134,10 @@ def unblock(visit: Visit) -> Response:
 
 def limit(visit: Visit) -> Response:
     """Set what all agents keep to at least; an empty field is as each site says. Ask once."""
-    kbytes = _number(visit, "kbytes_per_s", "KB a second")
-    hosts = _number(visit, "parallel_hosts", "parallel hosts")
+    kbytes = _number(visit, "kbytes_per_s")
+    hosts = _number(visit, "parallel_hosts")
     asked = LimitsRow(
-        _number(visit, "interval_s", "interval"),
+        _number(visit, "interval_s"),
         None if hosts is None else round(hosts),
         None if kbytes is None else round(kbytes * 1000),
     )
@@ -178,18 +179,18 @@ def _limits_said(asked: LimitsRow) -> list[str]:
     ]
 
 
-def _number(visit: Visit, field: str, name: str) -> float | None:
-    text = visit.form.get(field, "")
+def _number(visit: Visit, name: str) -> float | None:
+    text = visit.form.get(name, "")
     if not text.strip():
         return None
     try:
         found = float(text)
     except ValueError as error:
-        raise FormatError(f"{name} {text[:20]!a}: must be a number, or empty").about(
-            field
+        raise FormatError("console.number_or_empty", name=name, value=text[:20]).about(
+            name
         ) from error
     if not -(10**12) < found < 10**12:
-        raise FormatError(f"{name} {text[:20]!a}: must be less than 1,000,000,000,000").about(field)
+        raise FormatError("console.large_number", name=name, value=text[:20]).about(name)
     return found
 
 

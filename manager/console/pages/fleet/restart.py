@@ -166,7 +166,9 @@ def _chosen(
             restarts[name] = RESTARTS[value]
         elif kind == PAGES_OF.strip() and value != AS_IT_IS:
             if value not in LIMITS:
-                raise FormatError(f"{field[:80]!a} = {value[:40]!a}: must be 50 or all")
+                raise FormatError(
+                    "console.choice", name=field[:80], value=value[:40], choices=tuple(LIMITS)
+                )
             was, now, wanted = _shown(form, name), view.row.list_limit or 0, LIMITS[value]
             if wanted in (was, now):
                 continue
@@ -174,10 +176,7 @@ def _chosen(
                 changed.append(name)
             limits[name] = (was, wanted)
     if changed:
-        names = ", ".join(changed[:NAMED_MOST])
-        raise ConflictError(
-            f"{names}: changed since it was shown, so nothing was done; load the page again"
-        )
+        raise ConflictError("console.changed", names=tuple(changed[:NAMED_MOST]))
     return restarts, limits
 
 
@@ -185,7 +184,7 @@ def _shown(form: Mapping[str, str], name: str) -> int:
     """Return which limit a row showed. Raises FormatError."""
     text = form.get(f"{SHOWN}{name}", "")
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise FormatError(f"{SHOWN}{name} = {text[:20]!a}: must be a whole number")
+        raise FormatError("console.whole_number", name=f"{SHOWN}{name}", value=text[:20])
     return int(text)
 
 

@@ -12,7 +12,8 @@ from manager.console import figures
 from manager.console.csv_export import csv_response
 from manager.console.drawings.drawing import Drawing, Instant
 from manager.console.drawings.series import Line, draw_series
-from manager.console.language import _, pgettext
+from manager.console.language import _
+from manager.console.messages.words import word
 from manager.console.pages.drawing_files import drawing_file
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
@@ -105,7 +106,7 @@ def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
         [moment.said for moment in moments],
         [
             Line(
-                f"{unit}/{pgettext('unit', 's')}",
+                f"{unit}/{word('s')}",
                 "good",
                 [None if one.bytes_per_s is None else one.bytes_per_s / size for one in found],
                 filled=True,
@@ -121,11 +122,11 @@ def file(visit: Visit) -> Response:
     """Send one of the drawings."""
     seen = activity_of(visit)
     if seen is None:
-        raise NotFoundError("nothing was fetched in that time: there is nothing to draw")
+        raise NotFoundError("console.nothing_to_draw")
     which = visit.request.path_params["which"]
     drawing = {"pages": seen.pages, "bytes": seen.bytes}.get(which)
     if drawing is None:
-        raise NotFoundError(f"{visit.here}: there is no such drawing")
+        raise NotFoundError("console.unknown_drawing", path=visit.here)
     return drawing_file(drawing, f"{which}-{seen.range}")
 
 

@@ -181,13 +181,9 @@ def _hours(text: str) -> float:
     try:
         hours = float(text)
     except ValueError as error:
-        raise FormatError(f"hours {text[:20]!a}: must be a number, as 8 or 0.5").about(
-            "hours"
-        ) from error
+        raise FormatError("console.hours_number", value=text[:20]).about("hours") from error
     if not 0 < hours <= 720:
-        raise FormatError(f"hours = {hours:g}: must be more than 0 and at most 720, 30 days").about(
-            "hours"
-        )
+        raise FormatError("console.hours_range", value=hours).about("hours")
     return hours
 
 
@@ -206,9 +202,7 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name.strip() or "UTC")
     except (ValueError, OSError, ZoneInfoNotFoundError) as error:
-        raise FormatError(f"time zone {name[:64]!a}: not known here, as Asia/Tokyo").about(
-            "zone"
-        ) from error
+        raise FormatError("console.time_zone", value=name[:64]).about("zone") from error
 
 
 def _moment(text: str, name: str, zone: ZoneInfo) -> int:
@@ -218,16 +212,14 @@ def _moment(text: str, name: str, zone: ZoneInfo) -> int:
         local = moment if moment.tzinfo is not None else moment.replace(tzinfo=zone)
         return round(local.timestamp() * 1000)
     except (ValueError, OverflowError) as error:
-        raise FormatError(f"{name} {text[:40]!a}: must be a moment, as 2026-12-01T22:00").about(
-            name
-        ) from error
+        raise FormatError("console.moment", name=name, value=text[:40]).about(name) from error
 
 
 def end(visit: Visit) -> Response:
     """End a silence or a window."""
     number = visit.form.get("number", "")
     if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise FormatError(f"number {number[:20]!a}: must be a whole number")
+        raise FormatError("console.whole_number", name="number", value=number[:20])
     end_silence(visit.db, int(number), visit.actor, visit.now_ms)
     return visit.go(visit.back(HERE), done=_("It is over; what still is wrong is told."))
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.language import _, lazy, ngettext
 from manager.console.messages.disabled_reasons import Unable, unable_of
-from manager.console.messages.phrases import spoken
+from manager.console.messages.sentences import sentence_of
 from manager.console.pages.hosts.host_tables import (
     agent_name,
     newest_orders,
@@ -112,7 +112,7 @@ def _unsplit(visit: Visit, host: HostRow, *, is_split: bool) -> Unable | None:
     if not visit.may("operator"):
         return None
     refused = (merge_obstacle if is_split else split_obstacle)(visit.db, host.key)
-    return None if refused is None else Unable(spoken(str(refused)))
+    return None if refused is None else Unable(sentence_of(refused.message))
 
 
 def _fleet(visit: Visit) -> list[str]:
@@ -276,7 +276,7 @@ def move(visit: Visit) -> Response:
     done = pin_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
     said = _("%(unit)s is pinned to %(agent)s.", unit=unit, agent=agent)
     if done.warning:
-        said += " " + _("It does not hold yet: %(why)s.", why=spoken(done.warning))
+        said += " " + _("It does not hold yet: %(why)s.", why=sentence_of(done.warning))
     return visit.go(here, done=said)
 
 

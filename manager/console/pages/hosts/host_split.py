@@ -134,7 +134,7 @@ def _number(visit: Visit, name: str) -> float | None:
     try:
         return float(text)
     except ValueError as error:
-        raise FormatError(f"{name} = {text[:40]!r}: must be a number, or nothing").about(
+        raise FormatError("console.number_or_empty", name=name, value=text[:40]).about(
             name
         ) from error
 
@@ -144,7 +144,7 @@ def _whole(visit: Visit, name: str) -> int | None:
     if number is None:
         return None
     if not number.is_integer():
-        raise FormatError(f"{name} = {number:g}: must be a whole number, or nothing").about(name)
+        raise FormatError("console.whole_number_or_empty", name=name, value=number).about(name)
     return int(number)
 
 

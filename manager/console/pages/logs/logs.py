@@ -87,19 +87,19 @@ def _mark(visit: Visit) -> Mark | None:
 def _shown(visit: Visit) -> int:
     text = visit.query.get("shown", "0")
     if not (text.isascii() and text.isdigit() and len(text) <= 6):
-        raise FormatError(f"shown {text[:40]!a}: must be a whole number")
+        raise FormatError("console.whole_number", name="shown", value=text[:40])
     return int(text)
 
 
 def show(visit: Visit) -> Response:
     """Show the first lines that are found at once."""
     listing = _listing(visit)
-    problem, found = "", FoundLines([], None, 0, None, 0)
+    problem, found = None, FoundLines([], None, 0, None, 0)
     try:
         if not visit.is_live:  # the open page keeps the lines that it has
             found = _found(visit, listing, listing.size, FIRST_PATIENCE_S)
     except FormatError as error:
-        problem = str(error)  # beside the form, which keeps what was typed
+        problem = error.message  # beside the form, which keeps what was typed
     return visit.page(
         "logs.html",
         status=400 if problem and not visit.is_part else 200,

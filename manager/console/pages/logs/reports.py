@@ -50,7 +50,7 @@ def before_of(visit: Visit) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and 0 < int(text[:19]) < 2**63):
-        raise FormatError(f"before {text[:40]!a}: must be the number of a row")
+        raise FormatError("console.before", value=text[:40])
     return int(text)
 
 

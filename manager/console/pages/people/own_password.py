@@ -29,7 +29,7 @@ def change(visit: Visit) -> Response:
     assert visit.user is not None, "the page is for people who have logged in"
     form = visit.form
     if form.get("password", "") != form.get("password_again", ""):
-        raise FormatError("the new password was typed in two ways").about("password_again")
+        raise FormatError("console.passwords_differ").about("password_again")
     try:
         device = change_own_password(
             visit.db,
@@ -42,7 +42,7 @@ def change(visit: Visit) -> Response:
             device=visit.device,
         )
     except ForbiddenError as error:  # who asks may be here; what was typed is wrong
-        raise FormatError(str(error)).about(error.field) from error
+        raise FormatError(error.message).about(error.field) from error
     said = _("Your password is changed; you are logged out everywhere but here.")
     response = visit.go("/console/own-password", done=said)
     keep_device(visit, response, device)

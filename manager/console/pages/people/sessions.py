@@ -13,13 +13,14 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.language import _
-from manager.console.messages.phrases import spoken
+from manager.console.messages.sentences import sentence_of
 from manager.console.requests import cookies
 from manager.console.requests.access import Page, kept_question, login_page, safe_target
 from manager.console.requests.visit import Visit
 from manager.errors import ForbiddenError, SlowDownError, UnknownKeyError
 from manager.operations.people import users
 from manager.operations.people.known_devices import DEVICE_S
+from shared.messages import Message
 from shared.wire.names import hash_of_key
 
 __all__ = ["PAGES", "keep_device"]
@@ -50,11 +51,11 @@ def login(visit: Visit) -> Response:
             request_id=str(visit.request.state.request_id),
         )
     except SlowDownError as error:
-        return _again(visit, name, str(error), 429, {"Retry-After": str(error.retry_after_s)})
+        return _again(visit, name, error.message, 429, {"Retry-After": str(error.retry_after_s)})
     except UnknownKeyError as error:
-        return _again(visit, name, str(error), 401, {})
+        return _again(visit, name, error.message, 401, {})
     except ForbiddenError as error:
-        return _again(visit, name, str(error), 403, {})
+        return _again(visit, name, error.message, 403, {})
     _end_session_before(visit)
     response = _after_login(visit, session)
     cookies.set_secret(
@@ -85,12 +86,14 @@ def _kept(visit: Visit) -> tuple[str, dict[str, str]]:
     return (safe_target(path) if path else ""), fields
 
 
-def _again(visit: Visit, name: str, refused: str, status: int, headers: dict[str, str]) -> Response:
+def _again(
+    visit: Visit, name: str, refused: Message, status: int, headers: dict[str, str]
+) -> Response:
     path, fields = _kept(visit)
     return login_page(
         visit,
         status=status,
-        refused=figures.sentence(spoken(refused)) + _("."),
+        refused=figures.capitalized(sentence_of(refused)) + _("."),
         name=name,
         kept_path=path,
         kept=fields,

@@ -143,9 +143,7 @@ def make(visit: Visit) -> Response:
 
 def _days(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise FormatError(f"days {text[:20]!a}: must be a whole number of 1 to {MOST_DAYS}").about(
-            "days"
-        )
+        raise FormatError("console.token_days", value=text[:20], most=MOST_DAYS).about("days")
     return int(text)
 
 
@@ -153,12 +151,12 @@ def revoke(visit: Visit) -> Response:
     """End a token; ask once."""
     number, here = visit.form.get("number", ""), link("tokens")
     if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise FormatError(f"number {number[:20]!a}: must be a whole number")
+        raise FormatError("console.whole_number", name="number", value=number[:20])
     row = next(
         (row for row in list_tokens(visit.db, _holder(visit)) if row.id == int(number)), None
     )
     if row is None:
-        raise NotFoundError(f"token {number}: you have none of this number", see="tokens")
+        raise NotFoundError("people.token_unknown", number=number, see="tokens")
     if not visit.is_confirmed:
         used = figures.ago(row.last_used_ms, visit.now_ms) if row.last_used_ms else _("never")
         return visit.ask(

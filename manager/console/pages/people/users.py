@@ -115,7 +115,7 @@ def _user(visit: Visit, name: str) -> User:
     for user in list_users(visit.db):
         if user.name == name:
             return user
-    raise NotFoundError(f"user {name[:80]}: there is none", see="users")
+    raise NotFoundError("people.unknown", user=name[:80], see="users")
 
 
 def show_user(visit: Visit) -> Response:

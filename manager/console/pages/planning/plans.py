@@ -11,7 +11,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.drawings.agent_bars import Pair, draw_bars
 from manager.console.language import _, ngettext
 from manager.console.listing import LISTED, Cut, Listing, read_listing
-from manager.console.messages.phrases import actor
+from manager.console.messages.sentences import actor
 from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning import plan_undo
 from manager.console.pages.planning.change_words import change_words

@@ -67,7 +67,7 @@ def _columns(listing: Listing, fleet: list[str]) -> tuple[list[str], int]:
         return [listing.filters["agent"]], 0
     text = listing.filters["columns"]
     if text and not (text.isascii() and text.isdigit() and len(text) <= 6):
-        raise FormatError(f"columns {text[:40]!a}: must be a whole number")
+        raise FormatError("console.whole_number", name="columns", value=text[:40])
     first = min(int(text or 0), max(0, len(fleet) - 1)) // COLUMNS * COLUMNS
     return fleet[first : first + COLUMNS], first
 

@@ -106,9 +106,7 @@ def days_of(text: str) -> float | None:
     try:
         return float(text)
     except ValueError as error:
-        raise FormatError(f"older than {text[:20]!a} days: must be a number, or empty").about(
-            "older"
-        ) from error
+        raise FormatError("console.older_than", value=text[:20]).about("older") from error
 
 
 PAGES: Final = (

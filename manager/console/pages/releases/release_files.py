@@ -60,9 +60,7 @@ def renew(visit: Visit) -> Response:
     """Take the next root, or targets that were signed anew, or both."""
     root, targets = (_file(visit, name, optional=True) or None for name in ("root", "targets"))
     if root is None and targets is None:
-        raise FormatError("targets: empty; give signed targets, a signed root or both").about(
-            "targets"
-        )
+        raise FormatError("console.signatures_missing").about("targets")
     take_next(visit.db, visit.door.signing, root, targets, visit.actor, visit.now_ms)
     return visit.go(link("releases"), done=_("The new signatures are served."))
 
@@ -71,11 +69,11 @@ def _file(visit: Visit, name: str, *, optional: bool = False) -> bytes:
     """Return a signed file as it was pasted or read from the disk of the browser."""
     text = visit.form.get(name, "").strip()
     if not text and not optional:
-        raise FormatError(f"{name}: empty; give the signed file").about(name)
+        raise FormatError("console.signed_file_missing", name=name).about(name)
     if len(text) > FILE_MOST:
-        raise FormatError(
-            f"signed file of {len(text):,} characters: at most {FILE_MOST:,} are taken"
-        ).about(name)
+        raise FormatError("console.signed_file_too_long", length=len(text), most=FILE_MOST).about(
+            name
+        )
     return text.encode()
 
 

@@ -16,7 +16,7 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.drawings.svg import Part, stacked
 from manager.console.language import _, lazy, ngettext, number
 from manager.console.listing import LISTED, Listing, read_listing
-from manager.console.messages.phrases import actor
+from manager.console.messages.sentences import actor
 from manager.console.pages.releases.release_keys import key_line
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link

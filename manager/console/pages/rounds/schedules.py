@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.csv_export import Cell, moment_cell
 from manager.console.language import _
-from manager.console.messages.phrases import spoken
+from manager.console.messages.sentences import sentence_of
 from manager.console.messages.words import run
 from manager.console.requests.visit import Question, Visit
 from manager.db.rounds.schedules import Schedule
@@ -77,7 +77,9 @@ def next_run(made: Scheduled[Any]) -> str:
     """
     if made.next_runs_ms and made.schedule.zone == "UTC":
         return figures.minute(made.next_runs_ms[0])
-    return run(made.next_runs[0]) if made.problem is None else spoken(made.problem)
+    if made.next_runs_ms:
+        return run(made.next_runs_ms[0], made.schedule.zone)
+    return sentence_of(made.problem)
 
 
 def schedule_cells(one: Scheduled[Any]) -> list[Cell]:

@@ -61,7 +61,7 @@ def _day(visit: Visit, name: str) -> int | None:
     try:
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError as error:
-        raise FormatError(f"day {text[:20]!r}: write it as 2026-11-22").about(name) from error
+        raise FormatError("console.day", value=text[:20]).about(name) from error
     return round(day.timestamp() * 1000)
 
 

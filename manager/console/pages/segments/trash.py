@@ -59,7 +59,7 @@ def _kind_words() -> dict[str, str]:
 
 def _require_day(text: str) -> None:
     if text and not _DAY.fullmatch(text):
-        raise FormatError(f"day {text[:20]!a}: write it as 2026-11-22").about("day")
+        raise FormatError("console.day", value=text[:20]).about("day")
 
 
 def export(visit: Visit) -> Response:
@@ -112,7 +112,7 @@ def adopt(visit: Visit) -> Response:
     """Enter segments that no row names, from their places and from the trash; look first."""
     id_of = visit.form.get("id_of", "")
     if id_of not in IDS_OF:
-        raise FormatError(f"id_of {id_of[:20]!a}: must be database, files or empty").about("id_of")
+        raise FormatError("console.id_of", value=id_of[:20]).about("id_of")
     trusted = visit.form.get("trusted") == "yes"
     if visit.form.get("look") == "yes":
         seen = visit.door.archive.adopt(

@@ -63,9 +63,7 @@ def withdraw(visit: Visit) -> Response:
     host, reason = visit.form.get("host", "").strip(), visit.form.get("reason", "").strip()
     here = visit.back(HERE)
     if not reason:
-        raise FormatError("reason: is missing; the audit keeps why a host was withdrawn").about(
-            "reason"
-        )
+        raise FormatError("console.withdrawal_reason_missing").about("reason")
     if not visit.is_confirmed:
         return visit.ask(
             Question(

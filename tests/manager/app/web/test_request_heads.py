@@ -60,7 +60,7 @@ def test_a_dear_cookie_is_nobody_s(
 def test_an_address_has_so_many_parameters() -> None:
     """What, value, limit and remedy."""
     check_parameters(b"a=1" + b"&a=1" * (PARAMETERS_MOST - 1))
-    with pytest.raises(LimitError, match=r"has 1001 parameters: the limit is 1000; send fewer"):
+    with pytest.raises(LimitError, match=r"has 1,001 parameters: the limit is 1,000; send fewer"):
         check_parameters(b"a=1" + b"&a=1" * PARAMETERS_MOST)
 
 
@@ -68,5 +68,8 @@ def test_an_address_has_so_many_parameters() -> None:
 def test_more_parameters_are_414_at_each_entrance(prsm: Running, path: str) -> None:
     """Before any of them is looked at."""
     answer = prsm.anybody.get(f"{path}?{'a&' * PARAMETERS_MOST}")
-    assert (answer.status_code, answer.headers["x-error-code"]) == (414, "limit")
-    assert "the limit is 1000" in answer.text
+    assert (answer.status_code, answer.headers["x-error-code"]) == (
+        414,
+        "requests.too_many_parameters",
+    )
+    assert "the limit is 1,000" in answer.text

@@ -108,12 +108,12 @@ def test_what_is_not_there_is_said() -> None:
     """Unknown paths, wrong methods and malformed parameters are answered in words."""
     at = raising(NotFoundError("x"))
     missing = at.get("/api/v1/none").json()
-    assert missing["detail"] == "/api/v1/none: there is nothing here; see /api/v1/openapi.json"
+    assert missing["detail"] == "/api/v1/none: path not found; see /api/v1/openapi.json"
     assert (missing["code"], missing["kind"]) == ("requests.unknown_path", "not_found")
     assert missing["params"] == {"path": "/api/v1/none"}
     japanese = at.get("/api/v1/none", headers={"Accept-Language": "ja"})
     assert japanese.headers["content-language"] == "ja"
-    assert "何もありません" in japanese.json()["detail"]
+    assert "というパスはありません" in japanese.json()["detail"]
     wrong = at.post("/servlets/x")
     assert (wrong.status_code, wrong.text) == (405, "POST /servlets/x: use GET, HEAD, OPTIONS\n")
     malformed = at.get("/api/v1/x?number=seven")

@@ -41,7 +41,7 @@ def test_a_page_leads_to_the_list_and_a_script_is_told_the_command(person: Visit
     """The page says what there is not and has a button; the API names the command."""
     viewer = person("viewer")
     page = viewer.page("/console/agent?name=none.example", 404)
-    assert "There is no agent none.example." in page.text
+    assert "agent none.example: " in page.text
     assert "prsm agents" not in page.text
     assert "/console/agents" in page.links()
     refusal = NotFoundError("agent none.example: there is none", see="agents")
