@@ -442,7 +442,7 @@ def test_a_full_disk_stops_fetching_and_goes_on_by_itself() -> None:
     world.ledger.full = False
     world.run()
     assert len(world.ledger.captures) == 6
-    assert world.crawl.paused == ""
+    assert world.crawl.paused is None
 
 
 def test_an_open_connection_is_no_licence_for_others() -> None:
