@@ -10,8 +10,9 @@ PrsmError
 from __future__ import annotations
 
 from shared.errors import PrsmError
+from shared.messages import Message
 
-__all__ = ["HomeError", "LinkError", "RefusedError"]
+__all__ = ["HomeError", "LinkError", "RefusedError", "request_note", "shown_installation"]
 
 
 class LinkError(PrsmError):
@@ -23,7 +24,8 @@ class RefusedError(LinkError):
 
     by_manager: the answer bears its mark; else it may be of a proxy or another thing between.
     installation: the id of the installation that answered; empty: it says none. is_foreign: it is
-    not known to be this agent's own, so its no is no matter for a person.
+    not known to be this agent's own, so its no is no matter for a person. request_id: by which
+    the manager's log has the request; empty: `reason` says it, or it has none.
     """
 
     def __init__(
@@ -34,13 +36,32 @@ class RefusedError(LinkError):
         by_manager: bool = True,
         installation: str = "",
         is_foreign: bool = False,
+        request_id: str = "",
     ) -> None:
-        super().__init__(f"{status}: {reason}")
+        given = {"status": status, "reason": reason, "request": request_note(request_id)}
+        if is_foreign:
+            shown = shown_installation(installation)
+            super().__init__("agent_errors.foreign_manager_refused", **given, shown=shown)
+        else:
+            super().__init__("agent_errors.manager_refused", **given)
         self.status = status
         self.reason = reason
         self.by_manager = by_manager
         self.installation = installation
         self.is_foreign = is_foreign
+        self.request_id = request_id
+
+
+def shown_installation(installation: str) -> Message:
+    """Return which installation a manager says that it is of."""
+    if not installation:
+        return Message("agent_errors.no_installation_shown")
+    return Message("agent_errors.installation_shown", installation=installation)
+
+
+def request_note(request_id: str) -> Message | None:
+    """Return the note on a request that stands behind the manager's reason; None: no id."""
+    return Message("agent_errors.request", id=request_id) if request_id else None
 
 
 class HomeError(PrsmError):

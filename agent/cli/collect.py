@@ -31,7 +31,7 @@ def collect(context: click.Context, as_json: bool) -> None:
         return
     place = context.find_object(Place)
     assert place is not None, "the main command made it"
-    with in_words():
+    with in_words(as_json=as_json):
         found = _found(Home(place.path))
     if as_json:
         click.echo(json.dumps(found))

@@ -21,6 +21,7 @@ from agent.link.client import tls_context
 from agent.link.keys import Identity
 from agent.link.keys import enrol as enrol_home
 from agent.settings import Home, Settings, check_manager_url, write_settings
+from shared.messages import Message
 from shared.settings import refuse_password
 from shared.wire.names import check_agent_name
 from shared.wire.positions import position_of_text
@@ -79,7 +80,7 @@ def enrol(
         refuse_argument(typed)
     can_ask = sys.stdin.isatty()
     if not (manager_url or can_ask):
-        raise click.UsageError("URL is needed where nobody can be asked.")
+        raise click.UsageError(str(Message("agent_errors.url_missing")))
     with in_words():
         settings = place.settings()
         asks = can_ask and not (manager_url and (contact or settings.robot.contact))

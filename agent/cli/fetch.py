@@ -28,7 +28,7 @@ def fetch(
 
     Exit code 1 where no page came. A prs.toml in the home is used, where there is one.
     """
-    with in_words():
+    with in_words(as_json=as_json):
         visit = asyncio.run(_visit(place.settings(overrides), address))
     if as_json:
         click.echo(json.dumps(visit.to_json()), err=links)

@@ -28,8 +28,7 @@ def stop(place: Place, force: bool) -> None:
             return
         if not end(home.lock, by_force=force):
             raise HomeError(
-                f"process {holder.pid} did not stop within {PATIENCE_S:.0f} s; "
-                "`prs stop --force` kills it"
+                "agent_errors.process_not_stopped", pid=holder.pid, patience_s=PATIENCE_S
             )
         from agent.app.startup.start_methods import start_method_again  # noqa: PLC0415  # only here
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -16,6 +17,7 @@ from shared.frozen import frozen
 if TYPE_CHECKING:
     from agent.settings import Settings
 from shared.full_disk import NO_ROOM
+from shared.messages import Message
 from shared.plurals import with_plurals
 
 __all__ = [
@@ -68,18 +70,28 @@ def set_option(function: _Function) -> _Function:
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
-    """Turn what we refuse or fail at into a sentence and an exit code."""
+def in_words(*, as_json: bool = False) -> Iterator[None]:
+    """Turn what we refuse or fail at into a sentence and an exit code.
+
+    as_json: on standard error stands a JSON object of code, parameters and sentence.
+    """
     try:
         yield
     except PrsmError as error:
         reachable = not isinstance(error, LinkError) or isinstance(error, RefusedError)
-        kind = click.ClickException if reachable else _UnreachableFailure
-        raise kind(str(error)) from error
+        kind = _Failure if reachable else _UnreachableFailure
+        raise kind(error.message, error.code, as_json=as_json) from error
     except OSError as error:
-        what = f"{error.filename or 'this machine'}: {error.strerror}"
-        remedy = "; make room (`df`, `df -i`)" if error.errno in NO_ROOM else ""
-        raise click.ClickException(what + remedy) from error
+        message = _message_of(error)
+        raise _Failure(message, message.code, as_json=as_json) from error
+
+
+def _message_of(error: OSError) -> Message:
+    """Return what the system says, with what to do about a full disk."""
+    what = str(error.filename) if error.filename else Message("agent_errors.this_machine")
+    if error.errno in NO_ROOM:
+        return Message("agent_errors.system_no_room", what=what, why=error.strerror)
+    return Message("agent_errors.system", what=what, why=error.strerror)
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -92,5 +104,24 @@ def plain(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-class _UnreachableFailure(click.ClickException):
+class _Failure(click.ClickException):
+    """A refusal or failure, as people or programs read it."""
+
+    def __init__(self, said: Message, code: str, *, as_json: bool) -> None:
+        super().__init__(str(said))
+        self._said = said
+        self._code = code
+        self._as_json = as_json
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print it on standard error."""
+        if not self._as_json:
+            super().show(file)
+            return
+        params = self._said.as_json()["params"]
+        told = {"code": self._code, "params": params, "detail": self.message}
+        click.echo(json.dumps(told), file=file, err=True)
+
+
+class _UnreachableFailure(_Failure):
     exit_code = UNREACHABLE

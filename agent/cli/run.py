@@ -9,6 +9,7 @@ from agent.cli.terminal import Terminal
 from agent.control.group import lead_a_group
 from agent.control.lock import well
 from agent.settings.home import Home
+from shared.messages import Message
 
 __all__ = ["run"]
 
@@ -39,7 +40,7 @@ def run(
         settings = place.settings(overrides)
         if replace_hung and not replace and (other := well(Home(settings.home).lock)):
             # What cron finds each hour of a night; nothing of an agent is imported for it.
-            terminal.end(f"stopped: process {other.pid} works here and is well")
+            terminal.end(f"stopped: {Message('agent.works_already', pid=other.pid)}")
             return
         from agent.app.startup.page_worker_nursery import nursery  # noqa: PLC0415  # see above
 
@@ -67,6 +68,6 @@ def run(
         raise SystemExit(_failed(ended.unreached, UNREACHABLE))
 
 
-def _failed(text: str, code: int) -> int:
-    say(f"Error: {text}", err=True)
+def _failed(reason: Message, code: int) -> int:
+    say(f"Error: {reason}", err=True)
     return code

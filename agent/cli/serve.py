@@ -42,7 +42,9 @@ def serve(place: Place, overrides: tuple[str, ...]) -> None:
             )
         except OSError as error:
             raise HomeError(
-                f"collection.serve_listen = {settings.collection.serve_listen}: {error.strerror}"
+                "agent_errors.serve_listen",
+                address=settings.collection.serve_listen,
+                why=error.strerror,
             ) from error
         url = settings.collection.serve_url or f"https://{identity.name}:{server.port}"
         keep_serving(home.collection, Serving(url=url, fingerprint=certificate.fingerprint))

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Final
 
@@ -17,7 +16,7 @@ from agent.cli.options import REFUSED, Place, in_words, pass_place, plain, say, 
 from agent.control.doctor import Check
 from agent.control.drain import read_holds
 from agent.control.lock import holder_of
-from agent.control.status import Status, read_status
+from agent.control.status import Status, read_status, status_json
 from agent.control.updates import left_alone
 from agent.settings import Home, documented
 from shared.errors import PrsmError
@@ -52,13 +51,19 @@ WAIT_WORDS: Final = {
 def status(place: Place, as_json: bool, waits: int) -> None:
     """Show what the agent does, why it does not, and what waits until when."""
     home = Home(place.path)
-    with in_words():
+    with in_words(as_json=as_json):
         holder = holder_of(home.lock)
         last = read_status(home.status)
         held = read_holds(home.hold).reason
     if as_json:
         running = holder is not None
-        said = {"running": running, "updates": left_alone(), "status": last and asdict(last)}
+        updates = left_alone()
+        said = {
+            "running": running,
+            "updates": [str(one) for one in updates],
+            "updates_message": [one.as_json() for one in updates],
+            "status": last and status_json(last),
+        }
         click.echo(json.dumps(said))
         return
     if holder is None:
@@ -160,7 +165,7 @@ def status_lines(status: Status, *, running: bool, waits: int = WAITS_SHOWN) -> 
         ("manager", status.trouble),
         ("reports", status.reports_trouble),
         ("the manager says", status.message),
-        ("the manager asks for", ", ".join(status.tightened)),
+        ("the manager asks for", ", ".join(map(str, status.tightened))),
         *(("settings", text) for text in status.renamed),
     ):
         if text:

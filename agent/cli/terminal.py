@@ -48,7 +48,7 @@ def live_line(status: Status, columns: int) -> str:
     if status.permit_remaining_s:
         parts.append(f"permit {status.permit_remaining_s:.0f} s")
     if status.reason:
-        parts[1:1] = [status.reason]
+        parts[1:1] = [str(status.reason)]
     line = plain(" | ".join(parts))
     return line if len(line) < columns else f"{line[: columns - 2]}…"
 
@@ -100,7 +100,7 @@ class Terminal:
 
     def _watch(self, status: Status) -> None:
         now_ms = status.written_ms
-        kinds = {_NUMBER.sub("#", wrong): wrong for wrong in status.wrong}
+        kinds = {_NUMBER.sub("#", wrong): wrong for wrong in map(str, status.wrong)}
         self._wrong_since = {
             kind: (self._wrong_since.get(kind, (now_ms, ""))[0], wrong)
             for kind, wrong in kinds.items()

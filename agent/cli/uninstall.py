@@ -27,10 +27,7 @@ def uninstall(place: Place, delete_data: bool, even_unsent: bool, without_manage
     with in_words():
         settings = place.settings()
         if delete_data and not even_unsent and (waiting := unsent(home)):
-            raise HomeError(
-                f"{len(waiting)} segments are not at the centre, and would be lost: `prs collect "
-                "now` sends them; --unsent deletes them all the same"
-            )
+            raise HomeError("agent_errors.segments_unsent", segments=len(waiting))
         if not without_manager:
             say(hand_back(settings))
         for line in stop_and_unschedule(settings):

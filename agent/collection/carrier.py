@@ -33,6 +33,7 @@ from agent.link.client import ManagerClient
 from agent.link.errors import LinkError, RefusedError
 from agent.link.exchange import REASON_LIMIT_BYTES, read_body
 from shared.archive.errors import DiskFullError
+from shared.messages import Message
 from shared.week_log import TransferLine, WeekLog
 from shared.wire.sync import OrderReport
 from shared.wire.uploads import UploadStatus
@@ -144,7 +145,8 @@ class Carrier:
             else:
                 raise
         except FileNotFoundError:
-            state, result = "damaged", f"{held.name}: it is not here any more"
+            state = "damaged"
+            result = str(Message("agent_errors.segment_missing", name=held.name))
         known = replace(
             held,
             state=state,
@@ -168,7 +170,7 @@ class Carrier:
             status, lost = await self._asked(order, held)
             if lost:
                 if sent_again:
-                    raise LinkError(f"{held.name}: {lost}, again")
+                    raise LinkError("agent_errors.lost_again", name=held.name, why=lost)
                 held = await self._send(order, replace(held, state="new", where=""))
                 sent_again = True
                 continue
@@ -182,26 +184,26 @@ class Carrier:
                 await self._offer(order, held)
                 renew_s = self._clock() + RENEW_S
             if self._clock() > until_s:
-                raise LinkError(f"{held.name}: the centre has it, and has not judged it yet")
+                raise LinkError("agent_errors.not_judged", name=held.name)
             await self._sleep(pause_s)
             pause_s = min(JUDGE_MOST_S, pause_s * 1.5)
         return held
 
-    async def _asked(self, order: Order, held: Held) -> tuple[UploadStatus | None, str]:
+    async def _asked(self, order: Order, held: Held) -> tuple[UploadStatus | None, Message | None]:
         """Ask what became of a segment; return the answer, and why it must be sent anew, if so."""
         try:
             status = await self._sender.client.status(held.where)
         except RefusedError as error:
             if error.status not in {404, 410}:
                 raise
-            return None, error.reason
+            return None, error.message
         except LinkError:
-            return None, ""
+            return None, None
         if status.state in FORGOTTEN:
-            return status, f"{status.state} at the centre"
+            return status, Message("agent_errors.upload_ended", state=status.state)
         if status.state == "receiving" and order.way == "push":
-            return status, "bytes are missing"  # a block was wrong after all
-        return status, ""
+            return status, Message("agent_errors.bytes_missing")  # a block was wrong after all
+        return status, None
 
     def _note(self, held: Held, order: Order) -> None:
         """Write down what is known of a segment, and in the log when it is settled."""

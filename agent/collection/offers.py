@@ -44,10 +44,7 @@ class OfferSender:
             digests = await asyncio.to_thread(_digest, path)
             self._digests[held.name] = digests
         if digests.sha256 != held.sha256:
-            raise DamagedError(
-                f"{held.name}: its SHA-256 is {digests.sha256}, and was {held.sha256} when it was "
-                "sealed"
-            )
+            raise DamagedError(held.name, digests.sha256, held.sha256)
         token, until_s = self._tokens.mint(held.name)
         body: dict[str, Any] = {
             "filename": held.name,
@@ -63,7 +60,7 @@ class OfferSender:
             told = json_object(await read_body(answer, ANSWER_BYTES))
         where = told.get("where")
         if not isinstance(where, str) or not where.startswith(UPLOADS):
-            raise LinkError("the answer to an offer is not the manager's")
+            raise LinkError("agent_errors.offer_answer")
         return where
 
 

@@ -169,9 +169,7 @@ def _alone(home: Home) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise HomeError(
-                f"{home.collection}: another process sends segments of this home already"
-            ) from error
+            raise HomeError("agent_errors.sending_already", folder=str(home.collection)) from error
         yield
     finally:
         os.close(handle)

@@ -18,7 +18,9 @@ from typing import BinaryIO, Final
 from agent.collection.tus import TusClient, TusUpload
 from agent.link.backoff import Backoff
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
+from shared.errors import PrsmError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.uploads import FileDigests, block_bytes_of, digest_file
 
 __all__ = ["DamagedError", "Patience", "SegmentSender", "StopSendingError"]
@@ -33,8 +35,13 @@ class StopSendingError(Exception):
     """Nothing more is to be sent now: hours are over, or the agent stops. No failure."""
 
 
-class DamagedError(Exception):
-    """A segment is not what it was when it was sealed: sending it helps nobody."""
+class DamagedError(PrsmError):
+    """A segment is not what it was when it was sealed, so it must not be sent."""
+
+    def __init__(self, name: str, sha256: str, sealed_sha256: str) -> None:
+        """sealed_sha256: what it was sealed with; empty: unknown."""
+        sealed = sealed_sha256 or Message("agent_errors.sha256_unknown")
+        super().__init__("agent_errors.segment_changed", name=name, sha256=sha256, sealed=sealed)
 
 
 @frozen
@@ -79,15 +86,12 @@ class SegmentSender:
             size_bytes = os.fstat(file.fileno()).st_size
             digests = await asyncio.to_thread(digest_file, file, size_bytes)
             if digests.sha256 != sha256:
-                raise DamagedError(
-                    f"{path.name}: its SHA-256 is {digests.sha256}, and was {sha256 or 'unknown'} "
-                    "when it was sealed"
-                )
+                raise DamagedError(path.name, digests.sha256, sha256)
             for _ in range(self._patience.begins):
                 upload = await self._begun(path.name, digests, order)
                 if await self._to_the_end(file, path.name, upload, digests):
                     return upload.where
-        raise LinkError(f"{path.name}: the manager forgot its upload again and again")
+        raise LinkError("agent_errors.upload_forgotten", name=path.name)
 
     async def _begun(self, name: str, digests: FileDigests, order: str) -> TusUpload:
         self._failures = 0

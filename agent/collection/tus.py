@@ -70,7 +70,7 @@ class TusClient:
             await read_body(answer, REASON_LIMIT_BYTES, cut=True)
             where = httpx.URL(answer.headers.get("Location", "")).path
             if not where.startswith(f"{UPLOADS}/"):
-                raise LinkError("no tus answer to a creation: it has no Location of the manager")
+                raise LinkError("agent_errors.tus_location")
             return TusUpload(where, _offset(answer, digests.size_bytes))
 
     async def look(self, where: str, size_bytes: int) -> int:
@@ -95,7 +95,7 @@ class TusClient:
         try:
             return UploadStatus.model_validate_json(body)
         except ValidationError as error:
-            raise LinkError("the answer about an upload is not the manager's") from error
+            raise LinkError("agent_errors.upload_answer") from error
 
     async def _append(self, where: str, offset: int, data: bytes, size_bytes: int) -> int:
         headers = {
@@ -123,8 +123,5 @@ class TusClient:
 def _offset(answer: httpx.Response, size_bytes: int) -> int:
     text = answer.headers.get("Upload-Offset", "")
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) <= size_bytes):
-        raise LinkError(
-            f"no tus answer: {answer.status_code} with Upload-Offset {text[:20]!r}; does a proxy "
-            "answer in the manager's place?"
-        )
+        raise LinkError("agent_errors.tus_offset", status=answer.status_code, offset=text[:20])
     return int(text)

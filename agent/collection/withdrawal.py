@@ -48,7 +48,7 @@ def drop_hosts(holdings: Holdings, doomed: Doomed, say: Callable[[str], None]) -
         if not _holds(holdings.segments / name, doomed):
             continue
         if name == uncommitted:
-            raise DiskFullError(f"{name}: its end is not committed yet, for want of room")
+            raise DiskFullError("agent_errors.no_room_for_segment_end", name=name)
         count += 1
         held = holdings.held(name)
         if held.is_kept_there:
@@ -170,10 +170,7 @@ def _seal(draft: Path, *, is_cut: bool) -> None:
         return
     if segment is not None:
         segment.let_go()
-    raise HomeError(
-        f"{draft}: what was copied is not whole ({recovery.problem}); the disk may be failing. "
-        "The segment stays as it was, and is tried again"
-    )
+    raise HomeError("agent_errors.copy_not_whole", path=str(draft), problem=recovery.problem)
 
 
 def _copy(source: BinaryIO, target: BinaryIO, start: int, length: int) -> None:
@@ -181,7 +178,7 @@ def _copy(source: BinaryIO, target: BinaryIO, start: int, length: int) -> None:
     while length:
         data = source.read(min(length, PIECE_BYTES))
         if not data:
-            raise DamageError(start, "the segment is shorter than its records")
+            raise DamageError(start, "agent_errors.segment_short_of_records")
         target.write(data)
         length -= len(data)
 
@@ -194,6 +191,4 @@ def _room(draft: Path) -> Iterator[None]:
         draft.unlink(missing_ok=True)
         if error.errno not in NO_ROOM:
             raise
-        raise DiskFullError(
-            f"{draft.parent}: no room to write a segment anew without withdrawn hosts"
-        ) from error
+        raise DiskFullError("agent_errors.no_room_for_rewrite", folder=str(draft.parent)) from error

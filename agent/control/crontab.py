@@ -20,7 +20,7 @@ def cron_command(words: Iterable[str]) -> str:
     """Return a command as crontab(5) takes it: quoted for sh, and `%` is no end of line."""
     line = shlex.join(words)
     if not line.isprintable():
-        raise HomeError(f"{line!r}: cannot stand in a crontab; choose a folder with a plain name")
+        raise HomeError("agent_errors.crontab_word", text=line)
     return line.replace("%", "\\%")
 
 
@@ -58,14 +58,14 @@ def read_crontab() -> str:
         return done.stdout
     if "no crontab" in done.stderr.lower():
         return ""
-    raise HomeError(f"crontab -l: {done.stderr.strip()}; ask whoever runs this machine")
+    raise HomeError("agent_errors.crontab_failed", command="crontab -l", why=done.stderr.strip())
 
 
 def write_crontab(table: str) -> None:
     """Replace the crontab of this user; cron looks at its form first. Raises HomeError."""
     done = _crontab("-", typed=table) if table else _crontab("-r")
     if done.returncode and (table or "no crontab" not in done.stderr.lower()):
-        raise HomeError(f"crontab: {done.stderr.strip()}; ask whoever runs this machine")
+        raise HomeError("agent_errors.crontab_failed", command="crontab", why=done.stderr.strip())
 
 
 def _crontab(*words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
@@ -78,10 +78,7 @@ def _crontab(*words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
             check=False,
         )
     except FileNotFoundError as error:
-        raise HomeError(
-            "this machine has no cron (no command crontab): have it installed, or start the agent "
-            "by systemd: prs schedule systemd"
-        ) from error
+        raise HomeError("agent_errors.no_cron") from error
 
 
 def _marks(home: Path) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["DiskGuard", "free_bytes"]
 
@@ -39,15 +39,16 @@ class DiskGuard:
         """Leave another amount free."""
         self._reserve_bytes = reserve_bytes
 
-    def look(self) -> str:
-        """Look at the disk; say why the crawl must pause, or return an empty text."""
+    def look(self) -> Message | None:
+        """Look at the disk; return why the crawl must pause, None: it need not."""
         self.free_bytes = self._free(self._folder)
         least = self._reserve_bytes * (1 + SLACK if self._paused else 1)
         self._paused = self.free_bytes < least
         if not self._paused:
-            return ""
-        return with_plurals(
-            f"{self.free_bytes} bytes are free on the disk of {self._folder}, and "
-            f"disk.reserve_bytes = {self._reserve_bytes} are left to others; the crawl goes on "
-            "when there is room"
+            return None
+        return Message(
+            "agent.disk_reserve",
+            folder=str(self._folder),
+            free_bytes=self.free_bytes,
+            reserve_bytes=self._reserve_bytes,
         )

@@ -18,6 +18,7 @@ from typing import Literal
 from agent.errors import HomeError
 from agent.settings.home import write_whole
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Holds", "Who", "change_holds", "read_holds"]
 
@@ -43,15 +44,15 @@ class Holds:
         return bool(self.drained_by)
 
     @property
-    def reason(self) -> str:
-        """Return who holds the agent and how it resumes; empty: not held."""
+    def reason(self) -> Message | None:
+        """Return who holds the agent and how it resumes; None: not held."""
         if "site" in self.drained_by:
-            return "drained by `prs drain`; `prs resume` takes part again"
+            return Message("agent.drained_by_site")
         if self.drained_by:
-            return "drained by the manager"
+            return Message("agent.drained_by_manager")
         if "site" in self.paused_by:
-            return "paused by `prs pause`; `prs resume` goes on"
-        return "paused by the manager" if self.paused_by else ""
+            return Message("agent.paused_by_site")
+        return Message("agent.paused_by_manager") if self.paused_by else None
 
     def pause(self, who: Who) -> Holds:
         """Return these with a pause of somebody."""
@@ -80,9 +81,7 @@ def read_holds(path: Path) -> Holds:
     except FileNotFoundError:
         return Holds()
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise HomeError(f"{path}: cannot be read ({error}); remove it, and nothing holds") from (
-            error
-        )
+        raise HomeError("agent_errors.holds_unreadable", path=str(path), why=str(error)) from error
 
 
 def change_holds(path: Path, change: Callable[[Holds], Holds]) -> Holds:

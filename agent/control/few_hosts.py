@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from shared.host_failures import failure_words, is_naming_failure
-from shared.plurals import with_plurals
+from shared.host_failures import is_naming_failure
+from shared.messages import Message
 
 __all__ = ["few_hosts"]
 
@@ -19,22 +19,23 @@ LEAST: Final = 4
 """Hosts that must have been tried: one dead host of two says nothing."""
 
 
-def few_hosts(failures: Mapping[str, int], done: int, unanswered: int) -> str:
-    """Return a sentence where few hosts are resolved or reached; "": enough are.
+def few_hosts(failures: Mapping[str, int], done: int, unanswered: int) -> Message | None:
+    """Return that few hosts are resolved or reached; None: enough are.
 
     failures: units that failed, by code. done: units that are done, those that failed included.
     unanswered: hosts whose name servers do not answer.
     """
     tried, failed = done + unanswered, sum(failures.values()) + unanswered
     if tried < LEAST or failed <= FEW * tried:
-        return ""
+        return None
     unnamed = sum(n for code, n in failures.items() if is_naming_failure(code)) + unanswered
-    reasons = ", ".join(f"{n} {failure_words(code)}" for code, n in failures.items())
+    reasons = [
+        Message("agent.hosts_failed_by", count=n, failure=code) for code, n in failures.items()
+    ]
     if unanswered:
-        reasons = ", ".join(filter(None, (reasons, f"{unanswered} without an answer so far")))
-    remedy = (
-        "check naming.servers and the name servers of this machine: prs doctor"
-        if 2 * unnamed >= failed
-        else "check the network and the firewall: prs doctor --page URL"
+        reasons.append(Message("agent.hosts_unanswered", count=unanswered))
+    by_names = 2 * unnamed >= failed
+    remedy = Message("agent.check_name_servers" if by_names else "agent.check_network")
+    return Message(
+        "agent.few_hosts", failed=failed, hosts=tried, reasons=tuple(reasons), remedy=remedy
     )
-    return with_plurals(f"{failed} of {tried} hosts failed: {reasons}; {remedy}")

@@ -107,10 +107,7 @@ def launcher_words(data: Path) -> list[str]:
     """Return the command that updates this installation. Raises HomeError: there is none."""
     home = installation()
     if home is None:
-        raise HomeError(
-            f"{sys.prefix}: this agent was not installed from an archive of a release, so it is "
-            "updated the way it was installed; docs/partner.md tells of archives"
-        )
+        raise HomeError("agent_errors.not_from_archive", folder=sys.prefix)
     # What `current` leads to now; the process that asks may be older.
     python = home / "current" / "venv" / "bin" / "python"
     words = [str(python), "-I", "-m", "launcher", "--home", str(home)]
@@ -130,7 +127,9 @@ def start_launcher(data: Path, *options: str) -> subprocess.Popen[bytes]:
             env=dict(os.environ),
         )
     except OSError as error:
-        raise HomeError(f"{words[0]}: cannot be started ({error.strerror})") from error
+        raise HomeError(
+            "agent_errors.program_not_started", program=words[0], why=error.strerror
+        ) from error
 
 
 def _outside_of_the_service() -> list[str]:

@@ -19,6 +19,7 @@ from typing import Final
 
 from agent.settings.home import write_whole
 from shared.archive.errors import DiskFullError
+from shared.messages import Message
 
 __all__ = ["LoadGuard"]
 
@@ -62,8 +63,8 @@ class LoadGuard:
         """Return the part of its hours in which the machine was calm lately, 0.01 to 1."""
         return max(LEAST, round(self._calm, 2)) if self._most > 0 else 1.0
 
-    def look(self, *, counts: bool = True, last: bool = False) -> str:
-        """Look at the load; say why the crawl must pause, or return an empty text.
+    def look(self, *, counts: bool = True, last: bool = False) -> Message | None:
+        """Look at the load; return why the crawl must pause, None: it need not.
 
         counts: whether it is within the site's hours. last: the process ends.
         """
@@ -71,11 +72,8 @@ class LoadGuard:
         self._paused = self._most > 0 and load > self._most * (1 - SLACK * self._paused)
         self._count(counts=counts, last=last)
         if not self._paused:
-            return ""
-        return (
-            f"the load of this machine is {load:.1f} a core, and pages.most_load = "
-            f"{self._most:g}; the crawl goes on when it is calmer"
-        )
+            return None
+        return Message("agent.load_high", load=round(load, 1), limit=self._most)
 
     def _count(self, *, counts: bool, last: bool) -> None:
         now_s = self._now_s()

@@ -27,6 +27,7 @@ from typing import Final
 from agent.errors import HomeError
 from agent.settings.home import full_disk_said
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["HUNG_S", "HeldError", "Holder", "HomeLock", "end", "holder_of", "hung_process", "well"]
 
@@ -82,7 +83,7 @@ class HomeLock:
             raise HeldError(_held(path)) from error
         except OSError as error:
             os.close(handle)
-            raise HomeError(f"{path}: cannot be locked ({error}); use a local disk") from error
+            raise HomeError("agent_errors.lock_failed", path=str(path), why=str(error)) from error
         lock = cls(handle)
         try:
             with full_disk_said(path):
@@ -209,13 +210,11 @@ def _lock(handle: int) -> None:
     return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _held(path: Path) -> str:
-    holder = holder_of(path)
-    who = f"process {holder.pid}" if holder is not None and holder.pid else "another process"
-    return (
-        f"{path.parent}: {who} works here already; `prs status` shows it, `prs stop` ends it, and "
-        "`prs run --replace` takes its place"
-    )
+def _held(path: Path) -> Message:
+    holder, home = holder_of(path), str(path.parent)
+    if holder is None or not holder.pid:
+        return Message("agent_errors.home_held", home=home)
+    return Message("agent_errors.home_held_by", home=home, pid=holder.pid)
 
 
 def _started(pid: int) -> int:

@@ -15,7 +15,7 @@ from typing import Final
 
 from agent.settings.home import write_whole
 from shared.archive.errors import DiskFullError
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["MonthlyBytes"]
 
@@ -45,8 +45,8 @@ class MonthlyBytes:
         """Take another cap, or another clock."""
         self._limit_bytes, self._zone = limit_bytes, zone
 
-    def look(self, now_ms: int, counted_bytes: int, *, last: bool = False) -> str:
-        """Take what this process fetched so far; say why the crawl must pause, or nothing.
+    def look(self, now_ms: int, counted_bytes: int, *, last: bool = False) -> Message | None:
+        """Count what this process fetched so far; return why the crawl must pause, None: need not.
 
         last: the process ends, and what is not kept now is forgotten.
         """
@@ -58,10 +58,12 @@ class MonthlyBytes:
         if last or abs(now_ms - self._kept_ms) >= _KEEP_MS:
             self._keep(now_ms)
         if not self._limit_bytes or self.bytes < self._limit_bytes:
-            return ""
-        return with_plurals(
-            f"{self.bytes} bytes were fetched in {month}, and network.month_bytes = "
-            f"{self._limit_bytes}; the crawl goes on with the next month"
+            return None
+        return Message(
+            "agent.month_over",
+            month=month,
+            fetched_bytes=self.bytes,
+            limit_bytes=self._limit_bytes,
         )
 
     def _keep(self, now_ms: int) -> None:

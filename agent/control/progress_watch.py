@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["LOOK_GAP_S", "Progress"]
 
@@ -25,11 +26,11 @@ class _Seen:
 
 
 class Progress:
-    """Watched components, by name."""
+    """Watched components, by name: `crawl`, `requests`, `calls`."""
 
     def __init__(self) -> None:
         self._seen: dict[str, _Seen] = {}
-        self._stuck: dict[str, str] = {}
+        self._stuck: dict[str, Message] = {}
         self._looked_s = 0.0
 
     def begin(self, now_s: float) -> None:
@@ -47,9 +48,12 @@ class Progress:
             self._seen[name] = _Seen(done, self._looked_s)
             self._stuck.pop(name, None)
         elif self._looked_s - seen.since_s >= limit_s:
-            self._stuck[name] = f"{name}: nothing was done for {limit_s:.0f} s"
+            self._stuck[name] = Message(f"agent.stuck_{name}", limit_s=limit_s)
 
     @property
-    def stuck(self) -> str:
-        """Return what makes no progress; empty: all does."""
-        return "; ".join(self._stuck.values())
+    def stuck(self) -> Message | None:
+        """Return what makes no progress; None: all does."""
+        found = tuple(self._stuck.values())
+        if len(found) < 2:
+            return found[0] if found else None
+        return Message("agent.stuck", parts=found)

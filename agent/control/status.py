@@ -16,6 +16,7 @@ from typing import Any, Final
 from agent.errors import HomeError
 from agent.settings.home import PART
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "BackOff",
@@ -25,10 +26,15 @@ __all__ = [
     "Stopped",
     "WaitRow",
     "read_status",
+    "status_json",
     "write_status",
 ]
 
 RATE_S: Final = 60.0
+_MESSAGES: Final = ("reason", "trouble", "reports_trouble", "stuck")
+_MESSAGE_LISTS: Final = ("reports_refused", "tightened", "renamed", "wrong")
+_SUFFIX: Final = "_message"
+"""Of the member with code and parameters, behind the name of the sentence."""
 
 
 @frozen
@@ -83,10 +89,10 @@ class Status:
     started_ms: int
     written_ms: int
     state: str
-    reason: str = ""  # why nothing is fetched now; empty: it may be
+    reason: Message | None = None  # why nothing is fetched now; None: it may be
     message: str = ""  # from the manager, for the partner
-    trouble: str = ""  # why the manager was not reached last
-    reports_trouble: str = ""
+    trouble: Message | None = None  # why the manager was not reached last
+    reports_trouble: Message | None = None
     round: int = 0
     generation: int = 0
     epoch: int | None = None
@@ -117,20 +123,22 @@ class Status:
     discovered: int = 0
     reports_waiting: int = 0
     reports_bytes: int = 0
-    reports_refused: tuple[str, ...] = ()
+    reports_refused: tuple[Message, ...] = ()
     disk_free_bytes: int = 0
     month_bytes: int = 0  # of all fetches, this month
     worst_pause_ms: float = 0.0  # for which no connection was served, since the start
     worst_commit_ms: float = 0.0  # of it, by a commit
     page_workers: int = 0  # processes that read pages
     page_workers_replaced: int = 0
-    tightened: tuple[str, ...] = ()  # what the manager asked for and the site's settings allow
+    tightened: tuple[Message, ...] = ()  # what the manager asked for and the site's settings allow
     not_fetched: dict[str, Stopped] = field(default_factory=dict)  # by reason
     remarks: dict[str, Stopped] = field(default_factory=dict)
     links: dict[str, KindRow] = field(default_factory=dict)  # by kind: what it brought
-    renamed: tuple[str, ...] = ()  # settings that are written under old names
-    wrong: tuple[str, ...] = ()  # what a person should mend, if it lasts
-    stuck: str = ""  # what does not get on, though it should; then the process wants replacing
+    renamed: tuple[Message, ...] = ()  # settings that are written under old names
+    wrong: tuple[Message, ...] = ()  # what a person should mend, if it lasts
+    stuck: Message | None = (
+        None  # what does not get on, though it should; then the process wants replacing
+    )
 
 
 class Rates:
@@ -152,10 +160,24 @@ class Rates:
         return (pages - pages_then) / passed_s, (response_bytes - bytes_then) / passed_s
 
 
+def status_json(status: Status) -> dict[str, Any]:
+    """Return a report as JSON has it: beside each sentence its code and parameters."""
+    values = asdict(status)
+    for name in _MESSAGES:
+        message = values[name]
+        values[name] = "" if message is None else str(message)
+        values[f"{name}{_SUFFIX}"] = None if message is None else message.as_json()
+    for name in _MESSAGE_LISTS:
+        messages = values[name]
+        values[name] = [str(one) for one in messages]
+        values[f"{name}{_SUFFIX}"] = [one.as_json() for one in messages]
+    return values
+
+
 def write_status(path: Path, status: Status) -> None:
     """Replace the report."""
     part = path.with_name(path.name + PART)
-    part.write_text(json.dumps(asdict(status)))
+    part.write_text(json.dumps(status_json(status)))
     part.replace(path)
 
 
@@ -174,13 +196,23 @@ def read_status(path: Path) -> Status | None:
         }
         values["backed_off"] = tuple(BackOff(**one) for one in values["backed_off"])
         values["waits"] = tuple(WaitRow(**one) for one in values.get("waits", ()))
-        for name in ("reports_refused", "tightened", "renamed", "wrong"):
-            values[name] = tuple(values.get(name, ()))
+        for name in _MESSAGES:
+            said = values.pop(f"{name}{_SUFFIX}", None)
+            values[name] = _read_message(said, values.get(name, ""))
+        for name in _MESSAGE_LISTS:
+            texts = values.get(name, ())
+            said = values.pop(f"{name}{_SUFFIX}", None) or [None] * len(texts)
+            read = (_read_message(*one) for one in zip(said, texts, strict=True))
+            values[name] = tuple(one for one in read if one is not None)
         return Status(**values)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise HomeError(
-            f"{path}: was not written by this version ({error}); it is replaced as soon as the "
-            "agent runs"
+            "agent_errors.status_of_other_version", path=str(path), why=str(error)
         ) from error
+
+
+def _read_message(said: object, text: str) -> Message | None:
+    """Return a message that was written down; of an older version there is the sentence only."""
+    return Message.of_json(said) or (Message.of_text(text) if text else None)

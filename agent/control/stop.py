@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 
+from shared.messages import Message
+
 __all__ = ["StopRequest"]
 
 
@@ -14,14 +16,14 @@ class StopRequest:
     def __init__(self) -> None:
         self._event = asyncio.Event()
         self._pausing: set[asyncio.Future[None]] = set()
-        self.reason = ""
+        self.reason: Message | None = None
 
     @property
     def asked(self) -> bool:
         """Return whether the agent is to stop."""
         return self._event.is_set()
 
-    def ask(self, reason: str) -> None:
+    def ask(self, reason: Message) -> None:
         """Ask the agent to stop; the first reason stays."""
         if not self._event.is_set():
             self.reason = reason
@@ -55,7 +57,8 @@ class StopRequest:
         """Take SIGTERM and SIGINT as a wish to stop, for as long as the loop runs."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.ask, f"got {signal.Signals(number).name}")
+            reason = Message("agent.stop_signal", signal=signal.Signals(number).name)
+            loop.add_signal_handler(number, self.ask, reason)
 
     def deaf(self) -> None:
         """Give the signals back."""

@@ -164,8 +164,9 @@ def _systemctl(*words: str) -> None:
     done = _run("systemctl", "--user", *words)
     if done.returncode:
         raise HomeError(
-            f"systemctl --user {' '.join(words)}: {done.stderr.strip()}; where this user has no "
-            "systemd of its own, cron starts the agent: prs schedule cron"
+            "agent_errors.systemctl_failed",
+            command=f"systemctl --user {' '.join(words)}",
+            why=done.stderr.strip(),
         )
 
 
@@ -175,9 +176,7 @@ def _run(*words: str) -> subprocess.CompletedProcess[str]:
             words, capture_output=True, text=True, check=False
         )
     except FileNotFoundError as error:
-        raise HomeError(
-            f"this machine has no systemd (no command {words[0]}): prs schedule cron"
-        ) from error
+        raise HomeError("agent_errors.no_systemd", command=words[0]) from error
 
 
 def _command(words: Sequence[str]) -> str:
@@ -186,6 +185,6 @@ def _command(words: Sequence[str]) -> str:
 
 def _escaped(text: str) -> str:
     if not text.isprintable():
-        raise HomeError(f"{text!r}: cannot stand in a unit; choose a folder with a plain name")
+        raise HomeError("agent_errors.unit_word", text=text)
     text = text.replace("\\", "\\\\").replace('"', '\\"')
     return text.replace("%", "%%").replace("$", "$$")

@@ -15,7 +15,7 @@ from typing import Any
 
 from agent.control.doctor import Check
 from agent.control.launcher_program import LOOKED, ROOT, changed_s, installation
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["check_updates", "left_alone"]
 
@@ -25,14 +25,14 @@ WHY = 300
 LONG_AGO_S = 8 * 86_400.0  # a site may be open one day a week
 
 
-def left_alone() -> list[str]:
-    """Return a sentence for each release that was tried here and is not tried again by itself."""
+def left_alone() -> list[Message]:
+    """Return a message for each release that was tried here and is not tried again by itself."""
     home = installation()
     if home is None:
         return []
     try:
         said = json.loads((home / "launcher" / STATE).read_bytes())
-        return list(_sentences(said))
+        return list(_messages(said))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return []
 
@@ -71,15 +71,18 @@ def _without_root(home: Path) -> Check:
     )
 
 
-def _sentences(said: dict[str, Any]) -> Iterator[str]:
+def _messages(said: dict[str, Any]) -> Iterator[Message]:
     for version, why in said["bad"].items():
-        yield f"{version} went back ({_short(why)}); `prs update --again` tries it"
+        yield Message("agent.update_went_back", version=version, why=_short(why))
     for version, one in said.get("failed", {}).items():
         until = datetime.fromtimestamp(one["until_ms"] / 1000, UTC).astimezone()
-        often = "once" if one["times"] == 1 else with_plurals(f"{one['times']} times")
-        yield (
-            f"{version} failed at {one['step']}, {often} ({_short(one['why'])}); it "
-            f"is left alone until {until:%Y-%m-%d %H:%M}, `prs update --again` tries it now"
+        yield Message(
+            "agent.update_failed",
+            version=version,
+            step=one["step"],
+            times=one["times"],
+            why=_short(one["why"]),
+            until=f"{until:%Y-%m-%d %H:%M}",
         )
 
 

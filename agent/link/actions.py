@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.sync_bounds import AgentState, CommandName
 from shared.wire.sync_light import (
     CollectionOrder,
@@ -43,7 +44,7 @@ class View:
 
     state: AgentState
     clock_ms: int
-    reason: str = ""
+    reason: Message | None = None
     promise_ms: int | None = None
     rest_s: float = 0.0
     permit: HeldPermit | None = None
@@ -88,7 +89,7 @@ class GrantPermit:
 class RevokePermit:
     """Stop new requests."""
 
-    reason: str
+    reason: Message
 
 
 @frozen

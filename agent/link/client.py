@@ -60,7 +60,9 @@ def tls_context(ca_file: Path | None, *, encrypted: bool = True) -> ssl.SSLConte
             return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         return ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
     except (OSError, ssl.SSLError) as error:
-        raise HomeError(f"manager.ca_file {ca_file}: no PEM certificates ({error})") from error
+        raise HomeError(
+            "agent_errors.no_certificates", path=str(ca_file), why=str(error)
+        ) from error
 
 
 class ManagerClient:
@@ -134,8 +136,7 @@ class ManagerClient:
             answer = read_answer(body)
         except FormatError as error:
             raise LinkError(
-                f"the manager's answer is no sync answer ({error}); is "
-                f"{self._url} a PRSM manager of this version?"
+                "agent_errors.no_sync_answer", url=self._url, problem=error.message
             ) from error
         self._installation.learn(shown)
         return answer
@@ -152,10 +153,7 @@ class ManagerClient:
                 async for chunk in guarded(answer.aiter_raw(CHUNK_BYTES)):
                     size_bytes += len(chunk)
                     if size_bytes > limit_bytes:
-                        raise LinkError(
-                            f"the list has more than {limit_bytes} bytes; "
-                            "limits.list_bytes of this agent forbids it"
-                        )
+                        raise LinkError("agent_errors.list_too_large", limit_bytes=limit_bytes)
                     await asyncio.to_thread(_write, file, target, chunk)
             finally:
                 await asyncio.to_thread(file.close)
@@ -255,15 +253,13 @@ class ManagerClient:
         is_anothers = bool(known and said) and said != known
         if is_own or not (is_anothers or error.status == UNKNOWN_KEY):
             return error
-        shown = f"installation {error.installation}" if error.installation else "no id"
         return RefusedError(
             error.status,
-            f"{error.reason}; the manager that answers shows {shown}, which is not known to be "
-            "this agent's installation: the crawl goes on under its permit, and it is asked again "
-            "in an hour",
+            error.reason,
             by_manager=error.by_manager,
             installation=error.installation,
             is_foreign=True,
+            request_id=error.request_id,
         )
 
 

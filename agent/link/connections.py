@@ -63,7 +63,7 @@ class Door:
             try:
                 self._newest = _Connections(self._make())
             except HomeError as error:  # a file that is being written, or was removed
-                raise LinkError(str(error)) from error
+                raise LinkError(error.message) from error
             if not old.in_use:
                 await old.http.aclose()
         return self._newest

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.errors import LinkError, RefusedError
+from agent.errors import LinkError, RefusedError, request_note
 
 FOREIGN_INSTALLATION: Final = "foreign_installation"
 
@@ -24,7 +24,7 @@ class WaitError(LinkError):
         self, status: int, reason: str, retry_after_s: float | None, code: str = ""
     ) -> None:
         """code: of the problem, where the manager named one."""
-        super().__init__(f"{status}: {reason}")
+        super().__init__("agent_errors.manager_busy", status=status, reason=reason)
         self.status = status
         self.reason = reason
         self.retry_after_s = retry_after_s
@@ -44,7 +44,12 @@ def is_foreign(error: LinkError) -> bool:
 class FaultError(LinkError):
     """The manager failed at a request; another request may succeed."""
 
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(f"{status}: {reason}")
+    def __init__(self, status: int, reason: str, request_id: str = "") -> None:
+        super().__init__(
+            "agent_errors.manager_failed",
+            status=status,
+            reason=reason,
+            request=request_note(request_id),
+        )
         self.status = status
         self.reason = reason

@@ -79,20 +79,22 @@ async def _check(answer: httpx.Response) -> None:
         return
     if 300 <= status < 400:
         raise LinkError(
-            f"{status}: the manager redirects to {_line(answer.headers.get('Location', '?'))}; "
-            "the key goes nowhere else: set manager.url to the final address"
+            "agent_errors.redirected",
+            status=status,
+            target=_line(answer.headers.get("Location", "?")),
         )
     reason, code = await _reason(answer)
     if status in {429, 503}:
         raise WaitError(status, reason, _asked_s(answer), code)
     if status == 408 or status >= 500:
-        raise FaultError(status, reason + _request_id(answer, reason))
+        raise FaultError(status, reason, request_id=_request_id(answer, reason))
     marked = _REQUEST_ID.fullmatch(answer.headers.get("X-Request-Id", "")) is not None
     raise RefusedError(
         status,
-        reason + _request_id(answer, reason),
+        reason,
         by_manager=marked,
         installation=read_installation(answer.headers.get(HEADER, "")),
+        request_id=_request_id(answer, reason),
     )
 
 
@@ -115,10 +117,10 @@ async def _reason(answer: httpx.Response) -> tuple[str, str]:
 
 def _request_id(answer: httpx.Response, reason: str) -> str:
     """Return by which name the manager's log has this request, unless the reason says it."""
-    given = answer.headers.get("X-Request-Id", "")
+    given = str(answer.headers.get("X-Request-Id", ""))
     if not _REQUEST_ID.fullmatch(given) or given in reason:
         return ""
-    return f" (request {given})"
+    return given
 
 
 def _line(text: str) -> str:
@@ -148,7 +150,7 @@ async def read_body(answer: httpx.Response, limit_bytes: int, *, cut: bool = Fal
         if len(body) > limit_bytes:
             if cut:
                 return bytes(body[:limit_bytes])
-            raise LinkError(f"the manager's answer has more than {limit_bytes} bytes")
+            raise LinkError("agent_errors.answer_too_large", limit_bytes=limit_bytes)
     return bytes(body)
 
 
@@ -158,16 +160,16 @@ async def guarded(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         async for chunk in chunks:
             yield chunk
     except httpx.HTTPError as error:
-        raise LinkError(f"the manager's answer broke off ({_words(error)})") from error
+        raise LinkError("agent_errors.answer_broke_off", why=_words(error)) from error
 
 
 def _network_error(request: httpx.Request, error: httpx.HTTPError) -> LinkError:
     place = f"{request.url.scheme}://{request.url.netloc.decode('ascii', 'replace')}"
     if isinstance(error, httpx.ProxyError):
-        return LinkError(f"the proxy does not lead to {place} ({_words(error)})")
+        return LinkError("agent_errors.proxy_failed", place=place, why=_words(error))
     if isinstance(error, httpx.TimeoutException):
-        return LinkError(f"{place} did not answer in time ({type(error).__name__})")
-    return LinkError(f"{place} cannot be reached ({_words(error)})")
+        return LinkError("agent_errors.no_answer_in_time", place=place, why=type(error).__name__)
+    return LinkError("agent_errors.not_reached", place=place, why=_words(error))
 
 
 def _words(error: Exception) -> str:

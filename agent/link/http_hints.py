@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Final
 
 from agent.link.errors import LinkError, RefusedError
+from shared.messages import Message
 
-__all__ = ["remedy"]
+__all__ = ["remedy", "with_remedy"]
 
-_REMEDIES: Final = {
-    401: "this agent's key is unknown there: ask the administrator for a join token and run "
-    "`prs enrol`",
-    403: "the administrator has blocked this agent, or its name belongs to another key",
-    404: "is manager.url right, and does the proxy let it through?",
-    409: "does another machine work with a copy of this home? Stop one of them; a copy needs an "
-    "enrolment of its own",
-    413: "it is sent in smaller parts",
-    426: "install the current version of the agent; what is collected is still accepted",
-}
+_REMEDIES: Final = frozenset({401, 403, 404, 409, 413, 426})
 
 
-def remedy(error: LinkError) -> str:
-    """Return `; what to do`, or nothing where waiting is all."""
-    text = _REMEDIES.get(error.status) if isinstance(error, RefusedError) else None
-    return f"; {text}" if text else ""
+def remedy(error: LinkError) -> Message | None:
+    """Return what a person can do; None where waiting is all."""
+    if not isinstance(error, RefusedError) or error.status not in _REMEDIES:
+        return None
+    return Message(f"agent_errors.remedy_{error.status}")
+
+
+def with_remedy(error: LinkError) -> Message:
+    """Return an error as a message, with what a person can do."""
+    hint = remedy(error)
+    if hint is None:
+        return error.message
+    return Message("agent_errors.with_remedy", problem=error.message, remedy=hint)

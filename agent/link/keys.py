@@ -112,8 +112,7 @@ def _read(path: Path) -> Identity | None:
         mode = path.stat().st_mode
         if stat.S_IMODE(mode) & 0o077:
             raise HomeError(
-                f"{path}: may be read by others (mode {stat.S_IMODE(mode):o}); if nobody has seen "
-                f"it, run: chmod 600 {path}; else ask for a new join token and enrol again"
+                "agent_errors.key_open_to_others", path=str(path), mode=stat.S_IMODE(mode)
             )
         values = json.loads(path.read_bytes())
         said = {name: str(values[name]) for name in ("manager", "name", "key", "token_hash")}
@@ -121,6 +120,4 @@ def _read(path: Path) -> Identity | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise HomeError(f"{path}: cannot be read ({error}); enrol again with a new token") from (
-            error
-        )
+        raise HomeError("agent_errors.key_unreadable", path=str(path), why=str(error)) from error

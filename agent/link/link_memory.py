@@ -68,8 +68,7 @@ class Memory:
             return memory
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise HomeError(
-                f"{path}: cannot be read ({error}); remove it, and the agent goes on with a "
-                "new sequence number"
+                "agent_errors.link_memory_unreadable", path=str(path), why=str(error)
             ) from error
         return cls(path, kept)
 

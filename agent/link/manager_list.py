@@ -65,13 +65,10 @@ class ManagerList:
                 pass
         except (FormatError, LimitError) as error:
             self.coming.unlink(missing_ok=True)
-            raise LinkError(f"the server list cannot be used: {error}") from error
+            raise LinkError("agent_errors.list_unusable", problem=error.message) from error
         if held is None:
             self.coming.unlink(missing_ok=True)
-            raise LinkError(
-                "the server list does not begin with #Round= and #Generation=; the manager is of "
-                "another version"
-            )
+            raise LinkError("agent_errors.list_without_number")
         with full_disk_said(self._path):
             handle = os.open(self.coming, os.O_RDONLY)
             try:

@@ -24,7 +24,7 @@ from typing import Final, Literal
 from agent.settings.home import PART, Home, full_disk_said, sync_folder, write_whole
 from shared.errors import FormatError
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message, message_of_row, row_of_message
 from shared.wire.crawl_log import (
     NAME_LINE_LIMIT_BYTES,
     LogName,
@@ -58,7 +58,7 @@ class Refused:
 
     name: str
     size_bytes: int
-    reason: str
+    reason: Message
 
 
 class Outbox:
@@ -102,23 +102,22 @@ class Outbox:
         found = []
         with self._folder:
             for report in sorted(_reports(self._home.refused)):
-                try:
-                    reason = _reason_path(report.path).read_text("utf-8").strip()
-                except FileNotFoundError:
-                    reason = "its reason was removed"
+                reason = _read_reason(_reason_path(report.path))
                 found.append(Refused(report.path.name, report.size_bytes, reason))
         return found
 
     @property
-    def full(self) -> str:
-        """Return why the crawl must pause for reports; empty: there is room."""
+    def full(self) -> Message | None:
+        """Return why the crawl must pause for reports; None: there is room."""
         waiting = self.waiting()
         size_bytes = sum(report.size_bytes for report in waiting)
         if size_bytes <= self._limit_bytes:
-            return ""
-        return with_plurals(
-            f"{len(waiting)} reports with {size_bytes} bytes wait for the manager, more than "
-            f"disk.outbox_bytes = {self._limit_bytes}; the crawl goes on when they are sent"
+            return None
+        return Message(
+            "agent.outbox_full",
+            reports=len(waiting),
+            size_bytes=size_bytes,
+            limit_bytes=self._limit_bytes,
         )
 
     def acknowledged(self, report: Report, epoch_ms: int) -> None:
@@ -136,11 +135,15 @@ class Outbox:
             sync_folder(self._home.outbox)
             self.clean(epoch_ms)
 
-    def refuse(self, report: Report, reason: str) -> None:
-        """Set a report aside with the reason; moved back into the outbox it is sent again."""
+    def refuse(self, report: Report, reason: Message) -> None:
+        """Set a report aside with the reason; moved back into the outbox it is sent again.
+
+        The file of the reason has the sentence, for people, and its code and parameters below.
+        """
         target = self._home.refused / report.path.name
         with self._folder, full_disk_said(target):
-            write_whole(_reason_path(target), [reason.encode(), b"\n"])
+            said = f"{reason}\n{row_of_message(reason)}\n"
+            write_whole(_reason_path(target), [said.encode()])
             report.path.replace(target)
             sync_folder(self._home.refused)
             sync_folder(self._home.outbox)
@@ -162,7 +165,7 @@ class Outbox:
             number = max((report.number for report in known), default=0) + 1
             path = self._home.outbox / f"{number:08d}.{kind}.{key}"
             if not _NAME.fullmatch(path.name):
-                raise FormatError(f"report key {key[:80]!r}: must be 1 to 80 of a-z 0-9 and -")
+                raise FormatError("agent_errors.report_key", key=key[:80])
             size_bytes = write_whole(path, chunks)
             return Report(number, kind, key, size_bytes, path)
 
@@ -186,6 +189,16 @@ def _reports(folder: Path) -> Iterator[Report]:
 
 def _reason_path(report: Path) -> Path:
     return report.with_name(report.name + REASON)
+
+
+def _read_reason(path: Path) -> Message:
+    """Return a reason; of an older version there is the sentence only."""
+    try:
+        lines = path.read_text("utf-8").strip().splitlines()
+    except FileNotFoundError:
+        return Message("agent.reason_removed")
+    found = message_of_row(lines[1]) if len(lines) > 1 else None
+    return found or Message.of_text("\n".join(lines))
 
 
 def _minute(log: Path) -> str:

@@ -35,8 +35,10 @@ from agent.link.actions import (
 )
 from agent.link.backoff import Backoff
 from agent.link.errors import LinkError, RefusedError, WaitError
-from agent.link.http_hints import remedy
+from agent.link.http_hints import with_remedy
+from agent.link.state_message import state_message, state_text
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.installation import HOUR_S
 from shared.wire.sync_bounds import MAX_ITEMS
 from shared.wire.sync_light import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
@@ -124,7 +126,7 @@ class Poller:
         self._pace_s = 0.0
         self._last_sent_s = now_s
         self._next_s = now_s
-        self.trouble = ""  # why the last call failed; empty: it did not
+        self.trouble: Message | None = None  # why the last call failed; None: it did not
 
     @property
     def next_s(self) -> float:
@@ -166,7 +168,8 @@ class Poller:
             version=self._version,
             clock_ms=view.clock_ms,
             state=view.state,
-            state_reason=view.reason[:1000],
+            state_reason=state_text(view.reason),
+            state_message=state_message(view.reason),
             next_contact_ms=view.promise_ms,
             round_held=self._acknowledged.round,
             generation_held=self._acknowledged.generation,
@@ -194,7 +197,7 @@ class Poller:
         asked = self._take(sequence)
         if asked is None:
             return []
-        self._failures, self.trouble = 0, ""
+        self._failures, self.trouble = 0, None
         self._items = min(MAX_ITEMS, self._items * 2)
         self._pace_s = min(max(LEAST_WAIT_S, answer.next_poll_s), LONGEST_WAIT_S)
         self._next_s = now_s + max(self._pace_s, min(asked.rest_s, LONGEST_WAIT_S))
@@ -279,7 +282,7 @@ class Poller:
     def permit_given_up(self) -> list[Action]:
         """Take note that this agent gives its rights back; a new list and permit must come."""
         self._pending = None
-        return self._end_permit("the work was handed back")
+        return self._end_permit(Message("agent.work_handed_back"))
 
     def command_failed(self) -> None:
         """Take note that a command could not be carried out; its next repeat is tried again."""
@@ -309,22 +312,22 @@ class Poller:
     def _permit(self, answer: SyncAnswer, asked: _UnderWay) -> list[Action]:
         self._pending = None
         if answer.permit is None:
-            return self._end_permit("the manager granted no permit")
+            return self._end_permit(Message("agent.permit_not_granted"))
         grant = GrantPermit(answer.permit.epoch, answer.permit.duration_s, asked.sent_boottime_s)
         # Same epoch: the manager never took the rights back, so what was held still is.
         if grant.epoch == self._epoch or answer.generation == self._in_force.generation:
             self._epoch = grant.epoch
             return [grant]
         self._pending = _Pending(grant, answer.generation)
-        return self._end_permit(f"epoch {grant.epoch} began: a new list is taken first")
+        return self._end_permit(Message("agent.permit_of_new_epoch", epoch=grant.epoch))
 
-    def _end_permit(self, reason: str) -> list[Action]:
+    def _end_permit(self, reason: Message) -> list[Action]:
         had, self._epoch = self._epoch, None
         return [] if had is None else [RevokePermit(reason)]
 
     def _trouble(self, error: LinkError, now_s: float) -> list[Action]:
         self._failures += 1
-        self.trouble = f"{error}{remedy(error)}"
+        self.trouble = with_remedy(error)
         pause_s = self._backoff.pause_s(self._failures, self._chance)
         actions: list[Action] = []
         if isinstance(error, RefusedError) and error.is_foreign:
@@ -334,7 +337,7 @@ class Poller:
                 pause_s = self._backoff.most_s * (0.5 + self._chance.random() / 2)
             if error.status in _ENDS_PERMIT and error.by_manager:
                 self._pending = None
-                actions = self._end_permit(str(error))
+                actions = self._end_permit(error.message)
         if isinstance(error, WaitError) and error.retry_after_s is not None:
             # The manager's own time is the least; the random half spreads the fleet behind it.
             spread_s = self._backoff.pause_s(1, self._chance)

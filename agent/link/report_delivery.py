@@ -18,10 +18,11 @@ from typing import Final
 
 from agent.link.backoff import Backoff
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
-from agent.link.http_hints import remedy
+from agent.link.http_hints import with_remedy
 from agent.link.outbox import Outbox, Report, ReportKind
 from agent.link.poller import LONGEST_WAIT_S
 from agent.pipeline.ports import Clock
+from shared.messages import Message
 
 __all__ = ["Send", "Sender"]
 
@@ -50,7 +51,7 @@ class Sender:
         self._kind_until_s: dict[ReportKind, float] = {}
         self._answered = 0  # syncs
         self._forbidden: dict[str, int] = {}  # by file name: syncs before its first 403
-        self.trouble = ""  # why reports wait; empty: nothing hinders them
+        self.trouble: Message | None = None  # why reports wait; None: nothing hinders them
 
     @property
     def next_s(self) -> float:
@@ -88,7 +89,7 @@ class Sender:
             self._blocked_failures = 0
             taken += 1
         if not self._resting and not self._kind_until_s:
-            self.trouble = ""
+            self.trouble = None
         return taken
 
     def retry_now(self) -> None:
@@ -109,18 +110,18 @@ class Sender:
         now_s = self._clock.boottime_s()
         name = report.path.name
         if self._is_refused(name, error):
-            self._outbox.refuse(report, str(error))
+            self._outbox.refuse(report, error.message)
             self._resting.pop(name, None)
             return True
         if isinstance(error, FaultError) or _is_foreign(error):
             failures = self._resting.get(name, (0, 0.0))[0] + 1
             self._resting[name] = (failures, now_s + self._backoff.pause_s(failures, self._chance))
-            self.trouble = f"{name}: {error}"
+            self.trouble = Message("agent.report_waits", name=name, why=error.message)
             return True
         if isinstance(error, WaitError) and error.status == 429:
             pause_s = max(self._backoff.pause_s(1, self._chance), error.retry_after_s or 0.0)
             self._kind_until_s[report.kind] = now_s + min(pause_s, LONGEST_WAIT_S)
-            self.trouble = f"{name}: {error}"
+            self.trouble = Message("agent.report_waits", name=name, why=error.message)
             return True
         self._blocked_failures += 1
         pause_s = self._backoff.pause_s(self._blocked_failures, self._chance)
@@ -128,7 +129,7 @@ class Sender:
             pause_s = max(min(error.retry_after_s, LONGEST_WAIT_S), pause_s)
             self._asked_until_s = now_s + pause_s
         self._blocked_until_s = now_s + pause_s
-        self.trouble = f"{error}{remedy(error)}"
+        self.trouble = with_remedy(error)
         return False
 
 

@@ -43,6 +43,7 @@ from agent.pipeline.ports import (
 )
 from agent.pipeline.spec import Handler
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Crawl", "CrawlPorts", "CrawlState"]
 
@@ -79,7 +80,7 @@ class CrawlState:
     backing_off: int = 0  # addresses that rest longer because of what they answered
     backed_off: tuple[BackedOff, ...] = ()  # some of them
     told_to_wait: tuple[BackedOff, ...] = ()  # by hosts that others fetch from too
-    paused: str = ""  # why nothing is fetched, as far as the modules know
+    paused: Message | None = None  # why nothing is fetched, as far as the modules know
 
 
 @dataclass(slots=True)
@@ -228,15 +229,15 @@ class Crawl:
         return count
 
     @property
-    def paused(self) -> str:
-        """Return why nothing may be fetched now, as far as the modules know; "": it may."""
+    def paused(self) -> Message | None:
+        """Return why nothing may be fetched now, as far as the modules know; None: it may."""
         for store in self._stores:
             if store.paused:
                 return store.paused
         for report in self._reports:
             if report.paused:
                 return report.paused
-        return ""
+        return None
 
     @property
     def crowded(self) -> bool:

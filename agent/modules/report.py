@@ -27,6 +27,7 @@ from agent.pipeline.ports import FetchAnswer, FetchRequest, Ledger, Reports
 from agent.pipeline.spec import Output
 from shared.archive.errors import DiskFullError
 from shared.host_failures import LOOK_UP_FAILURES
+from shared.messages import Message
 
 __all__ = ["Report"]
 
@@ -50,7 +51,7 @@ class Report:
         self._reports = reports
         self._denied = denied
         self._lines: list[FetchAnswer] = []
-        self.paused = ""
+        self.paused: Message | None = None
         self._on: dict[str, Callable[[Sequence[Any]], None]] = {
             "outside": reports.outside,
             "ended": self._ended,
@@ -89,10 +90,10 @@ class Report:
         try:
             self._ledger.append_log(self._lines)
         except DiskFullError as error:
-            self.paused = f"disk full: {error}"
+            self.paused = Message("agent.disk_full", why=error.message)
             return
         self._lines = []
-        self.paused = ""
+        self.paused = None
 
     def _finished(self, batch: Sequence[UnitFinished]) -> None:
         for unit in batch:

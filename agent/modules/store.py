@@ -15,6 +15,7 @@ from agent.pipeline.messages import Earlier, Processed
 from agent.pipeline.ports import EarlierCaptures, Ledger
 from agent.pipeline.spec import Output
 from shared.archive.errors import DiskFullError
+from shared.messages import Message
 
 __all__ = ["Store"]
 
@@ -29,7 +30,7 @@ class Store:
         self._ledger = ledger
         self._earlier = earlier
         self._waiting: deque[Processed] = deque()
-        self.paused = ""
+        self.paused: Message | None = None
         self.bytes_since_commit = 0
 
     @property
@@ -53,14 +54,14 @@ class Store:
             try:
                 self._ledger.append_captures([(page.encoded, page.outward) for page in pages])
             except DiskFullError as error:
-                self.paused = f"disk full: {error}"
+                self.paused = Message("agent.disk_full", why=error.message)
                 return
             for page in pages:
                 self._waiting.popleft()
                 self._note(page)
             for page in pages:
                 yield "kept", page
-        self.paused = ""
+        self.paused = None
 
     def _together(self) -> list[Processed]:
         """Return the pages that go into the next write: one at least."""

@@ -91,7 +91,7 @@ def validate(pipeline: Pipeline) -> None:
     """
     modules = {module.name: module for module in pipeline.modules}
     if len(modules) != len(pipeline.modules):
-        raise GraphError("two modules have one name")
+        raise GraphError("agent_errors.graph_same_names")
     fed = set(pipeline.outside)
     drained: set[str] = set()
     for connection in pipeline.connections:
@@ -104,10 +104,10 @@ def validate(pipeline: Pipeline) -> None:
     for module in pipeline.modules:
         for port in module.inputs:
             if f"{module.name}.{port}" not in fed:
-                raise GraphError(f"input {module.name}.{port} is fed by nothing")
+                raise GraphError("agent_errors.graph_input", port=f"{module.name}.{port}")
         for port in module.outputs:
             if f"{module.name}.{port}" not in drained:
-                raise GraphError(f"output {module.name}.{port} leads nowhere")
+                raise GraphError("agent_errors.graph_output", port=f"{module.name}.{port}")
     _check_cycles(modules, pipeline.connections)
 
 
@@ -115,10 +115,12 @@ def _check_port(modules: dict[str, Module], name: str, side: str) -> None:
     module_name, _, port = name.partition(".")
     module = modules.get(module_name)
     if module is None:
-        raise GraphError(f"{name}: no module {module_name}")
+        raise GraphError("agent_errors.graph_module", port=name, module=module_name)
     ports = module.inputs if side == "inputs" else module.outputs
     if port not in ports:
-        raise GraphError(f"{name}: {module_name} has no such port; its {side} are {ports}")
+        raise GraphError(
+            f"agent_errors.graph_{side}", port=name, module=module_name, ports=tuple(ports)
+        )
 
 
 def _check_cycles(modules: dict[str, Module], connections: Iterable[Connection]) -> None:
@@ -136,7 +138,7 @@ def _check_cycles(modules: dict[str, Module], connections: Iterable[Connection])
     def visit(name: str) -> None:
         if name in path:
             cycle = " -> ".join([*path[path.index(name) :], name])
-            raise GraphError(f"cycle {cycle}: no module in it spills to disk, so it can deadlock")
+            raise GraphError("agent_errors.graph_cycle", cycle=cycle)
         if name in done:
             return
         path.append(name)

@@ -25,6 +25,7 @@ from agent.runners.garbage_collection import Garbage
 from agent.runners.in_process import InProcessRunner
 from agent.runners.loop_pauses import Pauses
 from shared.archive.errors import DiskFullError
+from shared.messages import Message
 
 __all__ = ["CrawlLoop", "Watched"]
 
@@ -45,7 +46,7 @@ class Watched(Protocol):
         ...
 
     @property
-    def paused(self) -> str:
+    def paused(self) -> Message | None:
         """Return why nothing may be fetched now; "": it may."""
         ...
 
@@ -100,7 +101,7 @@ class CrawlLoop:
         self._tick_s = tick_s
         self._stopping = False
         self._fetching = False
-        self._no_room = ""
+        self._no_room: Message | None = None
         self._committed_s = clock.monotonic_s()
         self._handled_at_commit = 0
         self.turns = 0  # taken so far
@@ -114,8 +115,8 @@ class CrawlLoop:
         self._gathering: GatheringSelector | None = None
 
     @property
-    def paused(self) -> str:
-        """Return why nothing is fetched although it might be; "": nothing hinders it."""
+    def paused(self) -> Message | None:
+        """Return why nothing is fetched although it might be; None: nothing hinders it."""
         return self._no_room or self._watched.paused
 
     async def run(self, stop: asyncio.Event, drain_s: float) -> None:
@@ -205,11 +206,11 @@ class CrawlLoop:
         try:
             self._ledger.commit()
         except DiskFullError as error:
-            self._no_room = f"disk full: {error}"
+            self._no_room = Message("agent.disk_full", why=error.message)
             return
         finally:
             self.pauses.note_commit(begun)
-        self._no_room = ""
+        self._no_room = None
         self._handled_at_commit = handled
         self._watched.committed()
 

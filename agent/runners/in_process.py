@@ -95,7 +95,9 @@ class InProcessRunner:
         """Leave a message from outside for an input; it is handled in the next round."""
         route = self._outside.get(target)
         if route is None:
-            raise GraphError(f"{target} is not fed from outside: {sorted(self._outside)} are")
+            raise GraphError(
+                "agent_errors.graph_outside", port=target, outside=sorted(self._outside)
+            )
         inbox = self._inbox
         inbox.append((route, message))
         if len(inbox) == 1 and self._on_post is not None:
@@ -273,4 +275,4 @@ class InProcessRunner:
                 if may_run(place):
                     return place
                 waiting.append(place)
-        raise GraphError("every module has a full receiver that does not spill: no validate()?")
+        raise GraphError("agent_errors.graph_full")

@@ -135,7 +135,7 @@ class Home:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise SettingError(
-                f"{self.path}: cannot be made ({error.strerror}); choose another with --home"
+                "agent_errors.home_not_made", home=str(self.path), why=error.strerror
             ) from error
 
 
@@ -172,9 +172,7 @@ def full_disk_said(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        raise DiskFullError(
-            f"{path}: no room on the disk ({error.strerror}); make room (`df`, `df -i`)"
-        ) from error
+        raise DiskFullError("agent_errors.no_room", path=str(path), why=error.strerror) from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -58,10 +58,7 @@ def renamed_settings(home: Path, overrides: Iterable[str] = ()) -> tuple[Renamed
 def check_can_run(settings: Settings) -> None:
     """Refuse to crawl without a contact: the owner of a site must be able to reach somebody."""
     if not settings.robot.contact:
-        raise SettingError(
-            'robot.contact = "": must be a mail address at which owners of sites reach you; write '
-            f'contact = "you@example.org" under [robot] in {settings.home / SETTINGS_FILE}'
-        )
+        raise SettingError("agent_errors.no_contact", path=str(settings.home / SETTINGS_FILE))
 
 
 def documented(**given: dict[str, object]) -> str:

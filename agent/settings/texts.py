@@ -50,6 +50,8 @@ LINK_KINDS: Final = SWITCHABLE
 
 _WELL_KNOWN: Final = re.compile(r"(?!/)[A-Za-z0-9._~/-]{1,200}")
 _PROXY_SCHEMES: Final = {"http", "https"}
+SHOWN: Final = 500
+"""Characters of a wrong value that a refusal repeats."""
 
 
 def check_texts(settings: Settings) -> None:
@@ -67,19 +69,13 @@ def check_texts(settings: Settings) -> None:
         for text in getattr(collection, name):
             window_minutes(text, f"collection.{name}")
     if not collection.weekday and not collection.weekend:
-        raise SettingError(
-            "collection.weekday and collection.weekend are both empty: nothing would ever be sent; "
-            'the default is ["00:00-24:00"], always'
-        )
+        raise SettingError("agent_errors.never_sends")
     name_server(collection.serve_listen, "collection.serve_listen")
     if collection.serve_url:
         check_serve_url(collection.serve_url)
     days, dates = day_windows(windows.days, "windows.days")
     if not any((windows.weekday, windows.weekend, *days.values(), *dates.values())):
-        raise SettingError(
-            "windows.weekday and windows.weekend are both empty: the agent would never work; "
-            'the default is ["00:00-24:00"], always'
-        )
+        raise SettingError("agent_errors.never_works")
     if windows.zone:
         _check_zone(windows.zone)
     if settings.reports.at:
@@ -87,16 +83,13 @@ def check_texts(settings: Settings) -> None:
     manager = settings.manager
     if manager.backoff_max_s < manager.backoff_s:
         raise SettingError(
-            f"manager.backoff_max_s = {manager.backoff_max_s}: must be >= manager.backoff_s "
-            f"({manager.backoff_s} s)"
+            "agent_errors.backoff_max_s", value=manager.backoff_max_s, least=manager.backoff_s
         )
 
 
 def _check_seen_by(name: str) -> None:
     if name not in SEEN_BY:
-        raise SettingError(
-            f'memory.seen_by = "{name}": must be one of {", ".join(SEEN_BY)}; the default is pairs'
-        )
+        raise SettingError("agent_errors.seen_by", value=name[:SHOWN], known=SEEN_BY)
 
 
 def _check_links(links: LinkSettings) -> None:
@@ -104,15 +97,11 @@ def _check_links(links: LinkSettings) -> None:
         if name not in LINK_KINDS:
             near = get_close_matches(name, LINK_KINDS, 1, 0.0)[0]
             raise SettingError(
-                f'links.off has "{name}": must be kinds of links that can be switched off '
-                f'({", ".join(LINK_KINDS)}); did you mean "{near}"? The default is []'
+                "agent_errors.link_kind", value=name[:SHOWN], known=tuple(LINK_KINDS), nearest=near
             )
     for name in links.well_known:
         if not _WELL_KNOWN.fullmatch(name):
-            raise SettingError(
-                f'links.well_known has "{name}": must be names of files below /.well-known/, as '
-                '"security.txt", of at most 200 letters, digits and ._~/-'
-            )
+            raise SettingError("agent_errors.well_known", value=name[:SHOWN])
 
 
 def check_manager_url(url: str, name: str = "manager.url") -> str:
@@ -124,16 +113,15 @@ def check_manager_url(url: str, name: str = "manager.url") -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        raise SettingError(f'{name} = "{url}": {error}') from error
-    if parts.scheme not in {"http", "https"} or not host:
-        raise SettingError(f'{name} = "{url}": must be https://name[:port]/')
-    if parts.username or parts.query or parts.fragment:
-        raise SettingError(f'{name} = "{url}": must be https://name[:port]/, nothing more')
-    if parts.scheme == "http" and not is_loopback(host):
         raise SettingError(
-            f'{name} = "{url}": must begin with https://, because the agent\'s key would be '
-            "readable on the way; plain http is for a manager on this machine (127.0.0.1)"
-        )
+            "agent_errors.bad_url", name=name, value=url[:SHOWN], why=str(error)
+        ) from error
+    if parts.scheme not in {"http", "https"} or not host:
+        raise SettingError("agent_errors.manager_url", name=name, value=url[:SHOWN])
+    if parts.username or parts.query or parts.fragment:
+        raise SettingError("agent_errors.manager_url_more", name=name, value=url[:SHOWN])
+    if parts.scheme == "http" and not is_loopback(host):
+        raise SettingError("agent_errors.manager_url_plain", name=name, value=url[:SHOWN])
     return url.rstrip("/")
 
 
@@ -141,10 +129,7 @@ def check_serve_url(url: str) -> None:
     """Refuse what is no `https://name[:port]`; raises SettingError."""
     parts = urlsplit(url)
     if parts.scheme != "https" or not parts.hostname or parts.path or parts.query:
-        raise SettingError(
-            f'collection.serve_url = "{url}": must be https://name[:port], as the manager reaches '
-            "this machine"
-        )
+        raise SettingError("agent_errors.serve_url", value=url[:SHOWN])
 
 
 def window_minutes(text: str, name: str = "window") -> Window:
@@ -170,7 +155,7 @@ def _as_setting() -> Iterator[None]:
     try:
         yield
     except FormatError as error:
-        raise SettingError(str(error)) from error
+        raise SettingError(error.message) from error
 
 
 def _check_manager(settings: Settings) -> None:
@@ -181,11 +166,12 @@ def _check_manager(settings: Settings) -> None:
         try:
             check_agent_name(manager.name)
         except FormatError as error:
-            raise SettingError(f"manager.name: {error}") from error
+            raise SettingError(
+                "agent_errors.setting", name="manager.name", problem=error.message
+            ) from error
     if manager.ca_file and not (settings.home / manager.ca_file).is_file():
         raise SettingError(
-            f'manager.ca_file = "{manager.ca_file}": no such file; a relative path starts '
-            f"at {settings.home}"
+            "agent_errors.ca_file", value=manager.ca_file[:SHOWN], home=str(settings.home)
         )
     _check_proxy("manager.proxy", manager.proxy)
 
@@ -193,16 +179,11 @@ def _check_manager(settings: Settings) -> None:
 def _check_robot(settings: Settings) -> None:
     robot = settings.robot
     if not _TOKEN.fullmatch(robot.token):
-        raise SettingError(
-            f'robot.token = "{robot.token}": must be 1 to 64 letters, _ or -, as RFC 9309 says; '
-            'the default is "PRS"'
-        )
+        raise SettingError("agent_errors.robot_token", value=robot.token[:SHOWN])
     if robot.contact and not _MAIL.fullmatch(robot.contact):
-        raise SettingError(
-            f'robot.contact = "{robot.contact}": must be a mail address, as you@example.org'
-        )
+        raise SettingError("agent_errors.contact", value=robot.contact[:SHOWN])
     if robot.info_url and urlsplit(robot.info_url).scheme not in {"http", "https"}:
-        raise SettingError(f'robot.info_url = "{robot.info_url}": must be an http or https URL')
+        raise SettingError("agent_errors.info_url", value=robot.info_url[:SHOWN])
 
 
 def _check_network(settings: Settings) -> None:
@@ -212,8 +193,7 @@ def _check_network(settings: Settings) -> None:
     for text in network.content_codings:
         if text not in CONTENT_CODINGS:
             raise SettingError(
-                f'network.content_codings has "{text}": must be of {", ".join(CONTENT_CODINGS)}; '
-                "an empty list asks for bodies as they are"
+                "agent_errors.content_coding", value=text[:SHOWN], known=CONTENT_CODINGS
             )
     for text in naming.servers:
         name_server(text, "naming.servers")
@@ -221,23 +201,22 @@ def _check_network(settings: Settings) -> None:
         try:
             ipaddress.ip_address(network.source_address)
         except ValueError as error:
-            raise SettingError(f"network.source_address: {error}") from error
+            raise SettingError(
+                "agent_errors.setting", name="network.source_address", problem=str(error)
+            ) from error
     _check_proxy("network.proxy", network.proxy)
 
 
 def _check_proxy(name: str, url: str) -> None:
     if url and (urlsplit(url).scheme not in _PROXY_SCHEMES or not urlsplit(url).hostname):
-        raise SettingError(f'{name} = "{url}": must be as http://proxy.example.org:8080')
+        raise SettingError("agent_errors.proxy_url", name=name, value=url[:SHOWN])
 
 
 def _check_zone(zone: str) -> None:
     try:
         zoneinfo.ZoneInfo(zone)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        raise SettingError(
-            f'windows.zone = "{zone}": no such time zone on this machine; write it as Asia/Tokyo, '
-            "or install the package tzdata"
-        ) from None
+        raise SettingError("agent_errors.no_zone", value=zone[:SHOWN]) from None
 
 
 def is_loopback(host: str) -> bool:

@@ -21,10 +21,8 @@ A parameter that is a message is rendered in the same language; None is written 
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
 from pathlib import Path
-from string import Formatter
 from typing import Final, NamedTuple
 
 __all__ = [
@@ -64,6 +62,8 @@ class Piece(NamedTuple):
 @cache
 def read_subject(language: str, subject: str) -> dict[str, str]:
     """Return the templates of a subject by name; empty where there is no such catalogue."""
+    import tomllib  # noqa: PLC0415 - most starts of an agent show no message
+
     path = FOLDER / language / f"{subject}.toml"
     return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
 
@@ -105,6 +105,8 @@ def setting_meaning(name: str, english: str, language: str = SOURCE) -> str:
 @cache
 def pieces(text: str) -> tuple[Piece, ...]:
     """Return the parts of a template."""
+    from string import Formatter  # noqa: PLC0415 - as above
+
     return tuple(
         Piece(before, name or "", form or "", conversion or "")
         for before, name, form, conversion in Formatter().parse(text)

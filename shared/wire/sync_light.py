@@ -175,6 +175,7 @@ class SyncRequest:
     state: AgentState
     protocol: int = PROTOCOL
     state_reason: str = ""
+    state_message: dict[str, Any] | None = None
     next_contact_ms: int | None = None
     round_held: int = 0
     generation_held: int = 0

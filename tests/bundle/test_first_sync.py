@@ -91,4 +91,4 @@ def test_a_partner_answers_questions_and_the_manager_hears_of_it(
             finally:
                 agent.terminate()
         assert agent.returncode == 0
-        assert "stopped: got SIGTERM" in (home / "data/robot.log").read_text()
+        assert "stopped: received SIGTERM" in (home / "data/robot.log").read_text()

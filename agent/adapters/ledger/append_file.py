@@ -41,7 +41,9 @@ class AppendedFile:
         if trash is not None and not is_new:
             trash.take_tail(path, committed_bytes)
         if is_new and committed_bytes:
-            raise HomeError(f"{path}: missing, though {committed_bytes} bytes of it are committed")
+            raise HomeError(
+                "agent_errors.file_missing", path=str(path), committed_bytes=committed_bytes
+            )
         try:
             self._file = open_file(path, "xb" if is_new else "r+b")
         except OSError as error:
@@ -79,9 +81,9 @@ class AppendedFile:
         try:
             os.fsync(self._file.fileno())
         except OSError as error:
-            raise HomeError(f"{self.path}: {error}; check the disk, start the agent again") from (
-                error
-            )
+            raise HomeError(
+                "agent_errors.sync_failed", path=str(self.path), why=str(error)
+            ) from error
         self._synced_bytes = self.size_bytes
 
     def close(self) -> None:
@@ -95,8 +97,10 @@ class AppendedFile:
         present_bytes = self._file.seek(0, io.SEEK_END)
         if present_bytes < committed_bytes:
             raise HomeError(
-                f"{self.path}: {present_bytes} bytes, though {committed_bytes} are committed; "
-                "restore the file, or move it and the ledger away"
+                "agent_errors.file_shorter",
+                path=str(self.path),
+                size_bytes=present_bytes,
+                committed_bytes=committed_bytes,
             )
         if present_bytes > committed_bytes:
             self._file.truncate(committed_bytes)
@@ -106,6 +110,8 @@ class AppendedFile:
 
 def _full(path: Path, size_bytes: int, error: OSError) -> DiskFullError:
     return DiskFullError(
-        f"{path}: no room for {size_bytes} bytes ({error.strerror}); nothing was written, free "
-        "space and try again"
+        "agent_errors.no_room_for_bytes",
+        path=str(path),
+        size_bytes=size_bytes,
+        why=error.strerror,
     )

@@ -127,10 +127,7 @@ class Database:
         ask = self._connection.execute
         mode = ask("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
-            raise HomeError(
-                f"{self.path}: this file system holds no write-ahead log (mode {mode}); choose a "
-                "home on a local disk"
-            )
+            raise HomeError("agent_errors.no_write_ahead_log", path=str(self.path), mode=mode)
         ask("PRAGMA synchronous = FULL")
         ask("PRAGMA cache_spill = OFF")
         ask("PRAGMA temp_store = MEMORY")
@@ -149,8 +146,10 @@ class Database:
             from_version_2_on(self._connection, version)
         elif version != VERSION and not self._is_ours_too(version):
             raise HomeError(
-                f"{self.path}: a ledger of version {version}, this program knows {VERSION}; "
-                "start the program that wrote it, let it drain, and move the file away"
+                "agent_errors.ledger_version",
+                path=str(self.path),
+                version=version,
+                known=VERSION,
             )
 
     def _is_ours_too(self, version: int) -> bool:
@@ -184,17 +183,12 @@ class Database:
     def _failure(self, error: sqlite3.OperationalError) -> Exception:
         if error.sqlite_errorcode in _FULL:
             return DiskFullError(
-                f"{self.path}: no room for the crawl's state ({error}); free space, and the "
-                "crawl goes on"
+                "agent_errors.no_room_for_state", path=str(self.path), why=str(error)
             )
         return self._broken(error)
 
     def _broken(self, error: sqlite3.Error) -> HomeError:
-        return HomeError(
-            f"{self.path}: {error}; start the agent again, and if that does not help move the file "
-            "away: the crawl begins anew, segments and the reports that wait stay, and of requests "
-            "since the last log nothing is reported"
-        )
+        return HomeError("agent_errors.ledger_failed", path=str(self.path), why=str(error))
 
 
 def _connect(path: Path) -> sqlite3.Connection:

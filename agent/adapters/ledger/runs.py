@@ -125,8 +125,10 @@ class Run:
             size_bytes = -1
         if size_bytes != state.size_bytes:
             raise HomeError(
-                f"{self.path}: {max(0, size_bytes)} bytes, though {state.size_bytes} are "
-                "committed; restore the file, or move it and the ledger away"
+                "agent_errors.file_shorter",
+                path=str(self.path),
+                size_bytes=max(0, size_bytes),
+                committed_bytes=state.size_bytes,
             )
         self._file = os.open(self.path, os.O_RDONLY)
         at = state.blocks * _BLOCK.itemsize
@@ -204,8 +206,7 @@ def write_run(folder: Path, number: int, pairs: Iterable[Pair], most: int) -> Ru
         path.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise DiskFullError(
-                f"{path}: no room for known URLs ({error.strerror}); free space, and the crawl "
-                "goes on"
+                "agent_errors.no_room_for_known_urls", path=str(path), why=error.strerror
             ) from error
         raise
     return RunState(number, count, len(words))

@@ -208,8 +208,9 @@ class Segments:
         path = _opened(named)
         if not path.exists() or path.stat().st_size < committed.size_bytes:
             raise HomeError(
-                f"{path}: {committed.size_bytes} bytes are committed, and they are not there; "
-                "restore the file, or move it and the ledger away"
+                "agent_errors.segment_shorter",
+                path=str(path),
+                committed_bytes=committed.size_bytes,
             )
         self._trash.take_tail(path, committed.size_bytes)
         self._writer.adopt(self._as_committed(path, named.name, committed.size_bytes))
@@ -223,15 +224,17 @@ class Segments:
                 return OpenSegment.resume(path, known, self._index.lines())
             except DamageError as error:
                 raise HomeError(
-                    f"{path}: damaged: {error.problem}. Check the disk, and move the ledger away: "
-                    "the next start keeps the captures that are whole"
+                    "agent_errors.segment_damaged", path=str(path), problem=error.problem
                 ) from error
         os.truncate(path, size_bytes)
         recovery = recover_segment(path)
         if recovery.segment is None or recovery.problem is not None:
             raise HomeError(
-                f"{path}: damaged, {recovery.kept_bytes} of {size_bytes} committed bytes "
-                f"are whole ({recovery.problem}); the rest was cut off. Move the ledger away"
+                "agent_errors.segment_cut",
+                path=str(path),
+                kept_bytes=recovery.kept_bytes,
+                committed_bytes=size_bytes,
+                problem=recovery.problem,
             )
         return recovery.segment
 

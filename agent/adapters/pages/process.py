@@ -241,7 +241,12 @@ class WorkerProcess:
             while len(received) - at >= FRAME.size:
                 size, count = FRAME.unpack_from(received, at)
                 if size > MAX_FRAME_BYTES or count > len(tasks):
-                    raise FormatError(f"{count} results of {size} bytes, {len(tasks)} are expected")
+                    raise FormatError(
+                        "agent_errors.page_results_frame",
+                        count=count,
+                        size_bytes=size,
+                        expected=len(tasks),
+                    )
                 end = at + FRAME.size + size
                 if end > len(received):
                     break

@@ -147,17 +147,17 @@ def results_in(payload: memoryview, pages: Sequence[Fetched]) -> list[PageWork |
     at, size = 0, len(payload)
     for page in pages:
         if at + _RESULT.size > size:
-            raise FormatError(f"a result begins at {at} of {size} bytes")
+            raise FormatError("agent_errors.page_result_begins", at=at, size_bytes=size)
         text_bytes, data_bytes, status, offset, length = _RESULT.unpack_from(payload, at)
         at += _RESULT.size
         failed = data_bytes == _FAILED
         end = at + text_bytes + (0 if failed else data_bytes)
         if end > size:
-            raise FormatError(f"a result ends at {end} of {size} bytes")
+            raise FormatError("agent_errors.page_result_ends", at=end, size_bytes=size)
         try:
             text = str(payload[at : at + text_bytes], "utf-8")
         except UnicodeDecodeError as error:
-            raise FormatError("a result's text is not UTF-8") from error
+            raise FormatError("agent_errors.page_result_text") from error
         if failed:
             results.append(Failed(text))
         else:
@@ -165,7 +165,7 @@ def results_in(payload: memoryview, pages: Sequence[Fetched]) -> list[PageWork |
             results.append(_work(page, text, data, status, offset, length))
         at = end
     if at != size:
-        raise FormatError(f"{size - at} bytes follow the last result")
+        raise FormatError("agent_errors.page_results_followed", more_bytes=size - at)
     return results
 
 
@@ -211,7 +211,9 @@ def _page(
 def _work(page: Fetched, text: str, data: bytes, status: int, offset: int, length: int) -> PageWork:
     fields = text.split("\0")
     if len(fields) != _FIELDS or not offset + length == len(data):
-        raise FormatError(f"a result of {len(fields)} fields, record at {offset} + {length}")
+        raise FormatError(
+            "agent_errors.page_result_fields", fields=len(fields), offset=offset, length=length
+        )
     urlkey, surt, mime, digest, note, validators, urls, kinds_text, outward = fields
     found, far = _links(urls), _links(outward)
     entry = IndexEntry(
@@ -248,7 +250,7 @@ def _kinds(text: str, count: int) -> bytes:
     """Return the kinds of so many links, each one that there is."""
     kinds = text.encode("ascii", "replace").translate(_KINDS_READ)
     if len(kinds) not in (0, count) or _NO_KIND in kinds:
-        raise FormatError("a result has links of no kind")
+        raise FormatError("agent_errors.page_result_kinds")
     return kinds
 
 
@@ -260,7 +262,7 @@ def _links(text: str) -> tuple[str, ...]:
     unknown = set(urls).difference(_checked)
     if unknown:
         if "" in unknown or not _URLS.fullmatch("\n".join(unknown)):
-            raise FormatError("a result has links that are no canonical URLs")
+            raise FormatError("agent_errors.page_result_links")
         if len(_checked) + len(unknown) > MAX_CHECKED:
             _checked.clear()  # costs less than to know which of them was of use
         if len(unknown) <= MAX_CHECKED:
@@ -276,5 +278,5 @@ def _validators(text: str) -> tuple[str, str] | None:
         return None
     etag, _, modified = text.partition("\t")
     if (etag and not ETAG.fullmatch(etag)) or (modified and not MODIFIED.fullmatch(modified)):
-        raise FormatError("a result has validators that are none")
+        raise FormatError("agent_errors.page_result_validators")
     return etag, modified

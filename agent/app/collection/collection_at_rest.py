@@ -15,6 +15,7 @@ from agent.errors import HomeError
 from agent.link.keys import Identity
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
+from shared.messages import Message
 
 __all__ = ["collect_at_rest"]
 
@@ -47,7 +48,7 @@ def collect_at_rest(settings: Settings, identity: Identity, say: Say) -> str:
         lock.release()
     if progress is None or progress.state != "done":
         raise HomeError(
-            f"not all was sent: {progress.result if progress else 'the hours are over'}; what was "
-            "begun goes on where it was"
+            "agent_errors.not_all_sent",
+            why=progress.result if progress else Message("agent_errors.sending_hours_over"),
         )
     return progress.result

@@ -41,7 +41,7 @@ from agent.pipeline.messages import ServerList
 from agent.settings import Settings, tightened
 from shared.archive.errors import DiskFullError
 from shared.errors import FormatError, LimitError, SettingError
-from shared.plurals import with_plurals
+from shared.messages import Message
 from shared.wire import sync_light
 from shared.wire.orders import ListHead
 from shared.wire.sync_bounds import CommandName
@@ -99,7 +99,7 @@ class Conversation:
         self._reached = reached
         self._update_result: str | None = None
         self.message = ""  # from the manager, for the partner
-        self.tightened: tuple[str, ...] = ()
+        self.tightened: tuple[Message, ...] = ()
         self.answers = 0  # syncs that were answered
         self.calls = 0  # that are over, whether answered or not
         self.refusal: RefusedError | None = None  # the last answer, where it was a no
@@ -220,11 +220,7 @@ class Conversation:
     def _grant(self, permit: GrantPermit) -> None:
         waits_s = self._moved.granted(permit, self._parts.clock.boottime_s())
         if waits_s:
-            self._parts.permission.no_permit = (
-                "this home was moved or copied here, and where it was an agent may still work for "
-                f"{waits_s:.0f} s. If it is a copy, stop one of the two, and let it join with a "
-                "token of its own"
-            )
+            self._parts.permission.no_permit = Message("agent.home_moved", wait_s=round(waits_s))
             return
         with contextlib.suppress(DiskFullError):  # the next process waits once more, then
             self._memory.remember_place(self._place)
@@ -236,12 +232,11 @@ class Conversation:
         if left_s > 0 and not fetched:
             self._parts.say(f"permit of {left_s:.0f} s, epoch {permit.epoch}")
         if left_s <= 0:
-            self._parts.permission.no_permit = (
-                f"the manager gives {permit.duration_s:.0f} s, and here a permit ends one request "
-                "deadline and one interval earlier; shorten limits.total_s, or ask for longer ones"
+            self._parts.permission.no_permit = Message(
+                "agent.permit_too_short", duration_s=permit.duration_s
             )
         else:
-            self._parts.permission.no_permit = "the last one is over, and no new one came"
+            self._parts.permission.no_permit = Message("agent.permit_over")
 
     def _forget(
         self,
@@ -260,7 +255,7 @@ class Conversation:
             await self._client.take_list(self._list.coming, limit_bytes=limit_bytes)
             held = await asyncio.to_thread(self._list.accept)
         except (LinkError, DiskFullError) as problem:
-            error = problem if isinstance(problem, LinkError) else LinkError(str(problem))
+            error = problem if isinstance(problem, LinkError) else LinkError(problem.message)
             await self._do(self.poller.list_failed(error, self._parts.clock.boottime_s()))
             self._parts.say(f"list: {self.poller.trouble}")
             return
@@ -310,9 +305,8 @@ class Conversation:
         self.tightened = _words(asked) if settings != self._site else ()
         if settings == self._parts.session.settings:
             return
-        self._parts.say(
-            f"the manager asks for {', '.join(_words(asked)) or 'nothing special any more'}"
-        )
+        words = ", ".join(map(str, _words(asked)))
+        self._parts.say(f"the manager asks for {words or 'nothing special any more'}")
         self._parts.session.retune(settings)
 
     async def _command(self, command_id: str, name: CommandName, argument: str) -> None:
@@ -391,14 +385,14 @@ def _is_pattern(pattern: str) -> bool:
     return True
 
 
-def _words(asked: sync_light.Settings) -> tuple[str, ...]:
+def _words(asked: sync_light.Settings) -> tuple[Message, ...]:
     words = []
     if asked.interval_s is not None:
-        words.append(f"an interval of {asked.interval_s:g} s")
+        words.append(Message("agent.asked_interval", interval_s=asked.interval_s))
     if asked.parallel_hosts is not None:
-        words.append(with_plurals(f"{asked.parallel_hosts} hosts at a time"))
+        words.append(Message("agent.asked_hosts", hosts=asked.parallel_hosts))
     if asked.bytes_per_s is not None:
-        words.append(f"{asked.bytes_per_s} bytes/s")
+        words.append(Message("agent.asked_rate", rate=asked.bytes_per_s))
     if asked.blocked:
-        words.append(with_plurals(f"{len(asked.blocked)} block patterns"))
+        words.append(Message("agent.asked_blocks", patterns=len(asked.blocked)))
     return tuple(words)

@@ -1,4 +1,4 @@
-"""Permission to send a request now, or the reason against it in words.
+"""Permission to send a request now, or the reason against it.
 
 Two questions: `permitted` is asked at each request (permit, hours, a hold of site or manager);
 `fetching` before one is begun at all (room on the disk and in the outbox, the month's
@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from agent.control.drain import Holds
 from agent.pipeline.permit import PermitGate
 from agent.pipeline.ports import Clock
+from shared.messages import Message
 from shared.windows import Windows
 
 __all__ = ["Permission"]
@@ -22,12 +23,12 @@ class Permission:
 
     def __init__(self, gate: PermitGate, windows: Windows, clock: Clock) -> None:
         self.holds = Holds()
-        self.disk = ""
-        self.outbox = ""
-        self.month = ""
-        self.load = ""
-        self.crawl = ""  # what disk and modules say
-        self.no_permit = "no sync was answered yet"
+        self.disk: Message | None = None
+        self.outbox: Message | None = None
+        self.month: Message | None = None
+        self.load: Message | None = None
+        self.crawl: Message | None = None  # what disk and modules say
+        self.no_permit = Message("agent.no_sync_yet")
         self._gate = gate
         self._windows = windows
         self._clock = clock
@@ -54,8 +55,8 @@ class Permission:
         return self.permitted() and not self.short_of
 
     @property
-    def short_of(self) -> str:
-        """Return what is exhausted: room, bytes of this month, quiet; empty: nothing."""
+    def short_of(self) -> Message | None:
+        """Return what is exhausted: room, bytes of this month, quiet; None: nothing."""
         return self.disk or self.outbox or self.month or self.load
 
     @property
@@ -71,16 +72,18 @@ class Permission:
         return self._change_ms
 
     @property
-    def reason(self) -> str:
-        """Return why no request may begin now; empty: it may."""
+    def reason(self) -> Message | None:
+        """Return why no request may begin now; None: it may."""
         if self.holds.paused:
             return self.holds.reason
         if not self.window_open:
-            return f"outside the hours of this site; they begin {self._when()}"
+            return self._closed()
         for reason in (self.disk, self.crawl, self.outbox, self.month, self.load):
-            if reason:
+            if reason is not None:
                 return reason
-        return "" if self._gate.may_fetch() else f"no permit: {self.no_permit}"
+        if self._gate.may_fetch():
+            return None
+        return Message("agent.no_permit", why=self.no_permit)
 
     def _look(self) -> None:
         """Ask the hours anew when they changed, or the clock was set back."""
@@ -93,8 +96,9 @@ class Permission:
         self._asked_ms = now_ms
         self._change_ms = None if change is None else round(change.timestamp() * 1000)
 
-    def _when(self) -> str:
+    def _closed(self) -> Message:
         if self._change_ms is None:
-            return "never"
+            return Message("agent.no_hours")
         change = datetime.fromtimestamp(self._change_ms / 1000, self._windows.zone)
-        return change.strftime("%a %H:%M")
+        day = Message(f"agent.weekday_{change.isoweekday()}")
+        return Message("agent.outside_hours", day=day, time=f"{change:%H:%M}")

@@ -24,6 +24,7 @@ from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
 from agent.link.poller import Poller
 from agent.settings import Home, Settings, check_can_run
+from shared.messages import Message
 from shared.wire.sync_light import SyncAnswer
 
 __all__ = ["sync_once"]
@@ -51,7 +52,7 @@ def sync_once(settings: Settings) -> SyncAnswer:
             capacity=capacity_of(settings, LoadGuard(settings.pages.most_load, home.load).calm),
             now_s=clock.boottime_s(),
         )
-        view = View("starting", clock.epoch_ms(), "a single call")
+        view = View("starting", clock.epoch_ms(), Message("agent.single_sync"))
         request = poller.request(memory.next_sequence(), view, clock.boottime_s())
 
         async def call() -> SyncAnswer:

@@ -20,6 +20,7 @@ from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
 from agent.modules.frontier import Wait, WaitReason
 from agent.modules.kind_counts import KindCounts
+from shared.messages import Message
 from shared.wire.sync_bounds import MAX_ITEMS, MAX_REASONS, AgentState
 from shared.wire.sync_light import (
     Counters,
@@ -149,7 +150,9 @@ class AgentView:
             discovered=counted.discovered,
             reports_waiting=len(waiting),
             reports_bytes=sum(report.size_bytes for report in waiting),
-            reports_refused=tuple(f"{one.name}: {one.reason}" for one in refused),
+            reports_refused=tuple(
+                Message("agent.report_waits", name=one.name, why=one.reason) for one in refused
+            ),
             disk_free_bytes=parts.disk.free_bytes,
             month_bytes=parts.month.bytes,
             worst_pause_ms=session.pauses.worst_s * 1000,
@@ -163,12 +166,14 @@ class AgentView:
                 name: KindRow(one.links, one.pages, one.missing)
                 for name, one in session.crawl.kinds.by_name.items()
             },
-            renamed=tuple(str(one.message) for one in parts.renamed.found),
+            renamed=tuple(one.message for one in parts.renamed.found),
             wrong=self._wrong(talk, stuck, failures),
             stuck=stuck,
         )
 
-    def _wrong(self, talk: Conversation, stuck: str, failures: dict[str, int]) -> tuple[str, ...]:
+    def _wrong(
+        self, talk: Conversation, stuck: Message | None, failures: dict[str, int]
+    ) -> tuple[Message, ...]:
         """Return what a person should mend, if it lasts."""
         parts = self._parts
         scope, crawl = parts.session.scope, parts.session.state()
@@ -177,13 +182,16 @@ class AgentView:
         done = len(scope.finished) + len(scope.resting)
         found.append(few_hosts(failures, done, crawl.unanswered))
         if talk.poller.trouble:
-            found.append(f"manager: {talk.poller.trouble}")
+            found.append(Message("agent.manager_trouble", problem=talk.poller.trouble))
         if parts.sender.trouble:
-            found.append(f"reports: {parts.sender.trouble}")
-        found += [f"report {one.name} was refused: {one.reason}" for one in parts.outbox.refused()]
-        return tuple(filter(None, found))
+            found.append(Message("agent.reports_trouble", problem=parts.sender.trouble))
+        found += [
+            Message("agent.report_refused", name=one.name, why=one.reason)
+            for one in parts.outbox.refused()
+        ]
+        return tuple(one for one in found if one is not None)
 
-    def _state(self) -> tuple[AgentState, str]:
+    def _state(self) -> tuple[AgentState, Message | None]:
         permission = self._parts.permission
         reason = permission.reason
         if self._parts.stopping.asked:
@@ -197,8 +205,8 @@ class AgentView:
         if permission.short_of or permission.crawl:
             return "paused", reason
         if self._parts.worked_off:
-            return "idle", reason or "nothing to do"
-        return ("working", "") if self._parts.gate.may_fetch() else ("starting", reason)
+            return "idle", reason or Message("agent.nothing_to_do")
+        return ("working", None) if self._parts.gate.may_fetch() else ("starting", reason)
 
     def _sleep(self) -> tuple[int | None, float]:
         """Return (by when this agent surely calls again, how long it rests); (None, 0): awake."""

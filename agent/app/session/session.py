@@ -46,6 +46,7 @@ from agent.runners.in_process import InProcessRunner
 from agent.runners.loop_pauses import Pauses
 from agent.settings import Settings
 from shared.archive.errors import DiskFullError
+from shared.messages import Message
 from shared.naming import KINDS, AddressRules, NameServers
 from shared.urls import host_of
 from shared.wire.orders import ListHead
@@ -358,8 +359,8 @@ class CrawlSession:
             self._earlier.forget(hosts)
 
     @property
-    def paused(self) -> str:
-        """Return why nothing is fetched, as far as disk and modules know; empty: it may be."""
+    def paused(self) -> Message | None:
+        """Return why nothing is fetched, as far as disk and modules know; None: it may be."""
         return self._loop.paused
 
     @property

@@ -17,8 +17,8 @@ from typing import Final
 from agent.app.collection.collection import AgentCollection
 from agent.app.manager_link.conversation import Conversation
 from agent.app.startup.agent_parts import Parts
-from agent.errors import LinkError, RefusedError
-from shared.plurals import with_plurals
+from agent.errors import LinkError, RefusedError, shown_installation
+from shared.messages import Message
 
 __all__ = ["SingleRun"]
 
@@ -35,22 +35,26 @@ class SingleRun:
         self._collecting = collecting
         self._was_open = False
         self._answers_at_news = 0
-        self.refused = ""  # the manager's no, with its remedy, where that ended the run
-        self.unreached = ""  # whose manager answered instead of this agent's, where that did
+        self.refused: Message | None = (
+            None  # the manager's no, with its remedy, where that ended the run
+        )
+        self.unreached: Message | None = (
+            None  # whose manager answered instead of this agent's, where that did
+        )
 
     def look(self, talk: Conversation) -> None:
         """Look once, after everything else was looked at."""
         stopping = self._parts.stopping
         if talk.refusal is not None and talk.refusal.status in _NEED_A_PERSON:
             self.refused = talk.poller.trouble
-            stopping.ask("the manager refused this agent")
+            stopping.ask(Message("agent.stop_refused"))
             return
         if talk.foreign is not None and not self._goes_on_alone():
             self.unreached = _said(talk.foreign)
-            stopping.ask("the manager that answers is not this agent's own")
+            stopping.ask(Message("agent.stop_other_manager"))
             return
         why = self._over(talk)
-        if not why:
+        if why is None:
             self._collecting.go_on()
         elif self._collecting.finish():
             stopping.ask(why)
@@ -59,36 +63,34 @@ class SingleRun:
         """Return whether a permit and unfinished work remain, which no other manager ends."""
         return self._parts.gate.may_fetch() and not self._parts.worked_off
 
-    def _over(self, talk: Conversation) -> str:
-        """Return why nothing is left to fetch and to report; empty: something is."""
+    def _over(self, talk: Conversation) -> Message | None:
+        """Return why nothing is left to fetch and to report; None: something is."""
         is_open = self._parts.permission.window_open
         self._was_open = self._was_open or is_open
         holds = self._parts.permission.holds
         if holds.drained:
             if holds.handed_back and not self._parts.unreported:
-                return "drained, and all is reported"
+                return Message("agent.stop_drained")
         elif not self._all_told(talk):
             self._answers_at_news = talk.answers
         elif not is_open:
             if self._was_open:
-                return "the hours of this site are over, and all is reported"
+                return Message("agent.stop_hours_over")
             if talk.answers and self._opens_in_s() > WAIT_MOST_S:
-                return "this site has no hours today, and all is reported"
+                return Message("agent.stop_no_hours_today")
         elif not self._parts.worked_off:
             self._answers_at_news = talk.answers
         elif talk.answers - self._answers_at_news >= ANSWERS_WITHOUT_NEWS:
             return self._all_done()
-        return ""
+        return None
 
-    def _all_done(self) -> str:
+    def _all_done(self) -> Message:
         session = self._parts.session
         failed = sum(session.reports.failures().values())
         if not failed:
-            return "all units are finished, and all is reported"
+            return Message("agent.stop_all_finished")
         done = len(session.scope.finished) + len(session.scope.resting)
-        return with_plurals(
-            f"{failed} of {done} units failed, the others are finished, and all is reported"
-        )
+        return Message("agent.stop_some_failed", failed=failed, units=done)
 
     def _opens_in_s(self) -> float:
         change_ms = self._parts.permission.window_change_ms
@@ -105,13 +107,9 @@ class SingleRun:
         )
 
 
-def _said(error: LinkError) -> str:
-    """Return a sentence on the manager that answered, with what becomes of what is here."""
-    who = "says that this agent is of another installation"
-    if isinstance(error, RefusedError):
-        shown = f"installation {error.installation}" if error.installation else "no id"
-        who = f"does not know this agent's key ({error.status}), and shows {shown}, not its own"
-    return (
-        f"the manager that answers {who}; the list and what was fetched stay here, and the next "
-        "start asks again"
-    )
+def _said(error: LinkError) -> Message:
+    """Return which manager answered, with what becomes of what is here."""
+    if not isinstance(error, RefusedError):
+        return Message("agent_errors.other_installation")
+    shown = shown_installation(error.installation)
+    return Message("agent_errors.unknown_to_other_manager", status=error.status, shown=shown)

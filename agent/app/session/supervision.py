@@ -20,6 +20,7 @@ from agent.app.startup.settings_reload import SettingsReload
 from agent.control.drain import read_holds
 from agent.control.status import Status, write_status
 from shared.archive.errors import DiskFullError
+from shared.messages import Message
 from shared.wire.sync_bounds import MAX_ITEMS
 
 __all__ = ["Watch"]
@@ -51,7 +52,7 @@ class Watch:
         self._second_s = 0.0
         self._probes_reported = 0
         self._news_told = False
-        self._reason = ""
+        self._reason: Message | None = None
 
     async def run(self, talk: Conversation) -> None:
         """Look until the agent stops."""
@@ -127,7 +128,7 @@ class Watch:
                     self._send()
                 parts.schedule.hosts_sent(moment)
         except DiskFullError as error:
-            parts.permission.disk = f"disk full: {error}"
+            parts.permission.disk = Message("agent.disk_full", why=error.message)
 
     def _hurry(self, talk: Conversation) -> None:
         """Call the manager soon where it waits for something, once for each piece of news."""

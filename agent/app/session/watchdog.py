@@ -11,6 +11,7 @@ from typing import Final
 from agent.app.manager_link.conversation import Conversation
 from agent.app.startup.agent_parts import Parts
 from agent.control.progress_watch import Progress
+from shared.messages import Message
 
 __all__ = ["GettingOn"]
 
@@ -25,10 +26,10 @@ class GettingOn:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._progress = Progress()
-        self._said = ""
+        self._said: Message | None = None
 
-    def look(self, talk: Conversation) -> str:
-        """Return what does not get on; empty: all does. It is said once."""
+    def look(self, talk: Conversation) -> Message | None:
+        """Return what makes no progress; None: all does. It is said once."""
         parts, session, progress = self._parts, self._parts.session, self._progress
         progress.begin(parts.clock.monotonic_s())
         progress.look("crawl", done=session.turns, busy=True, limit_s=TURN_S)
@@ -41,13 +42,13 @@ class GettingOn:
             limit_s=2 * session.settings.limits.total_s + PAGE_S,
         )
         progress.look(
-            "calls to the manager",
+            "calls",
             done=talk.calls,
             busy=parts.clock.boottime_s() >= talk.poller.next_s,
             limit_s=CALL_S,
         )
         stuck = progress.stuck
-        if stuck and stuck != self._said:
+        if stuck is not None and stuck != self._said:
             parts.say(f"this process is stuck and gives no more signs of life: {stuck}")
         self._said = stuck
         return stuck

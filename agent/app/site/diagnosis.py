@@ -121,7 +121,8 @@ def _in_one_line(said: Sequence[str]) -> str:
 
 def _holds(home: Home) -> Check:
     try:
-        return Check("holds", read_holds(home.hold).reason or "nothing holds the agent")
+        held = read_holds(home.hold).reason
+        return Check("holds", str(held) if held else "nothing holds the agent")
     except HomeError as error:
         return Check("holds", "unknown", str(error))
 
@@ -179,7 +180,7 @@ async def look_at_way(settings: Settings, identity: Identity) -> None:
     """Raise LinkError, with what to do, unless the manager is reached; its key is not judged."""
     for check in await _manager(settings, identity):
         if check.name == "manager" and not check.good:
-            raise LinkError(f"{check.said}; {check.remedy}")
+            raise LinkError("agent_errors.with_remedy", problem=check.said, remedy=check.remedy)
 
 
 async def _manager(settings: Settings, identity: Identity) -> list[Check]:
@@ -209,7 +210,7 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
             said = f"{identity.manager}: another than a manager answers ({error})"
             return [*checks, Check("manager", said, _way_out(said))]
         reached = Check("manager", f"{identity.manager} answers")
-        return [*checks, reached, Check("key", str(error), remedy(error).removeprefix("; "))]
+        return [*checks, reached, Check("key", str(error), str(remedy(error) or ""))]
     except (LinkError, HomeError) as error:
         if is_about_dates(error):
             now = datetime.now(UTC)

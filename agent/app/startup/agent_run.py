@@ -25,6 +25,7 @@ from agent.errors import HomeError, LinkError
 from agent.link.keys import Identity, is_renewing, read_identity
 from agent.runners.event_gathering import new_event_loop
 from agent.settings import Home, Settings, check_can_run, check_manager_url
+from shared.messages import Message
 from shared.settings import Renamed
 
 __all__ = ["Replace", "identity_of", "run_agent"]
@@ -58,7 +59,7 @@ def run_agent(
     home.make()
     well = _make_way(home, replace, say)
     if well is not None:
-        return Ended(f"process {well.pid} works here and is well")
+        return Ended(Message("agent.works_already", pid=well.pid))
     keep_freed_memory()
     log = RobotLog(home.robot_log)
     try:
@@ -68,7 +69,7 @@ def run_agent(
             raise
         # Two starts at a time, as cron's and a person's: one of them is enough.
         log.say("another start came first, and works here; this one had nothing to do")
-        return Ended("another process came first, and works here")
+        return Ended(Message("agent.another_came_first"))
 
     def tell(text: str) -> None:
         log.say(text)
@@ -131,7 +132,7 @@ def _make_way(home: Home, replace: Replace, say: Say) -> Holder | None:
         return holder_of(home.lock)
     say(f"ending process {holder.pid}, which works here" + " and hangs" * (replace == "hung"))
     if not end(home.lock, only=only, by_force=True):
-        raise HomeError(f"{home.path}: process {holder.pid}, which works here, cannot be ended")
+        raise HomeError("agent_errors.process_not_ended", home=str(home.path), pid=holder.pid)
     return None
 
 
@@ -139,10 +140,7 @@ def identity_of(settings: Settings) -> Identity:
     """Return who this home is enrolled as. Raises HomeError where it is not, or as another."""
     identity = read_identity(Home(settings.home))
     if identity is None:
-        raise HomeError(
-            f"{settings.home}: this agent has no key; ask the administrator of the crawl for a "
-            "join token and run: prs enrol URL"
-        )
+        raise HomeError("agent_errors.no_key", home=str(settings.home))
     site = settings.manager
     for name, wanted, known in (
         ("url", site.url and check_manager_url(site.url), identity.manager),
@@ -150,7 +148,6 @@ def identity_of(settings: Settings) -> Identity:
     ):
         if wanted and wanted != known:
             raise HomeError(
-                f'manager.{name} = "{wanted}", but the key of this home is for {known}: correct '
-                "prs.toml, or enrol anew with: prs enrol URL"
+                "agent_errors.key_of_another", name=f"manager.{name}", value=wanted, known=known
             )
     return identity

@@ -55,6 +55,7 @@ from agent.pipeline.ports import Clock
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.settings import Renamed
 from shared.wire import sync_light
 from shared.wire.names import hash_of_key
@@ -72,9 +73,9 @@ class Ended:
     unreached: its own manager did not answer, but another one, and nothing was left to do.
     """
 
-    reason: str
-    refused: str = ""
-    unreached: str = ""
+    reason: Message
+    refused: Message | None = None
+    unreached: Message | None = None
 
 
 def client_of(settings: Settings, identity: Identity) -> ManagerClient:
@@ -135,9 +136,10 @@ async def live(
             await parts.session.close()
             stopping.deaf()
             rereading.deaf()
+    reason = stopping.reason or Message("agent.stop_error")
     if single_run is None:
-        return Ended(stopping.reason)
-    return Ended(stopping.reason, single_run.refused, single_run.unreached)
+        return Ended(reason)
+    return Ended(reason, single_run.refused, single_run.unreached)
 
 
 async def _side_by_side(parts: Parts, works: list[Coroutine[Any, Any, None]]) -> None:
@@ -149,7 +151,7 @@ async def _side_by_side(parts: Parts, works: list[Coroutine[Any, Any, None]]) ->
         return_when=asyncio.FIRST_COMPLETED,
     )
     stop.cancel()
-    parts.stopping.ask("an error")
+    parts.stopping.ask(Message("agent.stop_error"))
     await parts.session.halt()
     _, late = await asyncio.wait(tasks, timeout=GRACE_S)
     for task in late:

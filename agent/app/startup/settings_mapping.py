@@ -176,7 +176,7 @@ def blocked_by(patterns: tuple[str, ...]) -> Blocked:
             wanted.Add(pattern)
         except re2.error as error:
             raise SettingError(
-                f"politeness.blocked has {pattern!r}: is no RE2 pattern ({error})"
+                "agent_errors.blocked_pattern", pattern=pattern, why=str(error)
             ) from error
     wanted.Compile()
     return lambda url: bool(wanted.Match(url))

@@ -197,10 +197,7 @@ def start_now(settings: Settings) -> list[str]:
         return [f"systemd has started it: {unit_path(home).name}"]
     lines = _lines_of_cron(home)
     if not lines:
-        raise HomeError(
-            "nobody starts it but you: prs run does, and prs schedule cron or prs schedule systemd "
-            "has it started"
-        )
+        raise HomeError("agent_errors.no_start_method")
     pid = _start_as_cron(settings)
     said = "it ran and had nothing to do now" if pid is None else f"started, as process {pid}"
     return [f"{said}; from now on cron starts it:", *(f"  {one}" for one in lines)]
@@ -218,13 +215,15 @@ def _start_as_cron(settings: Settings) -> int | None:
             start_new_session=True,
         )
     except OSError as error:
-        raise HomeError(f"{words[0]}: cannot be started ({error.strerror})") from error
+        raise HomeError(
+            "agent_errors.program_not_started", program=words[0], why=error.strerror
+        ) from error
     lock = Home(settings.home).lock
     until_s = time.monotonic() + STARTED_S
     while process.poll() is None and holder_of(lock) is None and time.monotonic() < until_s:
         time.sleep(0.05)  # until it holds the lock; nothing tells of a lock but a look at it
     if process.poll():
-        raise HomeError(f"it ended with {process.returncode}; prs run shows why")
+        raise HomeError("agent_errors.start_ended", exit_code=process.returncode)
     return process.pid if process.returncode is None else None
 
 

@@ -61,11 +61,7 @@ def hand_back(settings: Settings, *, patience_s: float = PATIENCE_S) -> str:
             end(home.lock, by_force=True)
             helper.wait()
     if not _is_back(home):
-        raise HomeError(
-            "the work was not handed back: the manager was not reached, or did not take all "
-            "reports (`prs status` says why); try again later, or give --without-manager: others "
-            "then get it when the manager misses this agent"
-        )
+        raise HomeError("agent_errors.work_not_handed_back")
     return "the work was handed back, and all is reported"
 
 
@@ -76,7 +72,7 @@ def stop_and_unschedule(settings: Settings) -> list[str]:
     holder = holder_of(home.lock)
     if holder is not None:
         if not end(home.lock, by_force=True):
-            raise HomeError(f"process {holder.pid}, which works here, cannot be ended")
+            raise HomeError("agent_errors.process_not_ended", home=str(home.path), pid=holder.pid)
         said.append(f"process {holder.pid} has stopped")
     return said
 
@@ -91,7 +87,7 @@ def unsent(home: Home) -> list[str]:
 def remove_data(home: Path) -> None:
     """Delete a home with all that is in it. Raises HomeError where it is none, OSError."""
     if not (Home(home).link_state.exists() or Home(home).crawl.exists()):
-        raise HomeError(f"{home}: holds nothing of an agent; nothing is deleted")
+        raise HomeError("agent_errors.not_a_home", home=str(home))
     shutil.rmtree(home)
 
 

@@ -97,10 +97,7 @@ class _Group:
 def check_product_token(token: str) -> str:
     """Return the name by which a robots.txt addresses us; raises SettingError for no token."""
     if not _TOKEN.fullmatch(token):
-        raise SettingError(
-            f"robots.txt product token {token[:60]!a}: must be letters, '-' and '_' only "
-            "(RFC 9309, 2.2.1)"
-        )
+        raise SettingError("agent_errors.product_token", token=token[:60])
     return token
 
 

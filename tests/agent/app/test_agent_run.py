@@ -17,6 +17,7 @@ from agent.control.lock import HomeLock, holder_of
 from agent.control.status import Status
 from agent.errors import HomeError
 from agent.settings import Home, read_settings
+from shared.messages import Message
 
 
 def start(home: Home, how: Replace) -> str:
@@ -24,7 +25,7 @@ def start(home: Home, how: Replace) -> str:
     settings = read_settings(home.path)
     ended = run_agent(settings, once=True, replace=how, say=lambda _: None, show=lambda _: None)
     assert not ended.refused
-    return ended.reason
+    return str(ended.reason)
 
 
 @pytest.fixture
@@ -46,13 +47,15 @@ def test_a_process_that_is_stuck_gives_no_sign_of_life(
     well = Status("a.example", "", "1.0", 1, 0, 0, "working")
     signs: list[float | None] = []
 
+    silent = replace(well, stuck=Message("agent.stuck_requests", limit_s=1200))
+
     async def live(*_: Any, show: Callable[[Status], None], **__: Any) -> Ended:
-        for status in (well, replace(well, stuck="requests: nothing was done for 1200 s"), well):
+        for status in (well, silent, well):
             show(status)
             holder = holder_of(home.lock)
             assert holder is not None
             signs.append(holder.alive_s)
-        return Ended("a test")
+        return Ended(Message.of_text("a test"))
 
     monkeypatch.setattr(agent_run, "live", live)
     assert start(home, "hung") == "a test"

@@ -9,6 +9,7 @@ import pytest
 from agent.app.manager_link.fetch_permission import Permission
 from agent.control.drain import Holds
 from agent.pipeline.permit import PermitGate
+from shared.messages import Message
 from shared.windows import Windows
 from tests.agent.link.fake_clock import FakeClock
 
@@ -39,10 +40,10 @@ def site() -> Site:
 def test_a_permit_within_the_hours(site: Site) -> None:
     """Permit and hours are enough; the permit's end is the end."""
     assert (site.permission.permitted(), site.permission.fetching()) == (True, True)
-    assert site.permission.reason == ""
+    assert site.permission.reason is None
     site.clock.sleep(3590.0)
     assert not site.permission.permitted()
-    assert site.permission.reason.startswith("no permit: ")
+    assert site.permission.reason == Message("agent.no_permit", why=Message("agent.no_sync_yet"))
 
 
 def test_the_hours_end_to_the_second(site: Site) -> None:
@@ -52,7 +53,7 @@ def test_the_hours_end_to_the_second(site: Site) -> None:
     assert site.permission.permitted()
     site.clock.advance(1)
     assert not site.permission.permitted()
-    assert site.permission.reason == "outside the hours of this site; they begin Sat 02:00"
+    assert str(site.permission.reason) == ("outside the hours of this site; they begin Sat 02:00")
 
 
 def test_a_clock_that_was_set_back_is_noticed(site: Site) -> None:
@@ -68,12 +69,12 @@ def test_a_clock_that_was_set_back_is_noticed(site: Site) -> None:
 def test_holds_and_room(site: Site) -> None:
     """A hold stops requests; a lack of room only new ones; the hold is said first."""
     permission = site.permission
-    permission.disk = "the disk is full"
-    permission.outbox = "reports wait"
+    permission.disk = Message("agent.disk_full", why="no space")
+    permission.outbox = Message.of_text("reports wait")
     assert (permission.permitted(), permission.fetching()) == (True, False)
-    assert permission.reason == "the disk is full"
+    assert permission.reason == permission.disk
     permission.holds = Holds().pause("site")
     assert not permission.permitted()
-    assert "prs pause" in permission.reason
-    permission.holds, permission.disk = Holds(), ""
-    assert permission.reason == "reports wait"
+    assert "prs pause" in str(permission.reason)
+    permission.holds, permission.disk = Holds(), None
+    assert permission.reason == permission.outbox

@@ -23,6 +23,7 @@ from agent.link.outbox import Outbox
 from agent.pipeline.messages import Outside
 from agent.settings import Home, ReportSettings
 from shared.archive.encode import SegmentInfo
+from shared.messages import Message
 from shared.wire.crawl_log import Comment, decode
 from tests.agent.link.fake_clock import FakeClock
 from tests.agent.modules.answers import due_of, ended
@@ -306,7 +307,7 @@ def test_reports_of_another_ledger_do_not_stand_for_those_of_this_one(desk: Desk
         asyncio.run(desk.reporting.hand_over_hosts())
         if number == 1:
             for report in desk.outbox.waiting():
-                desk.outbox.refuse(report, "400: no")
+                desk.outbox.refuse(report, Message.of_text("400: no"))
             desk.ledger.abandon()
             for path in desk.home.crawl.glob("ledger.sqlite*"):
                 path.unlink()

@@ -164,7 +164,7 @@ def test_who_starts_again_what_was_stopped(
     assert started, going_on
     os.kill(int(started[1]), signal.SIGKILL)
     prs.write_text("#!/bin/sh\nexit 3\n")
-    assert "it ended with 3; prs run shows why" in CliRunner().invoke(main, words).stderr
+    assert "ended with exit code 3; prs run shows why" in CliRunner().invoke(main, words).stderr
     prs.unlink()
     assert "cannot be started (No such file" in CliRunner().invoke(main, words).stderr
     assert "within the hour" in start_methods.start_method_again(home)

@@ -15,6 +15,7 @@ from agent.control.drain import read_holds
 from agent.control.lock import HomeLock
 from agent.control.status import Status, Stopped, write_status
 from agent.settings import RENAMED, Home, Settings, read_settings
+from shared.messages import Message
 
 STATUS = Status(
     name="prs1",
@@ -24,13 +25,13 @@ STATUS = Status(
     started_ms=1_700_000_000_000,
     written_ms=1_700_000_000_000,
     state="paused",
-    reason="2 bytes are free",
-    trouble="503: busy",
+    reason=Message.of_text("2 bytes are free"),
+    trouble=Message("agent_errors.manager_busy", status=503, reason="busy"),
     units=5,
     units_finished=2,
     pages=70,
-    reports_refused=("00000001.log.a: 400: line 3: no",),
-    tightened=("an interval of 60 s",),
+    reports_refused=(Message.of_text("00000001.log.a: 400: line 3: no"),),
+    tightened=(Message("agent.asked_interval", interval_s=60.0),),
     not_fetched={"too deep": Stopped(3, ("http://a.jp/x/",))},
 )
 
@@ -122,6 +123,7 @@ def test_status_of_a_home_that_never_worked(home: Home) -> None:
     assert json.loads(prs(home, "status", "--json")[1]) == {
         "running": False,
         "updates": [],
+        "updates_message": [],
         "status": None,
     }
 
@@ -174,7 +176,7 @@ def test_status_tells_units_that_failed_from_finished_ones(home: Home) -> None:
 
 def test_status_names_settings_under_old_names(home: Home) -> None:
     """With the new name, and until when the old one is read."""
-    write_status(home.status, replace(STATUS, renamed=tuple(str(one.message) for one in RENAMED)))
+    write_status(home.status, replace(STATUS, renamed=tuple(one.message for one in RENAMED)))
     out = prs(home, "status")[1]
     assert (
         "settings: network.resolver was renamed to naming.servers; the old name is accepted until "
@@ -223,3 +225,40 @@ def test_an_enrolment_needs_tls(home: Home, monkeypatch: pytest.MonkeyPatch) -> 
     assert "must begin with https://" in err
     assert not home.key.exists()
     assert not home.new_key.exists()
+
+
+def test_a_refusal_for_programs_has_code_and_parameters(home: Home) -> None:
+    """With `--json` standard error is one JSON object, and the exit code stays."""
+    home.hold.write_text("{")
+    code, out, err = prs(home, "status", "--json")
+    assert (code, out) == (1, "")
+    said = json.loads(err)
+    assert said["code"] == "agent_errors.holds_unreadable"
+    assert said["params"]["path"] == str(home.hold)
+    assert said["detail"].startswith(f"{home.hold}: cannot be read (")
+    code, _, err = prs(home, "status")
+    assert (code, err) == (1, f"Error: {said['detail']}\n")
+
+
+def test_a_wrong_setting_for_programs_has_code_and_parameters(home: Home) -> None:
+    """`prs fetch` says it the same way."""
+    home.settings.write_text("[manager]\nurl = 'http://a.example'\n")
+    code, _, err = prs(home, "fetch", "--json", "http://a.example/")
+    assert code == 1
+    said = json.loads(err)
+    assert said["code"] == "agent_errors.manager_url_plain"
+    assert said["params"] == {"name": "manager.url", "value": "http://a.example"}
+
+
+def test_status_for_programs_has_messages_beside_sentences(home: Home) -> None:
+    """Programs read codes, and no sentences."""
+    write_status(home.status, STATUS)
+    said = json.loads(prs(home, "status", "--json")[1])["status"]
+    assert said["trouble"] == "503: busy"
+    assert said["trouble_message"] == {
+        "code": "agent_errors.manager_busy",
+        "params": {"status": 503, "reason": "busy"},
+    }
+    assert said["tightened"] == ["an interval of 60 s"]
+    assert [one["code"] for one in said["tightened_message"]] == ["agent.asked_interval"]
+    assert (said["stuck"], said["stuck_message"]) == ("", None)

@@ -10,6 +10,7 @@ from agent.cli.status import WAIT_WORDS, status_lines
 from agent.cli.terminal import PATIENCE_MS, Terminal, live_line
 from agent.control.status import BackOff, KindRow, Status, Stopped, WaitRow
 from agent.modules.frontier import WaitReason
+from shared.messages import Message
 
 STATUS = Status(
     name="prs1",
@@ -55,7 +56,8 @@ def terminal(screen: Screen, *, quiet: bool = False, live: bool = True) -> Termi
 
 
 def later(minutes: float, *wrong: str) -> Status:
-    return replace(STATUS, written_ms=round(minutes * 60_000), wrong=wrong)
+    said = tuple(map(Message.of_text, wrong))
+    return replace(STATUS, written_ms=round(minutes * 60_000), wrong=said)
 
 
 def test_the_line_says_what_matters() -> None:
@@ -66,14 +68,14 @@ def test_the_line_says_what_matters() -> None:
     short = live_line(STATUS, 70)
     assert len(short) < 70
     assert "3.1 pages/s | 200 of 300 hosts | queue 67,890 | 12 errors" in short
-    waiting = replace(STATUS, reason="no permit", backing_off=3)
+    waiting = replace(STATUS, reason=Message.of_text("no permit"), backing_off=3)
     assert "no permit" in live_line(waiting, 60)
     assert "3 backing off" in live_line(waiting, 200)
 
 
 def test_a_hostile_reason_moves_no_cursor() -> None:
     """What comes from outside holds no command to the terminal."""
-    assert "\x1b" not in live_line(replace(STATUS, reason="\x1b[2Jno"), 200)
+    assert "\x1b" not in live_line(replace(STATUS, reason=Message.of_text("\x1b[2Jno")), 200)
 
 
 def test_sentences_stand_above_the_line() -> None:
@@ -193,7 +195,7 @@ def test_the_status_shows_when_waiting_hosts_are_asked_next_and_why() -> None:
     text = "\n".join(status_lines(status, running=True, waits=1))
     assert "b.jp" not in text
     assert "--waits 3 shows them" in text
-    held_up = replace(status, reason="outside the hours of this site")
+    held_up = replace(status, reason=Message.of_text("outside the hours of this site"))
     text = "\n".join(status_lines(held_up, running=True))
     assert "none before the agent may fetch (outside the hours of this site)" in text
 

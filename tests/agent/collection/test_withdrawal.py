@@ -155,7 +155,7 @@ def test_a_copy_that_is_not_whole_costs_nothing(
     def fails(draft: Path) -> Recovery:
         return dataclasses.replace(recover_segment(draft), problem=Message.of_text("0: zeros"))
 
-    with monkeypatch.context() as patch, pytest.raises(HomeError, match="is not whole"):
+    with monkeypatch.context() as patch, pytest.raises(HomeError, match="is not complete"):
         patch.setattr(withdrawal, "recover_segment", fails)
         drop_hosts(holdings, DOOMED, print)
     assert holdings.names() == [name]

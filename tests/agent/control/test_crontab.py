@@ -37,5 +37,5 @@ def test_a_mark_without_its_end_eats_nothing() -> None:
 def test_a_command_is_quoted_for_cron() -> None:
     """A per cent sign ends a command there, a blank a word."""
     assert cron_command(["/a b/100%/prs", "run"]) == "'/a b/100\\%/prs' run"
-    with pytest.raises(HomeError, match="cannot stand in a crontab"):
+    with pytest.raises(HomeError, match="cannot be written into a crontab"):
         cron_command(["/a\nb"])

@@ -8,12 +8,13 @@ import pytest
 
 from agent.control.drain import Holds, change_holds, read_holds
 from agent.errors import HomeError
+from shared.messages import Message
 
 
 def test_nothing_holds_at_first(tmp_path: Path) -> None:
     """A new home is free."""
     holds = read_holds(tmp_path / "hold.json")
-    assert (holds.paused, holds.drained, holds.reason) == (False, False, "")
+    assert (holds.paused, holds.drained, holds.reason) == (False, False, None)
 
 
 def test_holds_outlive_the_process(tmp_path: Path) -> None:
@@ -23,7 +24,7 @@ def test_holds_outlive_the_process(tmp_path: Path) -> None:
     change_holds(path, lambda holds: holds.pause("manager"))
     again = read_holds(path)
     assert (again.drained_by, again.paused_by) == (("site",), ("manager",))
-    assert "prs resume" in again.reason
+    assert "prs resume" in str(again.reason)
 
 
 def test_each_side_undoes_only_its_own() -> None:
@@ -31,15 +32,15 @@ def test_each_side_undoes_only_its_own() -> None:
     both = Holds().drain("site").drain("manager").pause("manager")
     assert both.drain("site") == both
     left = both.resume("site")
-    assert (left.drained, left.reason) == (True, "drained by the manager")
+    assert (left.drained, left.reason) == (True, Message("agent.drained_by_manager"))
     assert both.resume("manager").drained_by == ("site",)
     assert not both.resume("manager").resume("site").paused
 
 
 def test_the_reason_says_who() -> None:
     """Each kind of hold is said in words."""
-    assert Holds().pause("manager").reason == "paused by the manager"
-    assert "`prs pause`" in Holds().pause("site").reason
+    assert Holds().pause("manager").reason == Message("agent.paused_by_manager")
+    assert "`prs pause`" in str(Holds().pause("site").reason)
 
 
 @pytest.mark.parametrize(

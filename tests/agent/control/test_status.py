@@ -18,6 +18,7 @@ from agent.control.status import (
     write_status,
 )
 from agent.errors import HomeError
+from shared.messages import Message
 
 STATUS = Status(
     name="prs1",
@@ -27,10 +28,11 @@ STATUS = Status(
     started_ms=1,
     written_ms=2,
     state="working",
-    reports_refused=("a: 400",),
+    reason=Message("agent.no_permit", why=Message("agent.no_sync_yet")),
+    reports_refused=(Message("agent.report_waits", name="a", why="400"),),
     backed_off=(BackOff("192.0.2.1", "http://a.jp:80/", "timeout", 2, 40.0),),
     waits=(WaitRow("http://a.jp:80/", "192.0.2.1", "crawl_delay", "90 s", 40.0),),
-    wrong=("disk full",),
+    wrong=(Message.of_text("disk full"),),
     not_fetched={"too deep": Stopped(3, ("http://a.jp/",))},
     links={"style": KindRow(9, 7, 2)},
 )
@@ -46,15 +48,20 @@ def test_written_and_read(tmp_path: Path) -> None:
 
 
 def test_a_report_of_the_version_before_is_read(tmp_path: Path) -> None:
-    """It says nothing of hosts that wait."""
+    """It says nothing of hosts that wait, and of reasons the sentences only."""
     path = tmp_path / "status.json"
     write_status(path, STATUS)
     values = json.loads(path.read_text())
+    assert values["reason"] == "no permit: no sync was answered yet"
+    assert values["reason_message"]["code"] == "agent.no_permit"
+    values = {name: one for name, one in values.items() if not name.endswith("_message")}
     del values["waits"]
     path.write_text(json.dumps(values))
     found = read_status(path)
     assert found is not None
     assert found.waits == ()
+    assert found.reason == Message.of_text("no permit: no sync was answered yet")
+    assert found.reports_refused == (Message.of_text("a: 400"),)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"name": "x"}', '{"not_fetched": 1, "remarks": 2}'])

@@ -7,6 +7,7 @@ import os
 import signal
 
 from agent.control.stop import StopRequest
+from shared.messages import Message
 
 
 def test_waiting_ends_with_the_wish() -> None:
@@ -16,19 +17,19 @@ def test_waiting_ends_with_the_wish() -> None:
         stopping = StopRequest()
         waiting = asyncio.ensure_future(stopping.pause(3600.0))
         await asyncio.sleep(0)
-        stopping.ask("first")
-        stopping.ask("second")
+        stopping.ask(Message("agent.stop_drained"))
+        stopping.ask(Message("agent.stop_error"))
         await waiting
         return stopping
 
     stopping = asyncio.run(work())
-    assert (stopping.asked, stopping.reason) == (True, "first")
+    assert (stopping.asked, stopping.reason) == (True, Message("agent.stop_drained"))
 
 
 def test_signals_are_a_wish() -> None:
     """SIGTERM asks; it does not end the process in the middle of something."""
 
-    async def work() -> str:
+    async def work() -> Message | None:
         stopping = StopRequest()
         stopping.listen()
         os.kill(os.getpid(), signal.SIGTERM)
@@ -36,7 +37,7 @@ def test_signals_are_a_wish() -> None:
         stopping.deaf()
         return stopping.reason
 
-    assert asyncio.run(work()) == "got SIGTERM"
+    assert asyncio.run(work()) == Message("agent.stop_signal", signal="SIGTERM")
 
 
 def test_a_pause_without_a_wish_ends_by_itself() -> None:
@@ -59,7 +60,7 @@ def test_all_who_pause_are_woken_and_one_may_give_up() -> None:
         await asyncio.sleep(0)
         pauses[0].cancel()
         await asyncio.sleep(0)
-        stopping.ask("over")
+        stopping.ask(Message("agent.stop_drained"))
         await stopping.pause(3600.0)
         return await asyncio.gather(*pauses, return_exceptions=True)
 

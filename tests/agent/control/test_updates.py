@@ -13,6 +13,7 @@ from agent.cli.status import check_lines
 from agent.control.updates import check_updates, left_alone
 from launcher.failures import failure_after
 from launcher.state import State, write_state
+from shared.messages import Message
 
 
 def test_what_failed_and_what_went_back_is_said(
@@ -29,9 +30,11 @@ def test_what_failed_and_what_went_back_is_said(
     failed = failure_after(None, "digest", "install", "pip ended with 1:\nno room", 0)
     write_state(path, State(bad={"1.1": "no such module"}, failed={"1.2": failed}))
     back, broken = left_alone()
-    assert back == "1.1 went back (no such module); `prs update --again` tries it"
-    assert broken.startswith("1.2 failed at install, once (pip ended with 1: no room); it is")
-    assert "until 1970-01-0" in broken
+    assert back == Message("agent.update_went_back", version="1.1", why="no such module")
+    assert str(broken).startswith(
+        "1.2 failed at install, 1 time (pip ended with 1: no room); it is"
+    )
+    assert "until 1970-01-0" in str(broken)
     for damaged in ("half a", "[]", '{"bad": 3}', '{"bad": {}, "failed": {"1.1": {}}}'):
         path.write_text(damaged)
         assert left_alone() == []

@@ -190,7 +190,7 @@ def test_an_endless_answer_is_cut() -> None:
         while True:
             yield b"x" * 65_536
 
-    with pytest.raises(LinkError, match="has more than"):
+    with pytest.raises(LinkError, match="is larger than"):
         call(always(200, content=endless()), lambda client: client.sync(SYNC))
     with pytest.raises(RefusedError) as refusal:
         call(always(400, content=endless()), lambda client: client.sync(SYNC))

@@ -20,6 +20,7 @@ from agent.link.outbox import Outbox, Report
 from agent.link.report_delivery import Sender
 from agent.settings import Home
 from shared.errors import FormatError
+from shared.messages import Message
 from tests.agent.link.fake_clock import FakeClock
 
 DAY_MS = 86_400_000
@@ -51,7 +52,7 @@ def test_the_same_source_makes_one_report(home: Home) -> None:
     outbox = opened(home)
     first = outbox.put_log("log-1", MINUTE, [b"a"])
     assert outbox.put_log("log-1", "202611210946", [b"b"]) == first
-    outbox.refuse(first, "400: no")
+    outbox.refuse(first, Message.of_text("400: no"))
     assert outbox.put_log("log-1", MINUTE, [b"c"]).path.name == first.path.name
     assert outbox.waiting() == []
 
@@ -118,21 +119,34 @@ def test_a_refused_report_stands_aside_with_its_reason(home: Home) -> None:
     """It is shown with the reason, and is sent again when it is moved back."""
     outbox = opened(home)
     report = outbox.put_log("a", MINUTE, [b"1"])
-    outbox.refuse(report, "400: line 3: no")
+    reason = RefusedError(400, "line 3: no").message
+    outbox.refuse(report, reason)
     [refused] = opened(home).refused()
-    assert (refused.name, refused.reason) == (report.path.name, "400: line 3: no")
+    assert (refused.name, refused.reason) == (report.path.name, reason)
+    assert "400: line 3: no" in (home.refused / f"{report.path.name}.reason").read_text()
     (home.refused / report.path.name).rename(report.path)
     assert outbox.waiting() == [report]
+
+
+def test_a_reason_of_the_version_before_is_read(home: Home) -> None:
+    """It is a sentence."""
+    outbox = opened(home)
+    report = outbox.put_log("a", MINUTE, [b"1"])
+    outbox.refuse(report, Message("agent.disk_full", why="x"))
+    (home.refused / f"{report.path.name}.reason").write_text("400: line 3: no\n")
+    assert [one.reason for one in outbox.refused()] == [Message.of_text("400: line 3: no")]
+    (home.refused / f"{report.path.name}.reason").unlink()
+    assert [one.reason for one in outbox.refused()] == [Message("agent.reason_removed")]
 
 
 def test_a_full_outbox_says_so(home: Home) -> None:
     """Above its limit it names the setting; nothing is thrown away."""
     outbox = opened(home, limit_bytes=25)
     outbox.put_log("a", MINUTE, [b"1234567"])
-    assert outbox.full == ""
+    assert outbox.full is None
     outbox.put_log("b", MINUTE, [b"1234567"])
-    assert "2 reports with 50 bytes wait" in outbox.full
-    assert "disk.outbox_bytes = 25" in outbox.full
+    assert "2 reports with 50 bytes wait" in str(outbox.full)
+    assert "disk.outbox_bytes = 25" in str(outbox.full)
 
 
 class Manager:
@@ -185,7 +199,7 @@ def test_reports_go_in_order(desk: Desk) -> None:
     """Oldest first, all of them, and nothing hinders."""
     assert desk.send() == 3
     assert desk.manager.got == ["a", "b", "c"]
-    assert (desk.waiting(), desk.sender.trouble) == ([], "")
+    assert (desk.waiting(), desk.sender.trouble) == ([], None)
 
 
 @pytest.mark.parametrize("status", [400, 409, 413])
@@ -193,7 +207,7 @@ def test_a_refused_one_does_not_block(desk: Desk, status: int) -> None:
     """A no about one report sets that one aside; the others go."""
     desk.manager.answers["a"] = RefusedError(status, "bad line")
     assert desk.send() == 2
-    assert [item.reason for item in desk.outbox.refused()] == [f"{status}: bad line"]
+    assert [str(item.reason) for item in desk.outbox.refused()] == [f"{status}: bad line"]
 
 
 def test_a_forbidden_one_waits_until_the_agent_is_not(desk: Desk) -> None:
@@ -216,7 +230,9 @@ def test_one_that_is_forbidden_to_a_welcome_agent_stands_aside(desk: Desk) -> No
     assert desk.waiting() == ["a", "b", "c"]
     desk.sender.retry_now()
     assert desk.send() == 2
-    assert [item.reason for item in desk.outbox.refused()] == ["403: the log is of another agent"]
+    assert [str(item.reason) for item in desk.outbox.refused()] == [
+        "403: the log is of another agent"
+    ]
 
 
 @pytest.mark.parametrize("status", [400, 403, 405, 413])
@@ -225,7 +241,7 @@ def test_what_a_proxy_refuses_is_tried_again(desk: Desk, status: int) -> None:
     desk.manager.answers["a"] = RefusedError(status, "Request Entity", by_manager=False)
     assert desk.send() == 2
     assert (desk.waiting(), desk.outbox.refused()) == (["a"], [])
-    assert f"{status}: Request Entity" in desk.sender.trouble
+    assert f"{status}: Request Entity" in str(desk.sender.trouble)
     desk.manager.answers.clear()
     desk.clock.sleep(desk.sender.next_s - desk.clock.boottime_s())
     assert desk.send() == 1
@@ -236,11 +252,11 @@ def test_one_that_breaks_the_manager_does_not_block(desk: Desk) -> None:
     desk.manager.answers["a"] = FaultError(500, "bug")
     assert desk.send() == 2
     assert desk.send() == 0
-    assert "500: bug" in desk.sender.trouble
+    assert "500: bug" in str(desk.sender.trouble)
     del desk.manager.answers["a"]
     desk.clock.sleep(desk.sender.next_s - desk.clock.boottime_s())
     assert desk.send() == 1
-    assert (desk.manager.got, desk.sender.trouble) == (["b", "c", "a"], "")
+    assert (desk.manager.got, desk.sender.trouble) == (["b", "c", "a"], None)
 
 
 @pytest.mark.parametrize(
@@ -277,13 +293,13 @@ def test_enough_of_one_kind_does_not_block_the_other(desk: Desk) -> None:
     desk.manager.answers["d"] = WaitError(429, "enough for today", 5000.0)
     assert desk.send() == 4
     assert desk.waiting() == ["d", "e"]
-    assert "enough for today" in desk.sender.trouble
+    assert "enough for today" in str(desk.sender.trouble)
     assert desk.sender.next_s == desk.clock.boottime_s() + 5000.0
     desk.manager.answers.clear()
     assert desk.send() == 0
     desk.clock.advance(5000.0)
     assert desk.send() == 2
-    assert desk.sender.trouble == ""
+    assert desk.sender.trouble is None
 
 
 class NothingLost(RuleBasedStateMachine):

@@ -22,6 +22,7 @@ from agent.link.backoff import Backoff
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from agent.link.poller import LEAST_WAIT_S, ListHeld, Poller
 from shared.errors import FormatError
+from shared.messages import Message
 from shared.wire import sync
 from shared.wire.sync_light import (
     Capacity,
@@ -127,7 +128,7 @@ def test_no_permit_ends_the_one_before() -> None:
     machine.answered(1, answer(), 1.0)
     ask(machine, 2)
     assert machine.answered(2, answer(permit=None), 2.0) == [
-        RevokePermit("the manager granted no permit")
+        RevokePermit(Message("agent.permit_not_granted"))
     ]
 
 
@@ -201,7 +202,7 @@ def test_a_list_is_asked_for_once_at_a_time() -> None:
     ask(machine, 2)
     assert TakeList(1, 2) not in machine.answered(2, answer(generation=2), 2.0)
     machine.list_failed(LinkError("gone"), 3.0)
-    assert machine.trouble == "gone"
+    assert str(machine.trouble) == "gone"
     ask(machine, 3)
     assert TakeList(1, 2) in machine.answered(3, answer(generation=2), 4.0)
 
@@ -274,7 +275,7 @@ def test_what_is_handed_back_needs_a_new_list() -> None:
     machine = poller(list_held=ListHeld(1, 4))
     ask(machine, 1)
     machine.answered(1, answer(generation=4), 1.0)
-    assert machine.permit_given_up() == [RevokePermit("the work was handed back")]
+    assert machine.permit_given_up() == [RevokePermit(Message("agent.work_handed_back"))]
     assert machine.permit_given_up() == []
     ask(machine, 2)
     assert machine.answered(2, answer(generation=5), 2.0) == [TakeList(1, 5)]
@@ -310,7 +311,7 @@ def test_failures_wait_longer_and_longer() -> None:
         assert whole / 2 <= pause <= whole
     ask(machine, 99)
     machine.answered(99, answer(), 200.0)
-    assert (machine.next_s, machine.trouble) == (260.0, "")
+    assert (machine.next_s, machine.trouble) == (260.0, None)
 
 
 @pytest.mark.parametrize(
@@ -331,8 +332,8 @@ def test_a_no_is_said_with_its_remedy(status: int, ends: bool, said: str) -> Non
     ask(machine, 2)
     actions = machine.failed(2, RefusedError(status, "because"), 2.0)
     assert [type(action) for action in actions] == ([RevokePermit] if ends else [])
-    assert f"{status}: because; " in machine.trouble
-    assert said in machine.trouble
+    assert f"{status}: because; " in str(machine.trouble)
+    assert said in str(machine.trouble)
     assert machine.next_s >= 2.0 + 1800.0
 
 

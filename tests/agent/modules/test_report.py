@@ -59,11 +59,11 @@ def test_lines_wait_for_room() -> None:
     report.handle("ended", [line(1)])
     ledger.full = True
     report.handle("ended", [line(2)])
-    assert report.paused.startswith("disk full")
+    assert str(report.paused).startswith("disk full")
     report.handle("tick", [Tick(1.0, 1, False)])
     ledger.full = False
     report.handle("tick", [Tick(2.0, 2, False)])
-    assert report.paused == ""
+    assert report.paused is None
     assert ledger.log == [line(1), line(2)]
     assert reports.requests == [line(1), line(2)]
 
@@ -111,7 +111,7 @@ def test_such_a_line_waits_for_room() -> None:
     ledger.full = True
     gone = UnitFinished(1, HOST, HOST, "crawl", 1, 0, 0, "unreachable", HostFailure.NO_SUCH_NAME)
     report.handle("finished", [gone])
-    assert report.paused.startswith("disk full")
+    assert str(report.paused).startswith("disk full")
     ledger.full = False
     report.handle("tick", [Tick(2.0, 2, False)])
     assert [one.outcome for one in ledger.log] == ["no_such_name"]

@@ -38,13 +38,13 @@ def test_a_full_disk_pauses_and_ends_by_itself() -> None:
     store = Store(ledger)
     ledger.full = True
     assert list(store.handle("pages", [page(1), page(2)])) == []
-    assert store.paused.startswith("disk full")
+    assert str(store.paused).startswith("disk full")
     assert store.waiting == 2
     assert list(store.handle("tick", [Tick(1.0, 1, False)])) == []
     assert list(store.handle("pages", [page(3)])) == []
     ledger.full = False
     assert list(store.handle("tick", [Tick(2.0, 2, False)])) == [kept(1), kept(2), kept(3)]
-    assert store.paused == ""
+    assert store.paused is None
     assert ledger.captures == [f"http://a.example/{number}" for number in (1, 2, 3)]
 
 

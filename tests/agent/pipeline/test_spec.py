@@ -27,13 +27,13 @@ def test_a_sound_graph_passes() -> None:
     ("broken", "message"),
     [
         (replace(SOUND, modules=(A, B, SINK, SINK)), "two modules have one name"),
-        (replace(SOUND, outside=()), r"input a\.in is fed by nothing"),
+        (replace(SOUND, outside=()), r"input a\.in has no source"),
         (replace(SOUND, outside=("a.in", "c.in")), r"c\.in: no module c"),
         (replace(SOUND, outside=("a.in", "b.tick")), r"b\.tick: b has no such port"),
         (replace(SOUND, connections=SOUND.connections[:1]), r"output b\.out leads nowhere"),
         (
             replace(SOUND, modules=(A, B, replace(SINK, inputs=("in", "more")))),
-            r"input sink\.more is fed by nothing",
+            r"input sink\.more has no source",
         ),
         (
             replace(SOUND, connections=(*SOUND.connections, Connection("b.other", "sink.in"))),

@@ -14,6 +14,7 @@ from agent.pipeline.spec import Handler, Key, Module, Output, Pipeline
 from agent.runners.crawl_loop import STILL_TICK_S, STILL_TURNS, TICK_S, CrawlLoop
 from agent.runners.in_process import InProcessRunner, Post
 from agent.runners.loop_pauses import BEAT_S, Pauses
+from shared.messages import Message
 from tests.agent.fakes import FakeClock, FakeLedger
 
 PIPELINE = Pipeline((Module("one", Key.SINGLE, ("in", "tick")),), (), ("one.in", "one.tick"))
@@ -41,7 +42,7 @@ class Watch:
     """What the loop asks of the modules."""
 
     at_work = 0
-    paused = ""
+    paused: Message | None = None
     crowded = False
     urgent = False
     waits_for_tick = False
@@ -111,10 +112,10 @@ def test_fetching_needs_everybodys_consent() -> None:
     bench.may_fetch = False
     bench.turn()
     bench.may_fetch = True
-    bench.watch.paused = "disk full: 3 bytes left"
+    bench.watch.paused = Message("agent.disk_full", why="3 bytes left")
     bench.turn()
     assert [tick.fetching for tick in bench.listener.ticks] == [True, False, False]
-    assert bench.loop.paused == "disk full: 3 bytes left"
+    assert bench.loop.paused == bench.watch.paused
 
 
 def test_a_commit_without_room_pauses_until_there_is() -> None:
@@ -123,12 +124,12 @@ def test_a_commit_without_room_pauses_until_there_is() -> None:
     bench.ledger.full = True
     bench.turn("x", seconds=1.0)
     bench.turn(seconds=1.0)
-    assert bench.loop.paused.startswith("disk full")
+    assert str(bench.loop.paused).startswith("disk full")
     assert not bench.listener.ticks[-1].fetching
     bench.ledger.full = False
     bench.turn(seconds=1.0)
     bench.turn(seconds=1.0)
-    assert bench.loop.paused == ""
+    assert bench.loop.paused is None
     assert bench.listener.ticks[-1].fetching
     assert bench.ledger.commits == 1
 

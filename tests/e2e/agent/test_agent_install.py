@@ -184,5 +184,5 @@ def test_an_enrolment_that_cannot_ask_says_what_it_needs(tmp_path: Path) -> None
         env={**os.environ, "COLUMNS": "200"},
     )  # fmt: skip
     assert done.returncode == 2
-    assert "URL is needed where nobody can be asked" in done.stderr
+    assert "URL is required where standard input is not a terminal" in done.stderr
     assert not (tmp_path / "home").exists()

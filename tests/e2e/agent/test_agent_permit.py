@@ -189,7 +189,7 @@ def test_a_single_run_ends_where_another_manager_answers(tmp_path: Path, status:
         before = it.captures()
         it.manager.fail("sync", *[_foreign(status)] * 3)
         assert it.once() == 3
-        assert "the list and what was fetched stay here, and the next start asks again" in it.said()
+        assert "the list and the fetched data stay here, and the next start calls" in it.said()
         assert it.captures() == before
         it.manager.faults.clear()
         assert it.once() == 0, "the next start of cron asks again"

@@ -38,7 +38,7 @@ def test_pages_that_nobody_reads_are_told_and_end_the_signs_of_life(tmp_path: Pa
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
         it.until("the word", lambda: "this process is stuck" in it.said())
-        assert "requests: nothing was done for 7 s" in it.said()
+        assert "requests: no progress for 7 s" in it.said()
         held = holder_of(it.home / "lock")
         calls = len(it.manager.syncs)
         it.until("more calls", lambda: len(it.manager.syncs) > calls + 2)

@@ -73,7 +73,7 @@ def test_anothers_ledger_deletes_nothing(tmp_path: Path) -> None:
             (tmp_path / "b" / name).rename(tmp_path / "a" / name)
     age(tmp_path / "a")
     before = captures_of(tmp_path / "a")
-    with pytest.raises(HomeError, match="they are not there"):
+    with pytest.raises(HomeError, match="are committed, but missing"):
         open_ledger(tmp_path / "a", SMALL)
     assert captures_of(tmp_path / "a") == before
 

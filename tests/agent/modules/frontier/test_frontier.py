@@ -437,12 +437,12 @@ def test_a_full_disk_stops_fetching_and_goes_on_by_itself() -> None:
         while world.complete():
             pass
         world.tick(1.0)
-    assert world.crawl.paused.startswith("disk full")
+    assert str(world.crawl.paused).startswith("disk full")
     assert len(world.started) <= 3
     world.ledger.full = False
     world.run()
     assert len(world.ledger.captures) == 6
-    assert world.crawl.paused == ""
+    assert world.crawl.paused is None
 
 
 def test_an_open_connection_is_no_licence_for_others() -> None:

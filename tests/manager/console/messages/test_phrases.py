@@ -80,7 +80,9 @@ def _japanese(text: str) -> str:
         AgentFacts("sync", 0, 99 * HOUR_MS, promised_ms=HOUR_MS),
         AgentFacts("sync", 0, HOUR_MS, promised_ms=9 * HOUR_MS, says_state="asleep"),
         AgentFacts("plain", 0, 99 * HOUR_MS),
-        AgentFacts("sync", 5 * HOUR_MS, HOUR_MS, says_state="paused", says=Holds(("site",)).reason),
+        AgentFacts(
+            "sync", 5 * HOUR_MS, HOUR_MS, says_state="paused", says=str(Holds(("site",)).reason)
+        ),
         AgentFacts("sync", 5 * HOUR_MS, HOUR_MS, says_state="draining"),
         *(
             AgentFacts("sync", 5 * HOUR_MS, HOUR_MS, worked, 6 * HOUR_MS, 0, held, queue, says=says)
