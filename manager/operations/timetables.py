@@ -17,6 +17,7 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.schedules import Crontab, ScheduleError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["LATE_MS", "Scheduled", "Timetable"]
 
@@ -135,7 +136,7 @@ class Timetable(Generic[Row]):
         tx: Transaction,
         number: int,
         now_ms: int,
-        act: Callable[[Transaction, Row, list[Row]], str],
+        act: Callable[[Transaction, Row, list[Row]], Message | str],
     ) -> None:
         """Do what a schedule says before its time, which stays. act: as of `run_due`.
 
@@ -157,12 +158,12 @@ class Timetable(Generic[Row]):
             return [_shown(row, now_ms) for row in self._rows.all(tx)]
 
     def run_due(
-        self, db: Database, now_ms: int, act: Callable[[Transaction, Row, list[Row]], str]
+        self, db: Database, now_ms: int, act: Callable[[Transaction, Row, list[Row]], Message | str]
     ) -> int:
         """Do what is due; return for how many schedules.
 
         act: does it, in the transaction that sets the next time, given the schedule and all there
-        are; it returns what it did in words.
+        are; it returns what it did.
         """
         with db.read() as tx:
             if not any(_is_due(row, now_ms) for row in self._rows.all(tx)):
@@ -178,7 +179,7 @@ class Timetable(Generic[Row]):
                 except ScheduleError as error:
                     # A time zone that this machine has lost: the other schedules go on.
                     late_ms = now_ms + LATE_MS
-                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=str(error))
+                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=error.message)
                     continue
                 if row.next_ms > now_ms:
                     # The clock was set back since.

@@ -6,7 +6,16 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
 
 __all__ = ["collection_orders", "collection_schedules", "transfers"]
 
@@ -35,7 +44,7 @@ transfers: Final = sa.Table(
     moment("changed_ms", required=True),
     moment("received_ms"),
     moment("ended_ms"),
-    text("result"),
+    message("result"),
     one_of("way", "push", "pull"),
     one_of(
         "state",
@@ -62,7 +71,7 @@ collection_schedules: Final = sa.Table(
     moment("made_ms", required=True),
     moment("next_ms", required=True),
     moment("last_ms"),
-    text("last_result"),
+    message("last_result"),
     one_of("condition", "full", "difference", "since", "period"),
     one_of("way", "push", "pull"),
 )
@@ -86,7 +95,7 @@ collection_orders: Final = sa.Table(
     count("sent_bytes"),
     moment("reported_ms"),
     moment("ended_ms"),
-    text("result"),
+    message("result"),
     one_of("condition", "full", "difference", "since", "period"),
     one_of("way", "push", "pull"),
     one_of("state", "open", "done", "failed", "cancelled"),

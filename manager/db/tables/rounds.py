@@ -11,6 +11,7 @@ from manager.db.tables.columns import (
     count,
     flag,
     identity,
+    message,
     metadata,
     moment,
     one_of,
@@ -145,5 +146,5 @@ round_schedules: Final = sa.Table(
     moment("made_ms", required=True),
     moment("next_ms", required=True),
     moment("last_ms"),
-    text("last_result"),  # what became of the last time, in words
+    message("last_result"),  # what became of the last time, in words
 )

@@ -90,7 +90,7 @@ def schedule_cells(one: Scheduled[Any]) -> list[Cell]:
         figures.iso(row.made_ms),
         " ".join(map(figures.iso, one.next_runs_ms)),
         moment_cell(row.last_ms),
-        row.last_result,
+        str(row.last_result or ""),
     ]
 
 
