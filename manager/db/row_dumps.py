@@ -36,8 +36,7 @@ def dump(tx: Transaction, name: str) -> Iterator[bytes]:
     """Yield the lines of a table, in the order of its key; memory is that of some rows."""
     table = metadata.tables[name]
     yield _line([column.name for column in table.columns])
-    columns = [_as_kept(column) for column in table.columns]
-    query = sa.select(*columns).order_by(*table.primary_key.columns)
+    query = sa.select(*map(_as_kept, table.columns)).order_by(*table.primary_key.columns)
     rows = tx.connection.execution_options(stream_results=True).execute(query)
     for part in rows.partitions(ROWS):
         for row in part:
@@ -100,9 +99,8 @@ def _go_on_counting(tx: Transaction, table: sa.Table) -> None:
 
 
 def _as_kept(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
-    """Return a column as its row has it: a message as text."""
-    is_message = isinstance(column.type, MessageText)
-    return sa.type_coerce(column, sa.Text()) if is_message else column
+    """Return a column as the row has it: of a message its text."""
+    return sa.type_coerce(column, sa.Text()) if isinstance(column.type, MessageText) else column
 
 
 def _plain(value: Any) -> Any:
