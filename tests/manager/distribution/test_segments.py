@@ -116,7 +116,7 @@ def test_rates_and_quotas(prsm: Running, agent: Agent) -> None:
     assert (often.status_code, often.headers["retry-after"]) == (429, "30")
     prsm.manager.archive.usage.write_down()
     prsm.clock.advance(60)
-    assert "gives 10 a day" in mine.get(PATH).text
+    assert mine.get(PATH).json()["code"] == "archive.daily_bytes"
     prsm.clock.advance(86_400)
     assert mine.get(PATH).status_code == 200
     prsm.manager.archive.usage.write_down()
