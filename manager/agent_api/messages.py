@@ -15,7 +15,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from manager.agent_api.door import Agent, AgentDoor, door_of
 from manager.agent_api.streams import OpenFile
 from manager.errors import LimitError, SlowDownError
-from manager.intake.body_receiver import receive
+from manager.intake.body_receiver import DISCOVERED_LIST, receive
 from manager.intake.client_disconnect import while_connected
 from manager.operations.fleet import contact
 from manager.operations.fleet.server_lists import current_list
@@ -66,7 +66,7 @@ async def record(request: Request, door: Door, agent: Agent) -> str:
         body = await receive(
             request.stream(),
             door.spool,
-            "discovered list",
+            DISCOVERED_LIST,
             limit_bytes=door.limits.discovered_bytes,
             declared_bytes=declared_bytes,
             patience=door.patience,
@@ -82,8 +82,8 @@ async def record(request: Request, door: Door, agent: Agent) -> str:
                 door.rejected.keep,
                 body,
                 agent.id,
-                "discovered list",
-                str(error),
+                DISCOVERED_LIST,
+                error.message,
                 door.now_ms(),
                 error=error,
             )

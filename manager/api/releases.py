@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from manager.api.access import Admin, Door, Viewer
 from manager.db.releases.update_reports import UpdateReportRow
-from manager.intake.body_receiver import ReceiveLimits, receive
+from manager.intake.body_receiver import RELEASE_FILE, ReceiveLimits, receive
 from manager.intake.messages.large_messages import FirstMetadata, NextSigned, NextTargets
 from manager.operations.releases import release_views, releases, rollouts, update_reports
 from manager.operations.releases.offer_snapshots import ShownOffer
@@ -120,7 +120,7 @@ async def bundle(request: Request, door: Door, _: Admin) -> TakenBundle:
     body = await receive(
         request.stream(),
         door.spool,
-        "release",
+        RELEASE_FILE,
         limit_bytes=door.settings.releases.bundle_bytes,
         declared_bytes=int(declared) if declared.isdigit() else None,
         patience=ReceiveLimits(limits.upload_idle_s, limits.upload_least_bytes_per_s),

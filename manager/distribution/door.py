@@ -130,7 +130,7 @@ async def _client_of(request: Request, door: DistributionDoor, *, only_403: bool
         if request.headers.get("authorization"):
             await door.hold.refused(source_of(request.state.line.client), door.now_ms())
         if only_403:
-            raise ForbiddenError(str(error)) from error
+            raise ForbiddenError(error.message) from error
         raise
 
 

@@ -18,6 +18,7 @@ from manager.distribution.usage import Usage
 from manager.errors import SlowDownError
 from manager.operations.archive.downloads import Taken, take_down
 from manager.operations.people.clients import Client
+from shared.messages import Message
 
 __all__ = ["Download", "Downloads"]
 
@@ -35,7 +36,7 @@ class _Counted:
     size_bytes: int
     afresh: bool
     state: str = "going"
-    problem: str = ""
+    problem: Message | None = None
     sent_bytes: int = 0
     requests: int = 0
     active: int = 0
@@ -78,9 +79,7 @@ class Downloads:
             )
         if active >= self._of_a_token:
             raise SlowDownError(
-                f"{active} downloads by this token are under way: the limit is {self._of_a_token} "
-                "(archive.downloads_per_token); begin the next one when one has ended",
-                RETRY_S,
+                "archive.too_many_downloads", RETRY_S, active=active, limit=self._of_a_token
             )
 
     def begin(self, client: Client, name: str, size_bytes: int, start: int) -> Download:
@@ -98,7 +97,7 @@ class Downloads:
         if counted is None or (start == 0 and not counted.active):
             counted = _Counted(now_ms, now_ms, size_bytes, afresh=start == 0)
             self._counted[key] = counted
-        counted.state, counted.problem, counted.last_ms = "going", "", now_ms
+        counted.state, counted.problem, counted.last_ms = "going", None, now_ms
         return counted
 
     def allow(self, client: Client, name: str, size_bytes: int, start: int, end: int) -> None:
@@ -124,7 +123,7 @@ class Downloads:
             counted.sent_bytes += size_bytes
             counted.last_ms = now_ms
 
-    def ended(self, counted: _Counted, problem: str) -> None:
+    def ended(self, counted: _Counted, problem: Message | None) -> None:
         """Note that a request of a download was answered, or why not to its end."""
         with self._changing:
             counted.active -= 1
@@ -154,7 +153,7 @@ class Download:
         self._downloads = downloads
         self._client = client
         self._counted = counted
-        self.problem = "the connection ended"
+        self.problem = Message("archive.connection_ended")
 
     def __enter__(self) -> Self:
         return self
@@ -162,7 +161,7 @@ class Download:
     def __exit__(
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
-        self._downloads.ended(self._counted, "" if kind is None else self.problem)
+        self._downloads.ended(self._counted, None if kind is None else self.problem)
 
     def sent(self, size_bytes: int) -> None:
         """Count bytes that were sent."""

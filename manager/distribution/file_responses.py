@@ -27,6 +27,7 @@ from manager.distribution.ranges import asked_bytes, http_date
 from manager.distribution.selections import Turn
 from shared.errors import PrsmError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["FileToSend", "SentFile", "SentStream", "stream_headers"]
 
@@ -182,10 +183,10 @@ async def _send_all(
         await send({"type": "http.response.body", "body": b"", "more_body": False})
     except TimeoutError:
         _log.info("%s: %s took nothing for %g s: given up", name, caller.client.name, idle_s)
-        download.problem = f"took nothing for {idle_s:g} s"
+        download.problem = Message("archive.receiver_idle", idle_s=idle_s)
         raise _EndedError(f"{name}: its receiver took nothing for {idle_s:g} s") from None
     except PrsmError as error:
-        download.problem = str(error)[:200]
+        download.problem = error.message
         raise
     finally:
         close = getattr(pieces, "close", None)
@@ -199,10 +200,10 @@ async def _ask_again(
     caller: Caller, download: Download, name: str, is_given: Callable[[], bool]
 ) -> None:
     if not await caller.may_go_on():
-        download.problem = "the token is not good any more"
+        download.problem = Message("archive.token_invalid")
         raise _EndedError(f"the token of {caller.client.name} is not good any more")
     if not await asyncio.to_thread(is_given):
-        download.problem = "it was withdrawn"
+        download.problem = Message("archive.file_withdrawn")
         raise _EndedError(f"{name} was withdrawn while it was sent")
 
 

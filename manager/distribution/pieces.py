@@ -42,7 +42,7 @@ async def piece(
     asked = _PATH.fullmatch(path)
     found = None if asked is None else await asyncio.to_thread(_given, door, caller, asked)
     if found is None:
-        raise ForbiddenError(f"{path[:100]!a}: is not given away, or not any more")
+        raise ForbiddenError("archive.not_public", path=path[:100])
     name, size_bytes = found
     piece = asked_bytes({"range": piece_range}, size_bytes, "", "")
     door.downloads.piece(caller.client, name, size_bytes, piece.start, piece.end)

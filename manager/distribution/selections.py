@@ -31,18 +31,9 @@ class Selections:
         """Return a turn; raises SlowDownError, BusyError where there is none."""
         with self._changing:
             if self._taken[client.token_id] >= OF_A_TOKEN:
-                raise SlowDownError(
-                    f"{OF_A_TOKEN} selections by this token are being sent at a time: take them to "
-                    "their end, or submit this one as a job (/wasapi/v1/jobs)",
-                    RETRY_S,
-                )
+                raise SlowDownError("archive.selections_of_token", RETRY_S, limit=OF_A_TOKEN)
             if self._taken.total() >= self._at_once:
-                raise BusyError(
-                    f"{self._at_once} selections are being sent at a time "
-                    "(archive.selections_at_once): come back, or submit this one as a job "
-                    "(/wasapi/v1/jobs)",
-                    RETRY_S,
-                )
+                raise BusyError("archive.selections_at_once", RETRY_S, limit=self._at_once)
             self._taken[client.token_id] += 1
         return Turn(self, client.token_id)
 

@@ -29,10 +29,7 @@ def time_ms(name: str, text: str | None) -> int | None:
             # A plus sign in an address means a space; nobody writes a space there.
             moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
     except ValueError as error:
-        raise FormatError(
-            f"{name} = {text[:40]!a}: must be like 2026-01-02T03:04:05Z, or 2026, 2026-01, "
-            "2026-01-02"
-        ) from error
+        raise FormatError("archive.bad_time", name=name, value=text[:40]) from error
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return round(moment.timestamp() * 1000)

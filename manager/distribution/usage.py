@@ -38,9 +38,10 @@ class Usage:
             taken = client.taken_bytes + counted[1]
         if client.daily_bytes and taken >= client.daily_bytes:
             raise SlowDownError(
-                f"{taken} bytes today: this token gives {client.daily_bytes} a day (UTC); go on "
-                "tomorrow, or ask the administrator for more",
+                "archive.daily_bytes",
                 -(-((day + 1) * DAY_MS - now_ms) // 1000),
+                taken_bytes=taken,
+                daily_bytes=client.daily_bytes,
             )
 
     def _check_rate(self, client: Client, now_ms: int) -> None:
@@ -49,8 +50,7 @@ class Usage:
         left = min(float(most), left + max(0, now_ms - at_ms) * most / 60_000)
         if left < 1:
             raise SlowDownError(
-                f"more than {most} requests a minute by this token; wait and go on",
-                math.ceil((1 - left) * 60 / most),
+                "archive.requests_per_minute", math.ceil((1 - left) * 60 / most), limit=most
             )
         self._buckets[client.token_id] = (left - 1, now_ms)
 

@@ -24,6 +24,7 @@ from manager.operations.archive.selection_jobs import JobRow
 from manager.operations.archive.selections import Selection
 from shared.archive.record import warc_date
 from shared.errors import Fault, FormatError
+from shared.messages import render, spoken_language
 
 __all__ = ["read_query", "router"]
 
@@ -45,20 +46,16 @@ def read_query(query: str) -> Selection:
     try:
         given = parse_qs(query, keep_blank_values=True, strict_parsing=True, max_num_fields=20)
     except ValueError as error:
-        raise FormatError(f"query {query[:100]!a}: must be like host=.*&since=2026") from error
+        raise FormatError("archive.bad_query", query=query[:100]) from error
     for name, values in given.items():
         if name not in KNOWN:
             raise UnknownFieldError("parameter", name, sorted(KNOWN))
         if len(values) > 1:
-            raise FormatError(
-                f"query: {name} is given twice; give one value", Fault.REPEATED_PARAMETER
-            )
+            raise FormatError("archive.repeated_parameter", Fault.REPEATED_PARAMETER, name=name)
     text = {name: values[0] for name, values in given.items()}
     one_of_each = text.get("one_of_each", "false")
     if one_of_each not in ("true", "false"):
-        raise FormatError(
-            f"query: one_of_each = {one_of_each[:40]!a}: must be true or false", Fault.INVALID_VALUE
-        )
+        raise FormatError("archive.bad_one_of_each", Fault.INVALID_VALUE, value=one_of_each[:40])
     return selection_of(
         host=text.get("host", ""),
         url=text.get("url", ""),
@@ -177,5 +174,5 @@ def _job(row: JobRow) -> dict[str, Any]:
         "termination-time": None if row.finished_ms is None else warc_date(row.finished_ms),
         "done": row.done,
         "total": row.total,
-        "problem": row.problem,
+        "problem": "" if row.problem is None else render(row.problem, spoken_language()),
     }

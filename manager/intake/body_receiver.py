@@ -15,10 +15,16 @@ from typing import Final
 from manager.store import Spool, Spooled
 from shared.errors import PrsmError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["ReceiveLimits", "SlowSenderError", "check_rate", "receive"]
 
 GATHERED_BYTES: Final = 1024**2
+CRAWL_LOG: Final = Message("uploads.crawl_log")
+DISCOVERED_LIST: Final = Message("uploads.discovered_list")
+RELEASE_FILE: Final = Message("uploads.release_file")
+UPLOADED_LIST: Final = Message("uploads.list")
+REQUEST_BODY: Final = Message("uploads.request_body")
 RATE_GRACE_S: Final = 30.0
 """A sender may be slow for this long before its rate counts."""
 
@@ -38,14 +44,14 @@ class ReceiveLimits:
 async def receive(
     chunks: AsyncIterator[bytes],
     spool: Spool,
-    what: str,
+    what: Message,
     *,
     limit_bytes: int,
     declared_bytes: int | None,
     patience: ReceiveLimits,
     clock: Callable[[], float] = time.monotonic,
 ) -> Spooled:
-    """Spool a body and return it. what: for messages, as `crawl log`.
+    """Spool a body and return it. what: the body's kind, as `uploads.crawl_log`.
 
     Raises LimitError, StoreFullError, SlowSenderError.
     """
@@ -71,20 +77,23 @@ async def receive(
         await asyncio.shield(asyncio.to_thread(writer.abort))
 
 
-async def _next_chunk(source: AsyncIterator[bytes], what: str, idle_s: float) -> bytes | None:
+async def _next_chunk(source: AsyncIterator[bytes], what: Message, idle_s: float) -> bytes | None:
     try:
         async with asyncio.timeout(idle_s):
             return await anext(source, None)
     except TimeoutError as error:
-        raise SlowSenderError(
-            f"{what}: nothing came for {idle_s:g} s (limits.upload_idle_s); send it again"
-        ) from error
+        raise SlowSenderError("uploads.idle", what=what, idle_s=idle_s) from error
 
 
-def check_rate(what: str, received_bytes: int, elapsed_s: float, least_bytes_per_s: int) -> None:
+def check_rate(
+    what: Message, received_bytes: int, elapsed_s: float, least_bytes_per_s: int
+) -> None:
     """Raise SlowSenderError where a body comes too slowly."""
     if elapsed_s > RATE_GRACE_S and received_bytes < elapsed_s * least_bytes_per_s:
         raise SlowSenderError(
-            f"{what}: {received_bytes} bytes in {elapsed_s:.0f} s is under {least_bytes_per_s} "
-            "bytes/s (limits.upload_least_bytes_per_s); send it over a better line"
+            "uploads.too_slow",
+            what=what,
+            received_bytes=received_bytes,
+            elapsed_s=elapsed_s,
+            least_bytes_per_s=least_bytes_per_s,
         )

@@ -79,9 +79,10 @@ class KeptReadings(Generic[_Result]):
                 loop = asyncio.get_running_loop()
                 reading.timer = loop.call_later(KEPT_S, reading.forget)
             raise BusyError(
-                f"it is still being read after {self._answer_s:g} s (intake.answer_s); send the "
-                f"same again in {RETRY_S} s",
+                "uploads.still_read",
                 retry_after_s=RETRY_S,
+                answer_s=self._answer_s,
+                retry_s=RETRY_S,
             ) from error
         finally:
             reading.waiters -= 1

@@ -197,13 +197,14 @@ def new_backup(target: Path) -> BackupWriter:
     try:
         if target.suffix == ".tar":
             if target.exists():
-                raise FormatError(f"backup {target}: is there already; choose another name")
+                raise FormatError("store.backup_exists", path=str(target))
             return _Tar(target)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise FormatError(f"backup {target}: is there already, and not empty; choose another")
+            raise FormatError("store.backup_not_empty", path=str(target))
         return _Folder(target)
     except OSError as error:
-        raise FormatError(f"backup {target}: {error.strerror}; choose another place") from error
+        why = error.strerror
+        raise FormatError("store.backup_not_writable", path=str(target), why=why) from error
 
 
 class BackupReader:
@@ -218,11 +219,16 @@ class BackupReader:
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise FormatError(f"backup {path}: manifest.json: {where}: {first['msg']}") from error
+            raise FormatError(
+                "store.backup_bad_manifest", path=str(path), field=where, problem=first["msg"]
+            ) from error
         if self.manifest.format != FORMAT:
             raise FormatError(
-                f"backup {path}: has format {self.manifest.format}, and this version reads "
-                f"{FORMAT}; restore it with the version that made it, {self.manifest.version}"
+                "store.backup_format",
+                path=str(path),
+                format=self.manifest.format,
+                readable=FORMAT,
+                version=self.manifest.version,
             )
 
     def verify(self) -> int:
@@ -234,10 +240,7 @@ class BackupReader:
                 while hashed.read(CHUNK):
                     pass
             if hashed.entry(entry.name) != entry:
-                raise FormatError(
-                    f"backup {self._path}: {entry.name} is not what the manifest says: the backup "
-                    "is damaged; take another one"
-                )
+                raise self._problem("store.backup_wrong_digest", entry.name)
             total += entry.size_bytes
         return total
 
@@ -257,7 +260,7 @@ class BackupReader:
             os.fsync(new.fileno())
         if hashed.entry(entry.name) != entry:
             target.unlink()
-            raise FormatError(f"backup {self._path}: {entry.name} is damaged; take another one")
+            raise self._problem("store.backup_wrong_digest", entry.name)
 
     def close(self) -> None:
         """Release the file."""
@@ -269,24 +272,24 @@ class BackupReader:
             if self._tar is None:
                 path = self._path / name
                 if path.is_symlink():
-                    raise FormatError(f"backup {self._path}: {name} is a link")
+                    raise self._problem("store.backup_link", name)
                 return path.open("rb")
             file = self._tar.extractfile(self._tar.getmember(name))
         except (KeyError, FileNotFoundError) as error:
-            raise FormatError(
-                f"backup {self._path}: {name} is missing: this is no backup, or one that was cut "
-                "off"
-            ) from error
+            raise self._problem("store.backup_incomplete", name) from error
         if file is None:
-            raise FormatError(f"backup {self._path}: {name} is no file")
+            raise self._problem("store.backup_not_a_file", name)
         return file
+
+    def _problem(self, code: str, name: str) -> FormatError:
+        return FormatError(code, path=str(self._path), name=name)
 
 
 def open_backup(path: Path) -> BackupReader:
     """Open a backup to read. Raises FormatError."""
     if not path.exists():
-        raise FormatError(f"backup {path}: there is nothing")
+        raise FormatError("store.backup_not_found", path=str(path))
     try:
         return BackupReader(path)
     except tarfile.TarError as error:
-        raise FormatError(f"backup {path}: is no tar file ({error})") from error
+        raise FormatError("store.backup_not_tar", path=str(path), why=str(error)) from error

@@ -46,10 +46,7 @@ def full_disk_said(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in NO_ROOM:
             raise
-        raise StoreFullError(
-            f"the disk of {folder} is full ({error.strerror}); nothing was kept. The administrator "
-            "must make room; then send it again"
-        ) from error
+        raise StoreFullError("store.disk_full", folder=str(folder), why=error.strerror) from error
 
 
 def sync_file(path: Path) -> None:

@@ -62,7 +62,9 @@ class GroupAccess:
                 path.chmod(stat.S_IMODE(now.st_mode) | rights)
         except PermissionError as error:
             raise StoreError(
-                f"archive.front: {path} must be readable by the group {group} of {self.archive}, "
-                f"so that the web server can send it ({error.strerror}); take this user into that "
-                "group and start again, or give the folder another group (deploy/nginx.conf)"
+                "store.front_group",
+                path=str(path),
+                group=group,
+                archive=str(self.archive),
+                why=error.strerror,
             ) from error

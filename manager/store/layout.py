@@ -178,8 +178,7 @@ class Layout:
                 raise _no_folder(folder) from error
             except OSError as error:
                 raise StoreError(
-                    f"data directory {folder}: {error.strerror}; "
-                    "name one that this user may write with --data"
+                    "store.directory_not_writable", path=str(folder), why=error.strerror
                 ) from error
         if (self.trash.exists() or self.trash.is_symlink()) and not self.trash.is_dir():
             raise _no_folder(self.trash)
@@ -197,11 +196,10 @@ class Layout:
 
 
 def _no_folder(path: Path) -> StoreError:
-    what = f"is a link to {path.readlink()}" if path.is_symlink() else "is a file"
-    return StoreError(
-        f"data directory {path}: {what}, and no folder is there; mount the file system that it is "
-        "in, put the folder back, or name another directory with --data; nothing was changed"
-    )
+    if path.is_symlink():
+        target = str(path.readlink())
+        return StoreError("store.directory_is_link", path=str(path), target=target)
+    return StoreError("store.directory_is_file", path=str(path))
 
 
 def _checked(sha256: str) -> str:

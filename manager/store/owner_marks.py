@@ -126,8 +126,10 @@ class FolderPlace:
             if isinstance(error, FileNotFoundError) and not path.is_symlink():
                 return None
             raise StoreError(
-                f"{path}: {error.strerror}; it says whose the files in {self.folder} are, and must "
-                "be a file that the manager's user can read: put it back from a copy"
+                "store.mark_unreadable",
+                path=str(path),
+                why=error.strerror,
+                folder=str(self.folder),
             ) from error
 
     def write(self, name: str, data: bytes) -> None:
@@ -136,8 +138,7 @@ class FolderPlace:
             write_whole(self.folder / name, iter([data]))
         except OSError as error:
             raise StoreError(
-                f"{self.folder / name}: {error.strerror}; the manager's user must be able to write "
-                "into this folder"
+                "store.mark_not_writable", path=str(self.folder / name), why=error.strerror
             ) from error
 
     def remove(self, name: str) -> None:

@@ -15,7 +15,7 @@ from manager.store.durable_files import move
 from manager.store.spool import BODY, Spooled
 from shared.errors import PrsmError
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["Rejected"]
 
@@ -34,8 +34,8 @@ class Rejected:
         self,
         spooled: Spooled,
         agent_id: int,
-        what: str,
-        reason: str,
+        what: Message,
+        reason: Message,
         now_ms: int,
         *,
         error: PrsmError | None = None,
@@ -47,9 +47,14 @@ class Rejected:
         """
         stem = f"{now_ms}-{int(agent_id)}-{spooled.sha256[:16]}"
         with contextlib.suppress(OSError):
-            note = with_plurals(
-                f"{what} of agent {agent_id}, {spooled.size_bytes} bytes\n{reason}\n"
+            told = Message(
+                "uploads.rejected_body",
+                what=what,
+                agent_id=agent_id,
+                size=spooled.size_bytes,
+                reason=reason,
             )
+            note = f"{told}\n"
             if error is not None:
                 note += json.dumps({"code": str(error.code), **error.facts}) + "\n"
             (self.folder / (stem + REASON)).write_text(note, "utf-8", "backslashreplace")

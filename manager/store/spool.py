@@ -20,7 +20,7 @@ from manager.store.durable_files import PART, OpenFile, full_disk_said, move, op
 from manager.store.errors import StoreFullError
 from shared.errors import LimitError
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["SPILL", "Spool", "SpoolWriter", "Spooled"]
 
@@ -87,14 +87,19 @@ class Spool:
         """Return a name in the spool that nothing has yet."""
         return self.folder / f"{os.getpid()}-{next(self._numbers)}{ending}"
 
-    def begin(self, what: str, *, limit_bytes: int, declared_bytes: int | None) -> SpoolWriter:
-        """Open a file for a body. what: for messages, as `crawl log`.
+    def begin(self, what: Message, *, limit_bytes: int, declared_bytes: int | None) -> SpoolWriter:
+        """Open a file for a body. what: the body's kind, as `uploads.crawl_log`.
 
         Raises LimitError where the declared length is over the limit, StoreFullError where the
         disk has no room for it.
         """
         if declared_bytes is not None and declared_bytes > limit_bytes:
-            raise too_large(what, with_plurals(f"{declared_bytes} bytes"), limit_bytes)
+            raise LimitError(
+                "uploads.declared_too_large",
+                what=what,
+                size_bytes=declared_bytes,
+                limit_bytes=limit_bytes,
+            )
         self.check_room(declared_bytes or 0)
         path = self.temporary(PART)
         with full_disk_said(self.folder):
@@ -105,9 +110,11 @@ class Spool:
         free_bytes = self._free_bytes(self.folder)
         if free_bytes - needed_bytes < self._reserve_bytes:
             raise StoreFullError(
-                f"the disk of {self.folder} has {free_bytes} bytes free, {needed_bytes} are needed "
-                f"and {self._reserve_bytes} stay in reserve (limits.reserve_bytes); nothing was "
-                "kept. The administrator must make room; then send it again"
+                "store.no_room",
+                folder=str(self.folder),
+                free_bytes=free_bytes,
+                needed_bytes=needed_bytes,
+                reserve_bytes=self._reserve_bytes,
             )
 
 
@@ -115,7 +122,7 @@ class SpoolWriter:
     """One body on its way in. Call `finish` or `abort`; used as a context it aborts by itself."""
 
     def __init__(
-        self, spool: Spool, what: str, path: Path, limit_bytes: int, open_file: OpenFile
+        self, spool: Spool, what: Message, path: Path, limit_bytes: int, open_file: OpenFile
     ) -> None:
         self._spool = spool
         self._what = what
@@ -131,9 +138,7 @@ class SpoolWriter:
         """Add bytes; raises LimitError at the limit, StoreFullError when the disk is full."""
         self.size_bytes += len(chunk)
         if self.size_bytes > self._limit_bytes:
-            raise too_large(
-                self._what, with_plurals(f"more than {self._limit_bytes} bytes"), self._limit_bytes
-            )
+            raise LimitError("uploads.too_large", what=self._what, limit_bytes=self._limit_bytes)
         self._unchecked_bytes += len(chunk)
         if self._unchecked_bytes >= ROOM_CHECK_BYTES:
             self._spool.check_room(0)
@@ -172,11 +177,3 @@ class SpoolWriter:
 
 
 ROOM_CHECK_BYTES: Final = 64 * 1024**2
-
-
-def too_large(what: str, size: str, limit_bytes: int) -> LimitError:
-    """Return the error for a body over its limit."""
-    return LimitError(
-        f"{what} of {size}: the limit is {limit_bytes} bytes; send it in smaller parts, or ask "
-        "the administrator to raise the limit"
-    )

@@ -98,9 +98,10 @@ class UploadParts:
         free_bytes = self._free_bytes(self._uploads)
         if free_bytes - needed_bytes < self._reserve_bytes:
             raise StoreFullError(
-                f"the disk of the centre has {free_bytes} bytes free, {needed_bytes} more are "
-                f"needed and {self._reserve_bytes} stay in reserve (collection.reserve_bytes); "
-                "what has arrived is kept. The administrator must make room; then go on"
+                "store.no_room_for_segments",
+                free_bytes=free_bytes,
+                needed_bytes=needed_bytes,
+                reserve_bytes=self._reserve_bytes,
             )
 
     def begin(self, key: str) -> None:
@@ -117,7 +118,7 @@ class UploadParts:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             os.close(handle)
-            raise PartBusyError("another request writes this upload now; try again") from error
+            raise PartBusyError("uploads.part_busy") from error
         return UploadPart(path, handle)
 
     def finish(self, key: str) -> Path:

@@ -16,7 +16,7 @@ DAY_MS = 24 * HOUR_MS
 @pytest.mark.parametrize(
     ("ahead_ms", "state", "said"),
     [
-        (-60 * DAY_MS, "quarantined", "not this agent's then"),
+        (-60 * DAY_MS, "quarantined", "did not own then"),
         (-3 * DAY_MS, "accepted", ""),
         (-5 * HOUR_MS, "accepted", ""),
         (5 * HOUR_MS, "accepted", ""),

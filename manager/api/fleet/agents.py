@@ -25,8 +25,8 @@ from manager.operations.logs.capture_checks import CaptureCheck
 from manager.operations.measurement.claim_review import believe_agent
 from manager.operations.measurement.claims import Evidence, Fault, doubts_of
 from manager.operations.measurement.refetch_results import Refetches, refetches_of
-from manager.operations.segments.sending_limits import limits_for_agent, spoken_limits
 from shared.messages import Message
+from manager.operations.segments.sending_limits import limits_for_agent, limits_message
 from shared.wire.positions import read_position
 from shared.wire.sync import SendingLimits
 
@@ -307,6 +307,6 @@ def _answer(view: AgentView) -> AgentAnswer:
             "update_result": row.update_result or "",
             "renamed_settings": renamed_settings_of(row),
             "sending": limits_for_agent(row),
-            "sending_said": spoken_limits(limits_for_agent(row)),
+            "sending_said": limits_message(limits_for_agent(row)),
         }
     )

@@ -28,7 +28,7 @@ async def import_(
     All lines are taken, or nothing changes and the answer (400) names those that cannot be, by
     agent and number, counted from the line of the agent.
     """
-    async with text_body(request, door, "list") as lines:
+    async with text_body(request, door) as lines:
         return await asyncio.to_thread(
             import_lists,
             door.db,

@@ -116,7 +116,7 @@ async def import_hosts(request: Request, door: Door, actor: Operator) -> Importe
     `http://` is put before lines without a scheme; empty lines and comments are skipped; lines
     that name no host are refused by their number, and keep no other out.
     """
-    async with text_body(request, door, "list of hosts") as lines:
+    async with text_body(request, door) as lines:
         return await asyncio.to_thread(
             hosts.import_hosts, door.db, lines(), actor, door.now_ms(), door.policy
         )
@@ -131,7 +131,7 @@ async def all_resolutions(door: Door, _: Viewer) -> Resolutions:
 @router.post("/resolutions", openapi_extra=TEXT_BODY)
 async def resolutions_of_list(request: Request, door: Door, _: Viewer) -> Resolutions:
     """Count the same of the hosts of a list, in the format of an import."""
-    async with text_body(request, door, "list of hosts") as lines:
+    async with text_body(request, door) as lines:
         return await asyncio.to_thread(name_lookups.resolutions_of_list, door.db, lines())
 
 

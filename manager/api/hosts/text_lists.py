@@ -16,7 +16,7 @@ from fastapi import Request
 
 from manager.api.access import AdminDoor
 from manager.intake.body_decoding import DecodingLimits
-from manager.intake.body_receiver import ReceiveLimits, receive
+from manager.intake.body_receiver import UPLOADED_LIST, ReceiveLimits, receive
 from manager.intake.client_disconnect import gone_client, while_connected
 from manager.intake.logs.log_job import RefusedBody
 from manager.intake.messages.list_check import ListJob, check_list, plain_chunks
@@ -44,18 +44,18 @@ Lines = Callable[[], Iterator[tuple[int, str]]]
 
 
 @asynccontextmanager
-async def text_body(request: Request, door: AdminDoor, what: str) -> AsyncIterator[Lines]:
+async def text_body(request: Request, door: AdminDoor) -> AsyncIterator[Lines]:
     """Take the body of a request; it is removed at the end of the `with` block.
 
     A worker process looks through it first; where the client goes away, the reading ends.
-    what: for messages, as `list of hosts`. Raises LimitError, FormatError, SlowSenderError.
+    Raises LimitError, FormatError, SlowSenderError.
     """
     limits = door.settings.limits
     declared = request.headers.get("content-length", "")
     body = await receive(
         request.stream(),
         door.spool,
-        what,
+        UPLOADED_LIST,
         limit_bytes=limits.hosts_bytes,
         declared_bytes=int(declared) if declared.isdigit() else None,
         patience=ReceiveLimits(limits.upload_idle_s, limits.upload_least_bytes_per_s),

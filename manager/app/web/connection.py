@@ -27,7 +27,7 @@ from manager.app.log_setup import REQUEST_ID
 from manager.app.web.request_heads import check_parameters, plain_cookies
 from manager.app.web.statuses import refuse
 from manager.intake.body_errors import body_too_large
-from manager.intake.body_receiver import SlowSenderError, check_rate
+from manager.intake.body_receiver import REQUEST_BODY, SlowSenderError, check_rate
 from manager.operations.people.login_failures import source_of
 from manager.operations.request_senders import work_for
 from manager.operations.transport import (
@@ -201,7 +201,7 @@ class _Body:
         if limit_bytes is not None:
             if not self.complete:
                 elapsed_s = time.monotonic() - self._begun_s
-                check_rate("request body", self._received_bytes, elapsed_s, self._least_bytes_per_s)
+                check_rate(REQUEST_BODY, self._received_bytes, elapsed_s, self._least_bytes_per_s)
             if self._received_bytes > limit_bytes:
                 raise body_too_large(limit_bytes)
             if self._may_be_json:

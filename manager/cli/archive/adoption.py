@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 from typing import Any, Final
 
 import click
@@ -62,6 +61,8 @@ def adopt(
 
 
 def _adopted_here(place: Place, asked: dict[str, Any]) -> dict[str, Any]:
+    from pydantic import TypeAdapter  # noqa: PLC0415
+
     from manager.app.maintenance.adoption import adopt_files  # noqa: PLC0415 - only this needs the database
     from manager.clock import wall_clock_ms  # noqa: PLC0415
     from manager.operations.actor import Actor  # noqa: PLC0415
@@ -69,11 +70,11 @@ def _adopted_here(place: Place, asked: dict[str, Any]) -> dict[str, Any]:
     settings = settings_of(place.data, place.config)
     actor = Actor("local", "local")
     try:
-        return asdict(
-            adopt_files(settings, actor, wall_clock_ms, **asked, progress=_ProgressLine().show)
-        )
+        done = adopt_files(settings, actor, wall_clock_ms, **asked, progress=_ProgressLine().show)
     except PrsmError as error:
         raise RefusedError.of(error) from error
+    adopted: dict[str, Any] = TypeAdapter(type(done)).dump_python(done, mode="json")
+    return adopted
 
 
 class _ProgressLine:

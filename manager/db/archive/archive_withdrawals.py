@@ -10,6 +10,7 @@ from manager.db.segments import segments as archive
 from manager.db.segments.segments import SegmentRow
 from manager.db.tables import archive_changes, hosts, segment_hosts, segments
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "ChangeRow",
@@ -62,7 +63,7 @@ def withdraw(tx: Transaction, host_id: int, now_ms: int) -> tuple[int, int]:
     jobs = selection_jobs.jobs_with_host(tx, host_id)
     for number in jobs:
         selection_jobs.change_job(
-            tx, number, state="gone", problem="a host of it was withdrawn; submit it again"
+            tx, number, state="gone", problem=Message("archive.host_withdrawn")
         )
     return len(rows), len(jobs)
 

@@ -9,7 +9,9 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks, values_of
 from manager.db.tables import client_tokens, clients, downloads
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["DownloadRow", "Taken", "add_taken", "downloads_before", "forget_downloads"]
 
@@ -25,7 +27,7 @@ class Taken:
     token_id: int
     name: str
     state: str
-    problem: str
+    problem: Message | None
     size_bytes: int
     sent_bytes: int
     requests: int
@@ -34,6 +36,7 @@ class Taken:
     afresh: bool
 
 
+@message_fields
 @frozen
 class DownloadRow:
     """A download, as it is kept, and whose."""
@@ -43,7 +46,7 @@ class DownloadRow:
     token_id: int
     name: str
     state: str
-    problem: str
+    problem: Message | None
     size_bytes: int
     sent_bytes: int
     requests: int

@@ -9,7 +9,9 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import archive_jobs, clients, hosts, job_hosts
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "JobRow",
@@ -32,6 +34,7 @@ __all__ = [
 ]
 
 
+@message_fields
 @frozen
 class JobRow:
     """A job, as it is kept. done, total: captures; total is an upper bound."""
@@ -46,7 +49,7 @@ class JobRow:
     finished_ms: int | None
     done: int
     total: int
-    problem: str
+    problem: Message | None
     name: str
     size_bytes: int
     md5: str
@@ -156,7 +159,7 @@ def queue_again(tx: Transaction) -> int:
     return tx.changed(archive_jobs.update().where(running).values(state="queued", done=0))
 
 
-def lose_results(tx: Transaction, why: str) -> None:
+def lose_results(tx: Transaction, why: Message) -> None:
     """Note that no result is there any more."""
     complete = archive_jobs.update().where(archive_jobs.c.state == "complete")
     tx.execute(complete.values(state="gone", problem=why))

@@ -9,7 +9,9 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import agents, collection_orders
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "ListedOrder",
@@ -23,6 +25,7 @@ __all__ = [
 ]
 
 
+@message_fields
 @frozen
 class OrderRow:
     """A collection order to an agent, and its outcome."""
@@ -43,7 +46,7 @@ class OrderRow:
     sent_bytes: int
     reported_ms: int | None
     ended_ms: int | None
-    result: str
+    result: Message | None
 
 
 @frozen

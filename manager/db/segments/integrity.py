@@ -10,7 +10,9 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, chunks
 from manager.db.segments.segments import ArrivalRow, SegmentRow
 from manager.db.tables import arrivals, file_problems, scrubs, segments
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "ProblemRow",
@@ -48,6 +50,7 @@ class ScrubRow:
     problems: int
 
 
+@message_fields
 @frozen
 class ProblemRow:
     """A kept file that is missing or damaged, as `tables.integrity` describes it."""
@@ -57,7 +60,7 @@ class ProblemRow:
     place: str
     subject: str
     problem: str
-    detail: str
+    detail: Message | None
     segment_id: int | None
     found_ms: int
     seen_ms: int

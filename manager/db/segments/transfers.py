@@ -8,7 +8,9 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import agents, transfers
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "OPEN",
@@ -59,9 +61,10 @@ class TransferRow:
     changed_ms: int
     received_ms: int | None
     ended_ms: int | None
-    result: str
+    result: Message | None
 
 
+@message_fields
 @frozen
 class ListedTransfer:
     """A transfer as people look at it."""
@@ -83,7 +86,7 @@ class ListedTransfer:
     changed_ms: int
     received_ms: int | None
     ended_ms: int | None
-    result: str
+    result: Message | None
 
 
 def add(tx: Transaction, **values: Any) -> TransferRow:
@@ -194,7 +197,7 @@ def update(tx: Transaction, number: int, **values: Any) -> None:
     tx.execute(transfers.update().where(transfers.c.id == number).values(**values))
 
 
-def expire_receiving(tx: Transaction, now_ms: int, why: str) -> None:
+def expire_receiving(tx: Transaction, now_ms: int, why: Message) -> None:
     """End all uploads of which a part has come: it is lost."""
     values = {"state": "expired", "source": "", "ended_ms": now_ms, "changed_ms": now_ms}
     receiving = transfers.update().where(transfers.c.state == "receiving")

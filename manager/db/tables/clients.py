@@ -6,7 +6,16 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
 
 __all__ = ["archive_jobs", "client_tokens", "client_usage", "clients", "downloads", "job_hosts"]
 
@@ -57,7 +66,7 @@ downloads: Final = sa.Table(
     sa.Column("token_id", Whole, sa.ForeignKey("client_tokens.id"), nullable=False),
     text("name"),
     text("state"),
-    text("problem"),  # why it was cut
+    message("problem"),  # why it was cut
     count("size_bytes"),  # 0: not known before its end
     count("sent_bytes"),
     count("requests"),
@@ -82,7 +91,7 @@ archive_jobs: Final = sa.Table(
     moment("finished_ms"),
     count("done"),  # captures
     count("total"),
-    text("problem"),
+    message("problem"),
     text("name"),
     count("size_bytes"),
     text("md5"),

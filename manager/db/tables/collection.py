@@ -44,7 +44,7 @@ transfers: Final = sa.Table(
     moment("changed_ms", required=True),
     moment("received_ms"),
     moment("ended_ms"),
-    text("result"),
+    message("result"),
     one_of("way", "push", "pull"),
     one_of(
         "state",
@@ -95,7 +95,7 @@ collection_orders: Final = sa.Table(
     count("sent_bytes"),
     moment("reported_ms"),
     moment("ended_ms"),
-    text("result"),
+    message("result"),
     one_of("condition", "full", "difference", "since", "period"),
     one_of("way", "push", "pull"),
     one_of("state", "open", "done", "failed", "cancelled"),

@@ -6,7 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, text
+from manager.db.tables.columns import Whole, count, identity, message, metadata, moment, text
 
 __all__ = ["file_problems", "scrubs"]
 
@@ -35,13 +35,13 @@ file_problems: Final = sa.Table(
     text("place"),  # its path below the kept files, or its key in the object store
     text("subject"),  # the name by which people know it
     text("problem"),
-    text("detail"),
+    message("detail"),
     sa.Column("segment_id", Whole, sa.ForeignKey("segments.id")),
     moment("found_ms", required=True),
     moment("seen_ms", required=True),
     sa.Column("order_id", Whole),  # by which its agent was asked for it
     moment("asked_ms"),
-    text("answer"),  # why the agent cannot be asked, or what came of it
+    text("answer"),  # a word: why the agent cannot be asked, or what came of it
     moment("ended_ms"),
     sa.UniqueConstraint("kind", "place"),
     sa.Index(None, "ended_ms"),

@@ -19,7 +19,7 @@ from typing import Final
 from manager.assignment.holdings import SLACK_MS, Held
 from manager.db import Database
 from manager.errors import BusyError, ConflictError, ForbiddenError
-from manager.intake.body_receiver import ReceiveLimits, receive
+from manager.intake.body_receiver import CRAWL_LOG, ReceiveLimits, receive
 from manager.intake.logs.log_job import RefusedBody
 from manager.intake.logs.log_parser import (
     LogJob,
@@ -60,7 +60,6 @@ from shared.frozen import frozen
 
 __all__ = ["LogIntake", "Receipt"]
 
-WHAT: Final = "crawl log"
 HISTORY_MS: Final = 32 * 86_400_000
 """A log that does not say when it began is judged by what was held in the last month."""
 
@@ -115,7 +114,7 @@ class LogIntake:
         return await receive(
             chunks,
             self._spool,
-            WHAT,
+            CRAWL_LOG,
             limit_bytes=limits.log_bytes,
             declared_bytes=declared_bytes,
             patience=ReceiveLimits(limits.upload_idle_s, limits.upload_least_bytes_per_s),
@@ -145,8 +144,8 @@ class LogIntake:
                 self._rejected.keep,
                 body,
                 agent.id,
-                WHAT,
-                str(error),
+                CRAWL_LOG,
+                error.message,
                 self._now_ms(),
                 error=error,
             )
@@ -157,9 +156,7 @@ class LogIntake:
     async def _take_body(self, agent: AgentIdentity, body: Spooled) -> Receipt:
         named = await asyncio.to_thread(read_name, body.path)
         if named.agent != agent.name:
-            raise ForbiddenError(
-                f"this log is of {named.agent}, and the key shown is that of {agent.name}"
-            )
+            raise ForbiddenError("uploads.log_of_other_agent", owner=named.agent, agent=agent.name)
         check_closed(named, self._now_ms())
         name = f"{named.agent}.{named.minute}"
         await asyncio.to_thread(

@@ -14,6 +14,7 @@ from manager.store import LineBounds, LogDirectory, LogSum
 from manager.store.logs.log_files import NO_BOUNDS
 from shared.errors import FormatError, LimitError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["FinishedLine", "LogJob", "ParsedLog", "Refetched", "RefusedBody"]
 
@@ -61,14 +62,14 @@ class LogJob:
 class RefusedBody:
     """Refusal of a whole body."""
 
-    message: str
+    message: Message
     too_large: bool
     error: FormatError | LimitError = field(compare=False)
 
     @classmethod
     def of(cls, error: FormatError | LimitError) -> RefusedBody:
         """Return the refusal that an error is."""
-        return cls(str(error), isinstance(error, LimitError), error)
+        return cls(error.message, isinstance(error, LimitError), error)
 
 
 @frozen

@@ -47,7 +47,7 @@ def read_name(body: Path) -> LogName:
     with body.open("rb") as file:
         first = file.readline(NAME_LINE_LIMIT_BYTES)
     if not first.endswith(b"\n"):
-        raise LineError(1, "must be AGENT.yyyymmddHHMM and LF, then gzip of the log lines")
+        raise LineError(1, "uploads.log_name_line")
     return decode_name(first[:-1])
 
 

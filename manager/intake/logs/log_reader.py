@@ -161,7 +161,9 @@ class LogReader:
         try:
             page = canonical(url)
         except UrlError as error:
-            raise LineError(number, f"#{FINISHED} {error}", Fault(error.code)) from error
+            raise LineError(
+                number, "uploads.finished_url", Fault(error.code), problem=error.message
+            ) from error
         section = self._section
         host, path = host_of(page), page[page.index("/", 8) :]
         held = self._holdings.of_page(host, path, section.since_ms, section.until_ms)
@@ -313,20 +315,25 @@ class LogReader:
     def _check_numbers(self, number: int, line: LogLine) -> None:
         greatest = max(line.request_bytes, line.response_bytes, line.elapsed_ms)
         if greatest > NUMBER_LIMIT:
-            problem = f"{greatest}: bytes and ms of a line must be <= {NUMBER_LIMIT}"
-            raise LineError(number, problem, Fault.LARGE_NUMBER)
+            raise LineError(
+                number,
+                "uploads.number_too_large",
+                Fault.LARGE_NUMBER,
+                value=greatest,
+                limit=NUMBER_LIMIT,
+            )
         self._total += greatest
         if self._total > SUM_LIMIT:
             raise _sums_too_large(number)
 
 
 def _sums_too_large(number: int) -> LineError:
-    return LineError(number, f"the sums of the log are over {SUM_LIMIT}", Fault.LARGE_NUMBER)
+    return LineError(number, "uploads.sums_too_large", Fault.LARGE_NUMBER, limit=SUM_LIMIT)
 
 
 def line_error(number: int, error: UrlError) -> LineError:
     """Return the fault of a URL as that of its line."""
-    return LineError(number, str(error), Fault(error.code))
+    return LineError(number, error.message, Fault(error.code))
 
 
 def _repeated(

@@ -8,11 +8,11 @@ be counted for another round or time than their sender means. Comments of other 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Final
 
 from manager.intake.logs.log_sections import NAMES, number_of
 from shared.errors import Fault, LineError
+from shared.messages import Message
 from shared.wire.crawl_log import LogName
 
 __all__ = ["AHEAD_MOST_MS", "EARLIEST_MS", "SectionCheck", "check_closed"]
@@ -32,7 +32,8 @@ SHOWN: Final = 40
 
 def check_closed(name: LogName, now_ms: int) -> None:
     """Raise LineError where a log cannot have been closed in the minute that names it."""
-    _check_moment(1, "log time ", name.minute, name.closed_ms, now_ms, NAME_AHEAD_MOST_MS)
+    written = Message("uploads.log_time", minute=name.minute)
+    _check_moment(1, written, name.closed_ms, now_ms, NAME_AHEAD_MOST_MS)
 
 
 class SectionCheck:
@@ -54,20 +55,23 @@ class SectionCheck:
         if number is None:
             raise LineError(
                 line,
-                f"#{name}={value[:SHOWN]!a}: must be a whole number of at most 15 digits, "
-                f"as in #{name}=1",
+                "uploads.comment_number",
                 Fault.MALFORMED_LINE,
+                name=name,
+                value=value[:SHOWN],
             )
         if name in (SINCE, UNTIL):
-            _check_moment(line, f"#{name}=", value, number, self._now_ms, AHEAD_MOST_MS)
+            written = Message("uploads.comment", name=name, value=value)
+            _check_moment(line, written, number, self._now_ms, AHEAD_MOST_MS)
             self._said[name] = line, number
             self._fresh.add(name)
         elif name == ROUND and self._last_round is not None and number > self._last_round:
             raise LineError(
                 line,
-                f"#{ROUND}={number}: there is no such round, the newest is {self._last_round}; "
-                "write the one that the list says",
+                "uploads.unknown_round",
                 Fault.UNKNOWN_ROUND,
+                round=number,
+                newest=self._last_round,
             )
 
     def check_end(self) -> None:
@@ -84,26 +88,26 @@ class SectionCheck:
             return
         (since_line, since_ms), (until_line, until_ms) = self._said[SINCE], self._said[UNTIL]
         if until_ms < since_ms:
-            problem = (
-                f"#{UNTIL}={until_ms} is before #{SINCE}={since_ms} of line {since_line}"
-                if since_line < until_line
-                else f"#{SINCE}={since_ms} is after #{UNTIL}={until_ms} of line {until_line}"
+            is_until = since_line < until_line
+            raise LineError(
+                max(since_line, until_line),
+                "uploads.until_before_since" if is_until else "uploads.since_after_until",
+                Fault.TIMES_REVERSED,
+                since=since_ms,
+                until=until_ms,
+                line=min(since_line, until_line),
             )
-            raise LineError(max(since_line, until_line), problem, Fault.TIMES_REVERSED)
 
 
-def _check_moment(
-    line: int, what: str, written: str, at_ms: int, now_ms: int, ahead_most_ms: int
-) -> None:
+def _check_moment(line: int, written: Message, at_ms: int, now_ms: int, ahead_most_ms: int) -> None:
     if at_ms < EARLIEST_MS:
-        raise LineError(
-            line, f"{what}{written}: is before 2000; set the clock of the machine", Fault.TIME
-        )
+        raise LineError(line, "uploads.time_before_2000", Fault.TIME, written=written)
     if at_ms > now_ms + ahead_most_ms:
-        now = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%MZ")
         raise LineError(
             line,
-            f"{what}{written}: is more than {ahead_most_ms // AHEAD_MOST_MS} d ahead of the "
-            f"manager's clock, which says {now}; set the clock of the machine",
+            "uploads.time_ahead",
             Fault.TIME_AHEAD,
+            written=written,
+            most_ms=ahead_most_ms,
+            now_ms=now_ms,
         )

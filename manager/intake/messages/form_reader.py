@@ -37,5 +37,5 @@ def form_fields(body: bytes) -> dict[str, str]:
             body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FIELDS_MOST
         )
     except ValueError as error:
-        raise FormatError(f"a form of more than {FIELDS_MOST:,} fields: send less") from error
+        raise FormatError("uploads.too_many_fields", limit=FIELDS_MOST) from error
     return {name: value.replace("\r\n", "\n") for name, value in fields}

@@ -89,7 +89,7 @@ def _refuse_endless(raw: bytes) -> None:
     """Raise FormatError for NaN and Infinity, which JSON has not and its readers take."""
 
     def refuse(word: str) -> None:
-        raise FormatError(f"body: {word} is no number of JSON (RFC 8259, 6)", Fault.INVALID_VALUE)
+        raise FormatError("uploads.not_a_json_number", Fault.INVALID_VALUE, value=word)
 
     if b"NaN" in raw or b"Infinity" in raw:
         try:

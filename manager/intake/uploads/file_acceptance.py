@@ -21,6 +21,7 @@ from manager.operations.segments.upload_ends import put_off, received_uploads, s
 from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadParts
 from shared.errors import PrsmError
+from shared.messages import Message
 from shared.week_log import TransferLine, WeekLog
 from shared.wire.uploads import UploadState
 
@@ -86,27 +87,26 @@ class Acceptance:
         try:
             state, said = self._judged(row)
         except BusyError as error:
-            self._put_off(row, str(error))
+            self._put_off(row, error.message)
         except PrsmError as error:
-            self._settle(row, "refused", str(error))
+            self._settle(row, "refused", error.message)
             self._parts.remove(row.key)
         except Exception as error:  # noqa: BLE001 - one file's defect must not keep the others
             # A defect at one file must not keep the others, nor this one, waiting for ever.
             _log.exception("accepting %s of agent %d failed", row.filename, row.agent_id)
-            self._put_off(
-                row, f"the centre failed at it ({type(error).__name__}); its log has more"
-            )
+            why = Message("segments.manager_failed", error=type(error).__name__)
+            self._put_off(row, why)
         else:
             self._settle(row, state, said)
             if state == "refused":
                 self._parts.remove(row.key)
 
-    def _judged(self, row: TransferRow) -> tuple[UploadState, str]:
+    def _judged(self, row: TransferRow) -> tuple[UploadState, Message]:
         agent = identity_by_id(self._db, row.agent_id)
         path = self._parts.arrived(row.key)
         if not path.exists() and self._segments.known(agent, row.sha256) is None:
             self._parts.begin(row.key)
-            return "receiving", "its file was lost at the centre; it is to be sent again"
+            return "receiving", Message("segments.file_lost")
         arrived = Arrived(path, row.filename, row.sha256, row.size_bytes)
         outcome = self._segments.accept(agent, arrived)
         match outcome:
@@ -118,11 +118,11 @@ class Acceptance:
             raise BusyError(outcome.said)
         return "refused", outcome.said
 
-    def _put_off(self, row: TransferRow, why: str) -> None:
+    def _put_off(self, row: TransferRow, why: Message) -> None:
         delay_ms = LATER_MS * min(60, 2 ** min(row.tries, 6))
         put_off(self._db, row, why, self._now_ms() + delay_ms)
 
-    def _settle(self, row: TransferRow, state: UploadState, said: str) -> None:
+    def _settle(self, row: TransferRow, state: UploadState, said: Message) -> None:
         now_ms = self._now_ms()
         settle(self._db, row, state, said, now_ms)
         if state == "receiving":

@@ -27,6 +27,7 @@ from manager.operations.segments.upload_bytes import note_bytes
 from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadPart, UploadParts
 from shared.errors import PrsmError
+from shared.messages import Message
 from shared.naming import AddressRules
 
 __all__ = ["SegmentPull"]
@@ -68,9 +69,9 @@ class SegmentPull:
             try:
                 self._fetch(row)
             except (PrsmError, OSError, http.client.HTTPException) as error:
-                said = str(error) or type(error).__name__
-                _log.info("fetching %s of agent %d: %s", row.filename, row.agent_id, said)
-                pull_failed(self._db, row, said[:500], self._now_ms())
+                why = _reason(error)
+                _log.info("fetching %s of agent %d: %s", row.filename, row.agent_id, why)
+                pull_failed(self._db, row, why, self._now_ms())
         return len(rows)
 
     def _fetch(self, row: TransferRow) -> None:
@@ -86,7 +87,7 @@ class SegmentPull:
                 if answer.status != 206:
                     with suppress(OSError):
                         said = answer.read(300).decode("utf-8", "replace").strip()
-                        raise PullError(f"the agent answered {answer.status}: {said}")
+                        raise PullError("segments.pull_refused", status=answer.status, answer=said)
                 _check_range(answer, start, row.size_bytes)
                 row = self._taken(row, part, answer, start)
             finally:
@@ -103,7 +104,7 @@ class SegmentPull:
                 # What is there: a line that breaks must not take a megabyte with it.
                 data = answer.read1(min(READ_BYTES, row.size_bytes - at))
                 if not data:
-                    raise PullError(f"the agent's answer ended at {at} of {row.size_bytes}")
+                    raise PullError("segments.pull_ended", at=at, size=row.size_bytes)
                 part.write(at, data)
                 at += len(data)
                 if at - noted >= NOTED_BYTES:
@@ -136,28 +137,34 @@ class SegmentPull:
         if shown != fingerprint:
             secured.close()
             raise PullError(
-                f"{host}:{port} shows a certificate with the SHA-256 {shown}, and the agent said "
-                f"{fingerprint}: somebody else answers, or `prs serve` made a new one"
+                "segments.pull_certificate",
+                place=f"{host}:{port}",
+                shown=shown,
+                expected=fingerprint,
             )
         connection = http.client.HTTPSConnection(host, port, timeout=self._idle_s)
         connection.sock = secured
         return connection
 
     def _address(self, host: str, port: int) -> str:
-        refused = f"{host}: its name leads nowhere"
+        refused = PullError("segments.pull_no_address", host=host)
         for _, _, _, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
             address = str(place[0])
             why = self._rules.refusal(address)
             if why is None:
                 return address
-            refused = f"{host}: {why} (naming.allowed_networks)"
-        raise PullError(refused)
+            refused = PullError("segments.pull_address", host=host, why=why)
+        raise refused
+
+
+def _reason(error: PrsmError | OSError | http.client.HTTPException) -> Message:
+    """Return why a fetch failed: in our words, or the system's."""
+    if isinstance(error, PrsmError):
+        return error.message
+    return Message.of_text((str(error) or type(error).__name__)[:500])
 
 
 def _check_range(answer: http.client.HTTPResponse, start: int, size_bytes: int) -> None:
     told = answer.headers.get("Content-Range", "")
     if told != f"bytes {start}-{size_bytes - 1}/{size_bytes}":
-        raise PullError(
-            f"the agent sends {told[:60]!r}, and bytes {start} to the end of {size_bytes} were "
-            "asked for"
-        )
+        raise PullError("segments.pull_range", range=told[:60], start=start, size_bytes=size_bytes)

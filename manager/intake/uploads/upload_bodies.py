@@ -77,9 +77,11 @@ class UploadBodies:
             raise
         if digest is not None and expected is not None and digest.digest() != expected[1]:
             raise ChecksumError(
-                f"Upload-Checksum: {taken.end - at} bytes at {at} have another {expected[0]}; they "
-                "were thrown away, send them again",
+                "uploads.checksum_differs",
                 at,
+                size=taken.end - at,
+                at=at,
+                algorithm=expected[0],
             )
         return await asyncio.to_thread(self._keep, row, part, at, taken.end, False)
 
@@ -109,17 +111,17 @@ class UploadBodies:
             while (chunk := await self._next(source, leaving)) is not None:
                 gathered += chunk
                 if taken.end + len(gathered) > row.size_bytes:
-                    raise LimitError(
-                        f"the body goes beyond the end of the file, {row.size_bytes} bytes"
-                    )
+                    raise LimitError("uploads.beyond_end", size_bytes=row.size_bytes)
                 if len(gathered) >= GATHERED_BYTES:
                     await asyncio.to_thread(write)
                 came, elapsed_s = taken.end + len(gathered) - start, self._clock() - begun
                 least = self._patience.least_bytes_per_s
                 if elapsed_s > RATE_GRACE_S and came < elapsed_s * least:
                     raise SlowSenderError(
-                        f"{came} bytes in {elapsed_s:.0f} s is under {least} bytes/s "
-                        "(limits.upload_least_bytes_per_s); go on over a better line"
+                        "uploads.part_too_slow",
+                        received_bytes=came,
+                        elapsed_s=elapsed_s,
+                        least_bytes_per_s=least,
                     )
         finally:
             leaving.cancel()
@@ -144,11 +146,8 @@ class UploadBodies:
                 coming.cancel()
                 await asyncio.gather(coming, return_exceptions=True)
         if leaving.done():
-            raise TakenOverError("a newer request took this upload over; ask where to go on")
-        raise SlowSenderError(
-            f"nothing came for {self._patience.idle_s:g} s (limits.upload_idle_s); ask where to "
-            "go on"
-        )
+            raise TakenOverError("uploads.taken_over")
+        raise SlowSenderError("uploads.part_idle", idle_s=self._patience.idle_s)
 
     def _keep(
         self, row: TransferRow, part: UploadPart, start: int, end: int, broke: bool

@@ -43,9 +43,7 @@ class UploadTurns:
                 async with asyncio.timeout(LEAVE_S):
                     await holder.gone.wait()
             except TimeoutError as error:
-                raise PartBusyError(
-                    "an older request still writes this upload; try again in a while"
-                ) from error
+                raise PartBusyError("uploads.older_request") from error
         mine = self._holders[key] = _Holder()
         try:
             yield mine.leave

@@ -9,6 +9,7 @@ from manager.intake.uploads.upload_errors import ChecksumError
 from manager.operations.segments.upload_bytes import note_arrived, note_whole
 from manager.operations.segments.uploads import TransferRow, offset
 from manager.store import UploadPart, UploadParts
+from shared.messages import Message
 
 __all__ = ["judge_part"]
 
@@ -27,10 +28,15 @@ def judge_part(
         parts.finish(row.key)
         return note_arrived(db, row, now_ms())
     at = offset(judged)
-    remedy = f"send again what is wrong, from {at} on"
+    remedy: Message | None = Message("uploads.send_again_from", at=at)
     if judged.state == "refused":
         parts.remove(row.key)
         remedy = judged.result
     raise ChecksumError(
-        f"{row.filename}: its SHA-256 is {found.sha256}, not {row.sha256}; {remedy}", at
+        "uploads.file_differs",
+        at,
+        filename=row.filename,
+        found=found.sha256,
+        expected=row.sha256,
+        remedy=remedy,
     )

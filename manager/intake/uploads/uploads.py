@@ -141,16 +141,17 @@ class UploadDesk:
                 at = uploads.offset(row)
                 if offset != at or (row.state != "receiving" and declared_bytes != 0):
                     raise OffsetError(
-                        f"Upload-Offset {offset}: this upload goes on at {at} of {row.size_bytes}",
-                        at,
+                        "uploads.wrong_offset", at, given=offset, at=at, size_bytes=row.size_bytes
                     )
                 if row.state != "receiving":
                     return row
                 room = read_gaps(row.gaps)[-1][1] - at if row.gaps != "[]" else 0
                 if declared_bytes is not None and declared_bytes > row.size_bytes - at:
                     raise LimitError(
-                        f"a body of {declared_bytes} bytes at {at}: the file ends at "
-                        f"{row.size_bytes}"
+                        "uploads.body_beyond_end",
+                        body_bytes=declared_bytes,
+                        at=at,
+                        size_bytes=row.size_bytes,
                     )
                 await asyncio.to_thread(self._parts.check_room, min(declared_bytes or 0, room))
                 part = await asyncio.to_thread(self._parts.open, key)
@@ -167,11 +168,7 @@ class UploadDesk:
     @contextmanager
     def _place(self, sender: int) -> Iterator[None]:
         if self._under_way >= self._settings.chunks_at_once:
-            raise BusyError(
-                f"{self._under_way} requests bring parts of uploads, which is the limit "
-                "(collection.chunks_at_once); go on in a while",
-                retry_after_s=5,
-            )
+            raise BusyError("uploads.too_many_parts", retry_after_s=5, requests=self._under_way)
         most = self._settings.chunks_per_agent
         if self._senders[sender] >= most:
             raise SenderShareError(

@@ -300,11 +300,7 @@ class BodyWorkers:
             return error
         if self._ended:
             return _stop_workers()
-        return BusyError(
-            "the process that was to do this died; nothing was kept. Try again; if it happens each "
-            "time, the administrator should look at the manager's log",
-            retry_after_s=60,
-        )
+        return BusyError("uploads.worker_died", retry_after_s=60)
 
 
 def cpu_exceeded(job: BodyJob) -> BodyLimitError:
@@ -319,4 +315,4 @@ def _fail(task: _Task, error: BaseException) -> None:
 
 
 def _stop_workers() -> BusyError:
-    return BusyError("the manager stops: try again when it is back")
+    return BusyError("uploads.manager_stops")

@@ -21,7 +21,6 @@ from typing import Final, TypeVar
 from manager.errors import BusyError
 from manager.intake.workers.job_transfer import carried
 from manager.intake.workers.worker_process import Limits, limit_cpu, limit_memory, prepare_child
-from shared.plurals import with_plurals
 
 __all__ = ["Limits", "Workers"]
 
@@ -104,7 +103,7 @@ class Workers:
         # Under the lock, so that no other thread retires the pool in between.
         with self._changing:
             if self._ended:
-                raise BusyError("the manager stops: try again when it is back")
+                raise BusyError("uploads.manager_stops")
             if self._jobs >= JOBS_OF_A_CHILD * self._processes:
                 self._retire()
             return self._give(function, job)
@@ -145,17 +144,14 @@ class Workers:
             if self._pool is pool:
                 self._retire()
             if self._ended:
-                return BusyError("the manager stops: try again when it is back")
-        within = ""
-        if self._limits is not None:
-            within = with_plurals(
-                f" (it may take {self._limits.memory_bytes} bytes of memory and"
-                f" {self._limits.cpu_s:g} s of a processor)"
-            )
+                return BusyError("uploads.manager_stops")
+        if self._limits is None:
+            return BusyError("uploads.worker_died", retry_after_s=60)
         return BusyError(
-            f"the process that was to do this died{within}; nothing was kept. Try again; if it "
-            "happens each time, the administrator should look at the manager's log",
+            "uploads.worker_died_in_limits",
             retry_after_s=60,
+            memory_bytes=self._limits.memory_bytes,
+            cpu_s=self._limits.cpu_s,
         )
 
 

@@ -80,10 +80,7 @@ def changes_since(
             after = archive_withdrawals.change_before(tx, since_ms)
             forgotten = oldest is not None and oldest.id > 1 and since_ms <= oldest.at_ms
         if forgotten:
-            raise GoneError(
-                "changes that old are forgotten: ask /api/v1/changes for the present cursor, take "
-                "the full list of /wasapi/v1/webdata, then follow the cursor"
-            )
+            raise GoneError("archive.changes_forgotten")
         found = archive_withdrawals.changes_after(tx, after, limit + 1)
         shown = found[:limit]
         made = [
@@ -102,8 +99,5 @@ def _signed(number: int, key: bytes) -> str:
 def _number(cursor: str, key: bytes) -> int:
     match = _CURSOR.fullmatch(cursor)
     if match is None or not hmac.compare_digest(_signed(int(match[1]), key), cursor):
-        raise FormatError(
-            f"since = {cursor[:60]!a}: must be a `next` that this server gave, or a date; without "
-            "since the answer is the present cursor"
-        )
+        raise FormatError("archive.bad_cursor", value=cursor[:60])
     return int(match[1])

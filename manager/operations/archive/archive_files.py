@@ -53,12 +53,9 @@ def public_file(db: Database, name: str) -> SegmentRow:
     with db.read() as tx:
         row = segments.segment_by_name(tx, name)
     if row is None or row.kind != "public":
-        raise NotFoundError(f"segment {name[:200]!a}: there is none of this name")
+        raise NotFoundError("archive.unknown_segment", segment=name[:200])
     if row.state != "current":
-        raise GoneError(
-            f"segment {name}: was withdrawn. What of it may still be given away comes under "
-            "another name: see /api/v1/changes. Delete what you have of it"
-        )
+        raise GoneError("archive.segment_withdrawn", segment=name)
     return row
 
 

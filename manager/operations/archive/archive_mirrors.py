@@ -20,7 +20,7 @@ def mirrors(making: SelectionSources, share: float, limit: int) -> list[Mirror]:
     Reads all indexes of public segments: minutes in a large archive. Raises FormatError.
     """
     if not 0 < share <= 1:
-        raise FormatError(f"share = {share}: must be above 0 and at most 1; 0.5 is half the pages")
+        raise FormatError("archive.bad_share", value=share)
     db: Database = making.db
     with db.read() as tx:
         _, found = segments.public_segments(tx, FileFilter(), SEGMENTS_AT_MOST)

@@ -62,10 +62,7 @@ def daily_file(folder: Path, day: str) -> bytes:
     """Return the file of a day. Raises NotFoundError."""
     path = folder / f"{day}{ENDING}"
     if not _DAY.fullmatch(day) or not path.is_file():
-        raise NotFoundError(
-            f"day {day[:20]!a}: files of today and the {DAYS} days before are kept; go on with "
-            "/api/v1/changes?since= and a date"
-        )
+        raise NotFoundError("archive.unknown_day", day=day[:20], days=DAYS)
     return path.read_bytes()
 
 

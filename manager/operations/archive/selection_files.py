@@ -72,7 +72,7 @@ def make(
 ) -> Iterator[bytes]:
     """Give the bytes of a selection. form: of FORMS. Raises FormatError before the first byte."""
     if form not in FORMS:
-        raise NotFoundError(f"form {form[:40]!a}: must be one of {', '.join(FORMS)}")
+        raise NotFoundError("archive.unknown_form", value=form[:40], known=tuple(FORMS))
     parts = _zip(making, asked, of_host) if form == "zip" else _warc(making, asked, of_host)
     return gathered(parts)
 
@@ -104,7 +104,7 @@ def _watched(making: SelectionSources, host: HostFiles, pieces: Iterator[bytes])
             with making.db.read() as tx:
                 withdrawn = selection_jobs.excluded_since(tx, host.ids)
             if withdrawn:
-                raise WithdrawnError(f"{host.name} was withdrawn while it was given; ask again")
+                raise WithdrawnError("archive.withdrawn_meanwhile", host=host.name)
 
 
 def _picked(

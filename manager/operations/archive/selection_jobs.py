@@ -15,6 +15,7 @@ from manager.operations.archive.selection_files import SelectionSources
 from manager.operations.people.clients import Client
 from shared.errors import FormatError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "FUNCTIONS",
@@ -52,13 +53,12 @@ def submit_job(
 ) -> JobRow:
     """Queue a selection; its query was checked. Raises FormatError, ConflictError."""
     if function not in FUNCTIONS:
-        raise FormatError(f"function {function[:40]!a}: must be one of {', '.join(FUNCTIONS)}")
+        known = tuple(FUNCTIONS)
+        raise FormatError("archive.unknown_function", value=function[:40], known=known)
     token = secrets.token_urlsafe(18)
     with db.write() as tx:
         if selection_jobs.count_open(tx, client.id) >= OPEN_JOBS:
-            raise ConflictError(
-                f"{OPEN_JOBS} jobs of {client.name} wait already; wait until one is complete"
-            )
+            raise ConflictError("archive.too_many_jobs", jobs=OPEN_JOBS, client=client.name)
         selection_jobs.add_job(tx, token, client.id, function, query, now_ms)
         note(tx, now_ms, actor, "job.submit", token[:8], function=function, query=query[:500])
         row = selection_jobs.job_by_token(tx, token)
@@ -77,7 +77,7 @@ def job_of(db: Database, client: Client, token: str) -> JobRow:
     with db.read() as tx:
         row = selection_jobs.job_by_token(tx, token)
     if row is None or row.client_id != client.id:
-        raise NotFoundError(f"job {token[:60]!a}: there is none of yours by this name")
+        raise NotFoundError("archive.unknown_job_token", token=token[:60])
     return row
 
 
@@ -105,7 +105,7 @@ def list_jobs(
 ) -> list[OwnedJob]:
     """Return the jobs of all clients, or of one, newest first, before a number."""
     if state not in ("", *STATES):
-        raise FormatError(f"state {state[:40]!a}: must be one of {', '.join(STATES)}")
+        raise FormatError("archive.unknown_state", value=state[:40], known=STATES)
     with db.read() as tx:
         return selection_jobs.all_jobs(
             tx, client=client, state=state, before=before, limit=max(1, min(limit, MOST_ROWS))
@@ -120,10 +120,10 @@ def remove_job(db: Database, number: int, actor: Actor, now_ms: int) -> None:
     with db.write() as tx:
         row = selection_jobs.job_by_id(tx, number)
         if row is None:
-            raise NotFoundError(f"job {number}: there is none of this number", see="archive")
+            raise NotFoundError("archive.unknown_job", job=number, see="archive")
         if row.state in ("failed", "gone"):
             return
-        problem = f"removed by {actor.name}"
+        problem = Message("archive.job_removed_by", name=actor.name)
         selection_jobs.change_job(tx, number, state="gone", problem=problem, finished_ms=now_ms)
         note(tx, now_ms, actor, "job.remove", row.token[:8], state=row.state)
 
@@ -131,9 +131,10 @@ def remove_job(db: Database, number: int, actor: Actor, now_ms: int) -> None:
 def result_path(making: SelectionSources, row: JobRow) -> Path:
     """Return the result of a job; raises GoneError, ConflictError where there is none."""
     if row.state == "gone":
-        raise GoneError(f"job {row.token}: its result was removed; submit it again")
+        raise GoneError("archive.result_removed", job=row.token)
     if row.state != "complete":
-        raise ConflictError(f"job {row.token}: is {row.state}, not complete; {row.problem}")
+        code = "archive.job_not_complete" if row.problem is None else "archive.job_failed"
+        raise ConflictError(code, job=row.token, state=row.state, why=row.problem)
     return kept_at(making, row.id)
 
 

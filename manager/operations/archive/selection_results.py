@@ -23,6 +23,7 @@ from manager.operations.archive.selection_files import FORMS, SelectionSources, 
 from manager.operations.archive.selection_jobs import FUNCTIONS, kept_at
 from manager.operations.archive.selections import HostFiles, Selection, total_of
 from manager.store.durable_files import full_disk_said, move, open_new
+from shared.messages import Message
 
 __all__ = ["begin_again", "remove_old_results", "run_next_job"]
 
@@ -64,9 +65,14 @@ def run_next_job(making: SelectionSources, read_query: object) -> bool:
         kept_at(making, row.id).unlink(missing_ok=True)
         with making.db.write() as tx:
             selection_jobs.change_job(
-                tx, row.id, state="failed", problem=str(error)[:500], finished_ms=making.now_ms()
+                tx, row.id, state="failed", problem=_problem(error), finished_ms=making.now_ms()
             )
     return True
+
+
+def _problem(error: PrsmError | OSError) -> Message:
+    """Return why a result could not be made: in our words, or the system's."""
+    return error.message if isinstance(error, PrsmError) else Message.of_text(str(error)[:500])
 
 
 @dataclass

@@ -61,19 +61,17 @@ class HostFiles:
 def checked_selection(host: str, conditions: Conditions) -> Selection:
     """Return a selection; raises FormatError, UrlError for what cannot be asked."""
     if not host and not conditions.url:
-        raise FormatError(
-            "host, url: give at least one; `host=.*` selects every host. host is an RE2 expression "
-            "for all of `www.example.jp:80`"
-        )
+        raise FormatError("archive.no_conditions")
     expression_of(host)
     if conditions.url and conditions.url != canonical(conditions.url):
         raise UrlError(
-            f"url = {conditions.url[:200]!a}: must begin like a canonical URL, as "
-            f"{canonical(conditions.url)[:200]!a}"
+            "archive.not_canonical",
+            url=conditions.url[:200],
+            canonical=canonical(conditions.url)[:200],
         )
     if conditions.since_ms >= conditions.until_ms:
         raise FormatError(
-            f"since = {conditions.since_ms}, until = {conditions.until_ms}: nothing lies between"
+            "archive.empty_period", since=conditions.since_ms, until=conditions.until_ms
         )
     return Selection(host, conditions)
 
@@ -81,9 +79,7 @@ def checked_selection(host: str, conditions: Conditions) -> Selection:
 def expression_of(host: str) -> Any:
     """Return an expression ready to match; raises FormatError where it is none, or too large."""
     if len(host) > MOST_CHARACTERS:
-        raise FormatError(
-            f"host of {len(host)} characters: the limit is {MOST_CHARACTERS}; ask in parts"
-        )
+        raise FormatError("archive.long_host", length=len(host), limit=MOST_CHARACTERS)
     options = re2.Options()
     options.max_mem = MEMORY_BYTES
     options.log_errors = False
@@ -91,10 +87,7 @@ def expression_of(host: str) -> Any:
         return re2.compile(host or ".*", options)
     except re2.error as error:
         said = error.args[0].decode("utf-8", "replace") if error.args else "unknown"
-        raise FormatError(
-            f"host = {host[:100]!a}: {said}; write an RE2 expression for all of "
-            "`www.example.jp:80`, as `.*[.]example[.]jp:80`"
-        ) from error
+        raise FormatError("archive.bad_expression", host=host[:100], why=said) from error
 
 
 def hosts_of(db: Database, layout: Layout, asked: Selection) -> Iterator[HostFiles]:

@@ -180,4 +180,6 @@ def _inconsistency(found: FileFinding) -> Inconsistency:
     problem = _TEXTS.get(found.problem, str(found.problem)).format(kind=found.kind.value)
     if (found.kind, found.problem) == (FileKind.LOG, FileProblem.MISSING):
         problem = NO_ROWS
-    return Inconsistency(problem, found.subject, f"{found.kind}_{found.problem}", found.detail)
+    return Inconsistency(
+        problem, found.subject, f"{found.kind}_{found.problem}", str(found.detail or "")
+    )

@@ -21,6 +21,7 @@ from manager.db.rounds import rounds, tick_clock
 from manager.db.segments import transfers
 from manager.operations.actor import Actor, note
 from manager.operations.policy import Policy
+from shared.messages import Message
 
 __all__ = ["files_in_use", "longest_permit_ms", "make_safe"]
 
@@ -90,8 +91,8 @@ def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, n
     users.end_sessions(tx)
     api_tokens.revoke_all(tx, now_ms)  # one that was revoked since would open again
     join_tokens.expire_all(tx, now_ms)
-    transfers.expire_receiving(tx, now_ms, "the manager was restored from a backup")
-    selection_jobs.lose_results(tx, "the manager was restored from a backup; submit it again")
+    transfers.expire_receiving(tx, now_ms, Message("segments.manager_restored"))
+    selection_jobs.lose_results(tx, Message("archive.manager_restored"))
     note(
         tx,
         now_ms,

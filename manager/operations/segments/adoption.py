@@ -34,6 +34,7 @@ from manager.operations.segments.segment_intake import ExaminationTools
 from manager.operations.segments.strays import sweep_trash
 from manager.store.segments.trash import TrashEntry
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Adopted", "Adoption", "IdOf", "NotEntered", "Progress", "adopt"]
 
@@ -172,11 +173,10 @@ def _chosen_id(db: Database, files: MarkedFiles, id_of: IdOf) -> tuple[str, str]
     if chosen == "files" and len(there) == 1 and there[0]:
         return there[0], "files"
     if id_of == "files":
-        found = ", ".join(one or "an unreadable one" for one in there) or "none"
-        raise ConflictError(
-            f"the files do not bear one id ({found}), so the database cannot take it; adopt them "
-            "with the id of the database"
-        )
+        if not there:
+            raise ConflictError("segments.files_without_id")
+        found = [one or Message("segments.unreadable_id") for one in there]
+        raise ConflictError("segments.files_with_several_ids", ids=found)
     return here, "database"
 
 

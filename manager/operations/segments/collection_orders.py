@@ -19,6 +19,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
 from shared.errors import FormatError, about_field
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
 
 __all__ = [
@@ -56,20 +57,19 @@ class NewCollection:
         """Raise FormatError where it asks for nothing that can be sent."""
         if self.condition not in CONDITIONS:
             raise FormatError(
-                f"condition {self.condition[:40]!r}: must be one of {', '.join(CONDITIONS)}"
+                "segments.unknown_condition", value=self.condition[:40], known=CONDITIONS
             ).about("condition")
         if self.way not in ("push", "pull"):
-            raise FormatError(f"way {self.way[:40]!r}: must be push or pull")
+            raise FormatError("segments.unknown_way", value=self.way[:40])
         wanted = {"since": (True, False), "period": (True, True)}.get(
             self.condition, (False, False)
         )
         if wanted != (self.from_ms is not None, self.until_ms is not None):
-            raise FormatError(
-                f"condition {self.condition}: since needs a first day, period a first and an end, "
-                "full and difference neither"
-            ).about("condition")
+            raise FormatError("segments.condition_days", condition=self.condition).about(
+                "condition"
+            )
         if self.condition == "period" and (self.from_ms or 0) >= (self.until_ms or 0):
-            raise FormatError("a period must begin before it ends").about("end")
+            raise FormatError("segments.empty_period").about("end")
 
 
 @frozen
@@ -93,14 +93,11 @@ def collect_now(
         with about_field("agent"):
             row = agent_named(tx, agent)
         if row.is_plain:
-            raise ConflictError(
-                f"agent {agent} speaks only the five messages, and hears of no order: it sends "
-                "its segments itself, by any tus client (docs/protocol.md)"
-            ).about("agent")
+            raise ConflictError("segments.plain_agent", agent=agent).about("agent")
         if row.retired_ms is not None:
-            raise ConflictError(f"agent {agent} was retired and calls no more").about("agent")
+            raise ConflictError("segments.retired_agent", agent=agent).about("agent")
         if len(collection_orders.open_orders(tx, [row.id])) >= ORDERS_MOST:
-            raise ConflictError(f"agent {agent} has {ORDERS_MOST} open orders: cancel one").about(
+            raise ConflictError("segments.too_many_orders", agent=agent, orders=ORDERS_MOST).about(
                 "agent"
             )
         number = order_in(tx, row.id, None, asked, actor.name, now_ms)
@@ -128,9 +125,9 @@ def collect_all_now(db: Database, asked: NewCollection, actor: Actor, now_ms: in
         able = [one.id for one in agents.named(tx) if not (one.is_plain or one.is_retired)]
         free = [number for number in able if held.get(number, 0) < ORDERS_MOST]
         if not able:
-            raise ConflictError("nobody to ask: no agent is here that hears of orders")
+            raise ConflictError("segments.no_agent_for_orders")
         if not free:
-            raise ConflictError(f"each agent has {ORDERS_MOST} open orders: cancel some")
+            raise ConflictError("segments.too_many_orders_each", orders=ORDERS_MOST)
         for number in free:
             order_in(tx, number, None, asked, actor.name, now_ms)
         done = AskedAll(len(free), len(able) - len(free))
@@ -153,11 +150,12 @@ def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:
     with db.write() as tx:
         row = collection_orders.order_by_id(tx, number)
         if row is None:
-            raise NotFoundError(f"order {number}: there is none", see="collect orders")
+            raise NotFoundError("segments.unknown_order", order=number, see="collect orders")
         if row.state != "open":
-            raise ConflictError(f"order {number}: it is {row.state} already")
+            raise ConflictError("segments.order_ended", order=number, state=row.state)
+        result = Message("segments.cancelled_by", name=actor.name)
         collection_orders.update_order(
-            tx, number, state="cancelled", ended_ms=now_ms, result=f"{actor.name} cancelled it"
+            tx, number, state="cancelled", ended_ms=now_ms, result=result
         )
         note(tx, now_ms, actor, "collection.cancel", str(number))
 
@@ -198,7 +196,7 @@ def report_order(
     with db.write() as tx:
         row = collection_orders.order_by_id(tx, number)
         if row is None or row.agent_id != agent.id:
-            raise NotFoundError(f"order {number}: there is none for agent {agent.name}")
+            raise NotFoundError("segments.order_of_other_agent", order=number, agent=agent.name)
         if row.state != "open":
             return
         over = report.state != "open"
@@ -212,7 +210,7 @@ def report_order(
             sent_bytes=report.sent_bytes,
             reported_ms=now_ms,
             ended_ms=now_ms if over else None,
-            result=report.result,
+            result=Message.of_text(report.result) if report.result else None,
         )
         if over:
             note(
@@ -255,5 +253,5 @@ def agent_named(tx: Transaction, name: str) -> AgentRow:
     """Return the agent of a name. Raises NotFoundError."""
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name}: there is none of that name", see="agents")
+        raise NotFoundError("segments.unknown_agent", agent=name[:253], see="agents")
     return row

@@ -19,7 +19,7 @@ from manager.operations.segments.collection_orders import NewCollection, agent_n
 from manager.operations.timetables import Scheduled, Timetable
 from manager.schedules import Crontab
 from shared.errors import about_field
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = [
     "TIMETABLE",
@@ -96,15 +96,12 @@ def run_collection_schedule(db: Database, number: int, actor: Actor, now_ms: int
     """
     made = 0
 
-    def ask(tx: Transaction, row: CollectionSchedule, rows: list[CollectionSchedule]) -> str:
+    def ask(tx: Transaction, row: CollectionSchedule, rows: list[CollectionSchedule]) -> Message:
         nonlocal made
         made = _ask(tx, row, rows, actor.name, now_ms)
         if not made:
-            raise ConflictError(
-                f"schedule {number}: nobody to ask; each agent of it has not answered its last "
-                "order, or hears of none"
-            )
-        return with_plurals(f"asked {made} agents")
+            raise ConflictError("segments.schedule_without_agent", schedule=number)
+        return Message("segments.agents_asked", agents=made)
 
     with db.write() as tx:
         TIMETABLE.run_now(tx, number, now_ms, ask)
@@ -129,11 +126,12 @@ def start_collections(db: Database, now_ms: int) -> int:
     """Make the orders that are due; return how many."""
     made = 0
 
-    def ask(tx: Transaction, row: CollectionSchedule, rows: list[CollectionSchedule]) -> str:
+    def ask(tx: Transaction, row: CollectionSchedule, rows: list[CollectionSchedule]) -> Message:
         nonlocal made
         asked = _ask(tx, row, rows, f"schedule {row.id}", now_ms)
         made += asked
-        return with_plurals(f"asked {asked} agents") if asked else "no agent to ask"
+        code = "segments.agents_asked" if asked else "segments.no_agent_asked"
+        return Message(code, agents=asked)
 
     TIMETABLE.run_due(db, now_ms, ask)
     return made

@@ -36,6 +36,7 @@ from manager.store.segments.verification import (
 )
 from shared.errors import FormatError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "FileFinding",
@@ -102,7 +103,7 @@ class FileFinding:
     place: str
     subject: str
     problem: FileProblem
-    detail: str = ""
+    detail: Message | None = None
     segment_id: int | None = None
 
 
@@ -135,7 +136,7 @@ def read_cursor(cursor: str) -> tuple[str, int]:
     """Return kind and number of a cursor. Raises FormatError."""
     kind, _, number = (cursor or f"{next(iter(_SOURCES))}:0").partition(":")
     if kind not in _SOURCES or not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise FormatError(f"cursor {cursor[:40]!a}: must be the `cursor` of an answer, or empty")
+        raise FormatError("segments.bad_cursor", cursor=cursor[:40])
     return kind, int(number)
 
 
@@ -257,13 +258,13 @@ def _odd_days(db: Database, layout: Layout) -> Iterator[FileFinding]:
         except FileNotFoundError:
             continue
         except (OSError, ValueError, KeyError, TypeError) as error:
-            detail = " ".join(str(error).split())[:200]
+            detail = Message.of_text(" ".join(str(error).split())[:200])
             yield FileFinding(FileKind.DAILY, place, place, FileProblem.UNREADABLE, detail)
             continue
         with db.read() as tx:
             unknown = sorted(names - kept_files.names_among(tx, names))
         if unknown:
-            detail = f"names {unknown[0]}, which is no segment"
+            detail = Message("segments.names_no_segment", name=unknown[0])
             yield FileFinding(FileKind.DAILY, place, place, FileProblem.NO_ROW, detail)
 
 

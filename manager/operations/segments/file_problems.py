@@ -27,13 +27,16 @@ from manager.operations.segments.file_checks import (
 )
 from manager.operations.trouble import Trouble
 from manager.store.segments.verification import FileProblem
+from shared.messages import Message
 
 __all__ = [
-    "ANSWERS",
     "ProblemRow",
+    "answer_message",
     "ask_again",
     "is_recoverable",
+    "kind_message",
     "list_problems",
+    "problem_message",
     "problem_troubles",
     "record_findings",
     "record_sound",
@@ -45,23 +48,38 @@ NAMED: Final = 5
 OF_SEGMENTS: Final = frozenset({FileKind.SEGMENT, FileKind.INDEX, FileKind.CDXJ})
 MADE_BY: Final = "the scrub"
 
-ANSWERS: Final[dict[str, str]] = {
-    "": "",
-    "asked": "asked for again from its agent",
-    "not_kept": "its agent does not keep it any more; restore it from a copy of the archive",
-    "no_agent": "its agent cannot be asked; restore it from a copy of the archive",
-    "repaired": "replaced by the agent's copy",
-    "rebuilt": "made again from the segment",
-    "sound": "whole again",
-    "not_needed": "no row needs it any more",
-}
-"""Codes of what came of a problem, in words."""
-
 
 def list_problems(db: Database, limit: int = 100, before: int | None = None) -> list[ProblemRow]:
     """Return the files that are missing or damaged now, newest first, before a number."""
     with db.read() as tx:
         return integrity.open_problems(tx, limit, before)
+
+
+def answer_message(answer: str) -> Message | None:
+    """Return what came of a problem, by the word of its row; None: nothing yet."""
+    return Message(f"segments.answer_{answer}") if answer else None
+
+
+def kind_message(kind: str) -> Message:
+    """Return the kind of a file, of `FileKind`."""
+    return Message(f"segments.kind_{kind}")
+
+
+def problem_message(problem: str) -> Message:
+    """Return what is wrong with a file, of `FileProblem`."""
+    return Message(f"segments.problem_{problem}")
+
+
+def _row_message(one: ProblemRow) -> Message:
+    """Return what is wrong with a file, with what came of it."""
+    answer = answer_message(one.answer)
+    return Message(
+        "segments.damaged_file" if answer is None else "segments.damaged_file_answered",
+        name=one.subject,
+        kind=kind_message(one.kind),
+        problem=problem_message(one.problem),
+        answer=answer,
+    )
 
 
 def is_recoverable(kind: str) -> bool:
@@ -99,7 +117,12 @@ def record_findings(db: Database, findings: Sequence[FileFinding], now_ms: int) 
                     place=one.place,
                     problem=one.problem.value,
                     detail=one.detail,
-                    reason=f"{one.kind} {one.place}: {one.problem.value.replace('_', ' ')}",
+                    reason=Message(
+                        "segments.damaged_file",
+                        name=one.place,
+                        kind=kind_message(one.kind),
+                        problem=problem_message(one.problem),
+                    ),
                 )
     return new
 
@@ -149,19 +172,10 @@ def problem_troubles(db: Database) -> list[Trouble]:
         found = integrity.open_problems(tx, 1000)
     if not found:
         return []
-    named = ", ".join(
-        f"{one.subject} ({one.kind} {one.problem.replace('_', ' ')}"
-        + (f"; {ANSWERS.get(one.answer, one.answer)})" if one.answer else ")")
-        for one in found[:NAMED]
-    )
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return [
-        Trouble(
-            "files:",
-            f"{len(found)} kept files are missing or damaged: {named}{more}; see "
-            "`prsm archive problems`",
-        )
-    ]
+    named = [_row_message(one) for one in found[:NAMED]]
+    if len(found) > NAMED:
+        named.append(Message("segments.more_files", files=len(found) - NAMED))
+    return [Trouble("files:", Message("segments.files_damaged", files=len(found), named=named))]
 
 
 def _agent_to_ask(tx: Transaction, one: ProblemRow, now_ms: int) -> int | None:

@@ -14,6 +14,7 @@ from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments.uploads import NewUpload, begin_upload
 from manager.settings import CollectionSettings
 from manager.store import UploadParts
+from shared.messages import Message
 
 __all__ = ["due_pulls", "offer_upload", "pull_failed"]
 
@@ -39,10 +40,7 @@ def offer_upload(
     with db.read() as tx:
         row = agents.by_id(tx, agent.id)
     if row is None or not row.serving_url:
-        raise BusyError(
-            f"agent {agent.name} has not said by sync where it serves; start `prs serve` there",
-            retry_after_s=60,
-        )
+        raise BusyError("segments.agent_not_serving", retry_after_s=60, agent=agent.name)
     source = json.dumps(
         {
             "url": row.serving_url,
@@ -65,7 +63,7 @@ def due_pulls(db: Database, now_ms: int) -> list[TransferRow]:
         return transfers.due_pulls(tx, now_ms)
 
 
-def pull_failed(db: Database, row: TransferRow, why: str, now_ms: int) -> None:
+def pull_failed(db: Database, row: TransferRow, why: Message, now_ms: int) -> None:
     """Take note that a fetch failed: it is tried again while its token is good."""
     with db.write() as tx:
         found = transfers.by_key(tx, row.key)

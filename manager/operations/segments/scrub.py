@@ -32,7 +32,7 @@ from manager.operations.trouble import Trouble
 from manager.store.segments.verification import Verdict
 from shared.errors import PrsmError
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["Pace", "ScrubProgress", "Scrubber", "scrub_now", "scrub_progress", "scrub_troubles"]
 
@@ -269,9 +269,7 @@ def scrub_now(db: Database, actor: Actor, now_ms: int) -> None:
     with db.read() as tx:
         last = integrity.last_scrub(tx)
     if last is not None and last.ended_ms is None:
-        raise ConflictError(
-            f"a pass over all kept files goes on: {last.files} of {last.total_files} were read"
-        )
+        raise ConflictError("segments.scrub_running", read=last.files, files=last.total_files)
     begin_scrub(db, actor.name, now_ms)
     with db.write() as tx:
         note(tx, now_ms, actor, "archive.scrub", "")
@@ -321,8 +319,10 @@ def scrub_troubles(db: Database, pace: Pace) -> list[Trouble]:
         return []
     if not pace.is_too_slow(size_bytes):
         return []
-    text = with_plurals(
-        f"{size_bytes / 1e9:,.0f} GB of kept files cannot be verified within {pace.days:g} days at "
-        f"{pace.bytes_per_s / 1e6:g} MB/s; raise archive.scrub_bytes_per_s or archive.scrub_days"
+    too_slow = Message(
+        "segments.scrub_too_slow",
+        size_bytes=size_bytes,
+        days=pace.days,
+        second_bytes=pace.bytes_per_s,
     )
-    return [Trouble("scrub:", text)]
+    return [Trouble("scrub:", too_slow)]

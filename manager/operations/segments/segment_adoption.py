@@ -21,6 +21,7 @@ from manager.db.hosts import hosts
 from manager.db.hosts.hosts import NewHost
 from manager.db.segments import segments as archive
 from manager.db.segments.segments import NewArrival
+from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.reports import held_during
@@ -32,6 +33,7 @@ from manager.store.segments.segment_rebuild import RebuildJob
 from manager.store.segments.segment_store import segment_key
 from manager.store.segments.trash import TrashEntry, index_name
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.urls import reversed_host_key
 
 __all__ = ["NotEntered", "Rebuild", "SegmentAdoption"]
@@ -47,12 +49,13 @@ Rebuild = Callable[[RebuildJob], Examined | RefusedSegment]
 """Whoever reads a segment elsewhere, as `Workers.run_here`."""
 
 
+@message_fields
 @frozen
 class NotEntered:
     """A segment that was left as it is, and why."""
 
     key: str
-    reason: str
+    reason: Message
 
 
 @dataclass
@@ -92,11 +95,11 @@ class SegmentAdoption:
             why = self._entered(key, entry, folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        if why:
+        if why is not None:
             self.not_entered.append(NotEntered(key, why))
 
-    def _entered(self, key: str, entry: TrashEntry | None, folder: Path) -> str:
-        """Enter one segment; return why not, or nothing."""
+    def _entered(self, key: str, entry: TrashEntry | None, folder: Path) -> Message | None:
+        """Enter one segment; return why not, or None."""
         number, _, file = key.partition("/")
         source = _here(self.reading, key, entry, folder)
         job = self._job(int(number), file.partition(".")[0], source, folder)
@@ -105,21 +108,21 @@ class SegmentAdoption:
         if isinstance(found, RefusedSegment):
             return found.message
         if not found.parts:
-            return "all its captures are of excluded hosts"
+            return Message("segments.all_excluded", captures=found.captures)
         with self._entering:
             return self._enter_found(key, entry, found, asked)
 
     def _enter_found(
         self, key: str, entry: TrashEntry | None, found: Examined, asked: RebuildJob
-    ) -> str:
-        """Enter the parts of a segment; return the reason if they are not entered, else nothing."""
+    ) -> Message | None:
+        """Enter the parts of a segment; return the reason if they are not entered, else None."""
         job = asked.job
         number, source, folder = key.partition("/")[0], job.path, job.folder
         agent = self._agent_of(int(number), found.parts[0].name)
         with self.db.read() as tx:
             row = agents.by_name(tx, agent)
             if row is not None and archive.arrival_by_sha256(tx, row.id, job.sha256) is not None:
-                return "what came of it is entered already"
+                return Message("segments.already_entered")
             name = _free_name(tx, found, job.sha256)
         if name != found.parts[0].name:
             for made in set(folder.iterdir()) - {source}:
@@ -133,7 +136,7 @@ class SegmentAdoption:
             for part in found.parts:
                 _keep(self.reading, part, keys[part.name], entry)
             self._write(found, agent, keys, job.sha256, _source_bytes(found, source))
-        return ""
+        return None
 
     def _write(
         self, found: Examined, agent: str, keys: dict[str, str], sha256: str, size_bytes: int

@@ -32,7 +32,7 @@ from manager.store.segments.segment_parts import Part
 from manager.store.segments.segment_store import SegmentStore, replace_file, segment_key
 from manager.store.segments.trash import Trash
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = [
     "Accepted",
@@ -76,7 +76,7 @@ class Accepted:
     withheld: int
     refused: int
     repeated: bool
-    said: str
+    said: Message
 
 
 @frozen
@@ -87,14 +87,14 @@ class Quarantined:
     captures: int
     strangers: int
     repeated: bool
-    said: str
+    said: Message
 
 
 @frozen
 class Refused:
     """It is not kept, and why. for_good: the same bytes will never be taken."""
 
-    said: str
+    said: Message
     for_good: bool = True
 
 
@@ -134,10 +134,7 @@ def accept_segment(
     StoreFullError: nothing was kept, try again; ForbiddenError: the agent is gone.
     """
     if not _NAME.fullmatch(arrived.name):
-        return Refused(
-            f"segment name {arrived.name[:80]!a}: must be letters, digits, dots, hyphens and "
-            "underscores, and end with .warc.gz"
-        )
+        return Refused(Message("segments.bad_name", name=arrived.name[:80]))
     known = known_segment(db, agent, arrived.sha256) or _name_taken(db, agent, arrived)
     if known is not None:
         if not isinstance(known, Refused):
@@ -150,13 +147,11 @@ def accept_segment(
         found = reading.examine(segment_job(db, reading, agent, arrived, folder, now_ms))
         if isinstance(found, RefusedSegment):
             _note_refusal(db, agent, arrived, found.message, now_ms)
-            return Refused(f"{arrived.name}: {found.message}")
+            return Refused(found.message)
         if not found.parts:
-            said = with_plurals(
-                f"{arrived.name}: all {found.captures} captures are of excluded hosts"
-            )
+            said = Message("segments.all_excluded", captures=found.captures)
             _note_refusal(db, agent, arrived, said, now_ms)
-            return Refused(f"{said}; delete it")
+            return Refused(said)
         outcome = _keep(db, reading, agent, arrived, found, now_ms)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -169,10 +164,7 @@ def _name_taken(db: Database, agent: AgentIdentity, arrived: Arrived) -> Refused
         other = segments.arrival_by_name(tx, agent.id, arrived.name)
     if other is None:
         return None
-    return Refused(
-        f"{arrived.name}: another file came under this name, with SHA-256 {other.sha256}; give "
-        "each segment a name of its own"
-    )
+    return Refused(Message("segments.name_taken", sha256=other.sha256))
 
 
 def segment_job(
@@ -251,7 +243,7 @@ def _keep(
         if row is not None:
             return _said(row, repeated=True)
         if agents.by_id(tx, agent.id) is None:
-            raise ForbiddenError(f"agent {agent.name} does not exist any more")
+            raise ForbiddenError("segments.agent_removed", agent=agent.name)
         new = NewArrival(
             agent_id=agent.id,
             name=arrived.name,
@@ -338,23 +330,26 @@ def enter_part(
 
 
 def _note_refusal(
-    db: Database, agent: AgentIdentity, arrived: Arrived, why: str, now_ms: int
+    db: Database, agent: AgentIdentity, arrived: Arrived, why: Message, now_ms: int
 ) -> None:
     with db.write() as tx:
-        note(tx, now_ms, agent.actor, "segment.refuse", arrived.name, alert=True, reason=why[:500])
+        note(tx, now_ms, agent.actor, "segment.refuse", arrived.name, alert=True, reason=why)
 
 
 def _said(row: NewArrival | ArrivalRow, *, repeated: bool) -> Outcome:
-    more = "".join(
-        f", {number} {what}"
-        for number, what in (
-            (row.strangers, "of hosts that were not this agent's then: set apart"),
-            (row.withheld, "not to be given away (noindex or noarchive)"),
-            (row.refused, "of excluded hosts: not kept"),
-        )
-        if number
-    )
-    said = with_plurals(f"{row.name}: {row.captures} captures{more}")
+    said = _said_of(row)
     if row.strangers:
         return Quarantined(row.name, row.captures, row.strangers, repeated, said)
     return Accepted(row.name, row.captures, row.withheld, row.refused, repeated, said)
+
+
+def _said_of(row: NewArrival | ArrivalRow) -> Message:
+    counts = {
+        "segments.part_quarantined": row.strangers,
+        "segments.part_withheld": row.withheld,
+        "segments.part_discarded": row.refused,
+    }
+    parts = [Message(code, captures=captures) for code, captures in counts.items() if captures]
+    if not parts:
+        return Message("segments.accepted", captures=row.captures)
+    return Message("segments.accepted_in_parts", captures=row.captures, parts=parts)

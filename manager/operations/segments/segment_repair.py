@@ -35,7 +35,7 @@ from manager.store.segments.segment_examination import Examined, RefusedSegment
 from manager.store.segments.segment_parts import Part
 from manager.store.segments.segment_rewrite import RewriteJob, rewrite_segment
 from manager.store.segments.segment_store import replace_file, segment_key
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["accept_again", "damaged_segments", "rebuild_index"]
 
@@ -70,14 +70,13 @@ def accept_again(
         )
         found = reading.examine(job)
         if isinstance(found, RefusedSegment):
-            return Refused(f"{arrived.name}: {found.message}")
+            return Refused(found.message)
         repaired = _repair(db, reading, damaged, found, agent.actor, now_ms)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     arrived.path.unlink(missing_ok=True)
-    said = with_plurals(
-        f"{arrived.name}: {found.captures} captures; replaced {', '.join(repaired) or 'nothing'}"
-    )
+    code = "segments.repaired" if repaired else "segments.nothing_repaired"
+    said = Message(code, captures=found.captures, segments=repaired)
     return Accepted(
         arrived.name, found.captures, found.withheld, found.refused, repeated=True, said=said
     )

@@ -17,10 +17,11 @@ from manager.operations.actor import Actor, note
 from manager.operations.segments.collection_orders import agent_named
 from shared.day_times import window_minutes, window_text
 from shared.errors import FormatError, about_field
+from shared.messages import Message
 from shared.windows import Window
 from shared.wire.sync import SendingLimits
 
-__all__ = ["ALL_DAY", "limit_sending", "limits_for_agent", "read_limits", "spoken_limits"]
+__all__ = ["ALL_DAY", "limit_sending", "limits_for_agent", "limits_message", "read_limits"]
 
 ALL_DAY: Final = "00:00-24:00"
 LEAST_BYTES_PER_S: Final = 10_000
@@ -38,22 +39,17 @@ def read_limits(
     """
     if bytes_per_s is not None and not LEAST_BYTES_PER_S <= bytes_per_s < 2**53:
         raise FormatError(
-            f"bytes_per_s = {bytes_per_s}: must be at least {LEAST_BYTES_PER_S}, with which a "
-            "segment of a gigabyte takes more than a day; none is no limit"
+            "segments.rate_too_low", value=bytes_per_s, least=LEAST_BYTES_PER_S
         ).about("rate")
     if max(len(weekday), len(weekend)) > WINDOWS_MOST:
-        raise FormatError(f"hours: at most {WINDOWS_MOST} windows a day").about("weekday")
+        raise FormatError("segments.too_many_windows", most=WINDOWS_MOST).about("weekday")
     if not weekday and not weekend:
-        raise FormatError(
-            "hours: weekday and weekend are both empty, nothing would ever be sent"
-        ).about("weekday")
+        raise FormatError("segments.no_windows").about("weekday")
     if zone:
         try:
             ZoneInfo(zone)
         except (ValueError, OSError, ZoneInfoNotFoundError) as error:
-            raise FormatError(f"time zone {zone[:64]!a}: not known here, as Asia/Tokyo").about(
-                "zone"
-            ) from error
+            raise FormatError("segments.unknown_zone", zone=zone[:64]).about("zone") from error
     return SendingLimits(
         bytes_per_s=bytes_per_s,
         weekday=_minutes(weekday, "weekday"),
@@ -85,17 +81,12 @@ def limit_sending(
     with db.write() as tx:
         row = agent_named(tx, agent)
         if row.is_plain:
-            raise ConflictError(
-                f"agent {agent} speaks only the five messages: it sends by a client of its own, "
-                "which has to be told there"
-            )
+            raise ConflictError("segments.plain_agent_limits", agent=agent)
         if row.sending not in (shown, text) and shown is not None:
-            raise ConflictError(
-                f"{agent}: changed since it was shown, so nothing was done; load the page again"
-            )
+            raise ConflictError("segments.limits_changed", agent=agent)
         agents.update(tx, row.id, sending=text)
-        words = spoken_limits(asked)
-        note(tx, now_ms, actor, "collection.limit", agent, limits=words)
+        limits_set = limits_message(asked)
+        note(tx, now_ms, actor, "collection.limit", agent, limits=limits_set)
 
 
 def limits_for_agent(row: AgentRow) -> SendingLimits | None:
@@ -103,20 +94,22 @@ def limits_for_agent(row: AgentRow) -> SendingLimits | None:
     return SendingLimits.model_validate_json(row.sending) if row.sending else None
 
 
-def spoken_limits(limits: SendingLimits | None) -> str:
-    """Return limits in words."""
+def limits_message(limits: SendingLimits | None) -> Message:
+    """Return what limits allow."""
     if limits is None:
-        return "as its site says"
-    rate = "as fast as its site allows"
+        return Message("segments.rate_of_site")
+    rate = Message("segments.rate_unlimited")
     if limits.bytes_per_s is not None:
-        rate = f"at most {limits.bytes_per_s:,} bytes/s"
-    days = (("Monday to Friday", limits.weekday), ("Saturday and Sunday", limits.weekend))
-    hours = [f"{name} {_hours(windows)}" for name, windows in days if windows != [(0, 1440)]]
+        rate = Message("segments.rate_limited", bytes_per_s=limits.bytes_per_s)
+    days = (("weekday", limits.weekday), ("weekend", limits.weekend))
+    hours = [_hours(day, windows) for day, windows in days if windows != [(0, 1440)]]
     if not hours:
         return rate
-    zone = limits.zone or "its own time zone"
-    return f"{rate}; {', '.join(hours)} ({zone})"
+    zone = limits.zone or Message("segments.zone_of_agent")
+    return Message("segments.rate_and_hours", rate=rate, hours=hours, zone=zone)
 
 
-def _hours(windows: Sequence[Window]) -> str:
-    return " ".join(map(window_text, windows)) or "never"
+def _hours(day: str, windows: Sequence[Window]) -> Message:
+    if not windows:
+        return Message(f"segments.never_on_{day}")
+    return Message(f"segments.hours_on_{day}", windows=" ".join(map(window_text, windows)))

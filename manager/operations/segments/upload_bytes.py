@@ -13,7 +13,7 @@ from manager.db.segments import transfers
 from manager.db.segments.transfers import TransferRow
 from manager.errors import GoneError
 from manager.operations.segments.upload_gaps import filled, read_gaps, write_gaps
-from shared.plurals import with_plurals
+from shared.messages import Message
 from shared.wire.uploads import FileDigests, split_blocks
 
 __all__ = ["note_arrived", "note_bytes", "note_whole"]
@@ -29,7 +29,7 @@ def note_bytes(
     with db.write() as tx:
         found = transfers.by_key(tx, row.key)
         if found is None or found.state != "receiving":
-            raise GoneError(f"upload of {row.filename}: it was given up meanwhile")
+            raise GoneError("segments.upload_cancelled", filename=row.filename)
         transfers.update(
             tx,
             row.id,
@@ -56,9 +56,7 @@ def note_whole(db: Database, row: TransferRow, found: FileDigests, now_ms: int) 
         values |= {
             "state": "refused",
             "ended_ms": now_ms,
-            "result": with_plurals(
-                f"its SHA-256 was wrong {checks} times; the last was {found.sha256}"
-            ),
+            "result": Message("segments.wrong_sha256", checks=checks, sha256=found.sha256),
         }
     with db.write() as tx:
         transfers.update(tx, row.id, **values)

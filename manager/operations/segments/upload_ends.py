@@ -15,6 +15,7 @@ from manager.operations.segments.upload_gaps import write_gaps
 from manager.operations.segments.uploads import upload_of
 from manager.settings import CollectionSettings
 from manager.store import UploadParts
+from shared.messages import Message
 from shared.wire.uploads import UploadState
 
 __all__ = [
@@ -33,13 +34,13 @@ def received_uploads(db: Database, now_ms: int, limit: int = 100) -> list[Transf
         return transfers.received(tx, now_ms, limit)
 
 
-def put_off(db: Database, row: TransferRow, why: str, until_ms: int) -> None:
+def put_off(db: Database, row: TransferRow, why: Message, until_ms: int) -> None:
     """Postpone a whole file that could not be judged now."""
     with db.write() as tx:
         transfers.update(tx, row.id, next_try_ms=until_ms, result=why, tries=row.tries + 1)
 
 
-def settle(db: Database, row: TransferRow, state: UploadState, said: str, now_ms: int) -> None:
+def settle(db: Database, row: TransferRow, state: UploadState, said: Message, now_ms: int) -> None:
     """Write down what became of a whole file: accepted, quarantined, refused; or it is lost."""
     values: dict[str, object] = {"state": state, "result": said, "changed_ms": now_ms}
     if state == "receiving":
@@ -54,7 +55,8 @@ def drop_upload(
     db: Database, parts: UploadParts, agent: AgentIdentity, key: str, now_ms: int
 ) -> None:
     """Give an upload up, by who sends it. Raises NotFoundError, GoneError, ConflictError."""
-    _end(db, parts, upload_of(db, agent, key), agent.actor, now_ms, "its sender gave it up")
+    why = Message("segments.cancelled_by_sender")
+    _end(db, parts, upload_of(db, agent, key), agent.actor, now_ms, why)
 
 
 def cancel_transfer(
@@ -64,19 +66,20 @@ def cancel_transfer(
     with db.read() as tx:
         row = transfers.by_id(tx, number)
     if row is None:
-        raise NotFoundError(f"transfer {number}: there is none", see="collect transfers")
-    _end(db, parts, row, actor, now_ms, f"{actor.name} gave it up")
+        raise NotFoundError("segments.unknown_transfer", transfer=number, see="collect transfers")
+    _end(db, parts, row, actor, now_ms, Message("segments.cancelled_by", name=actor.name))
 
 
 def _end(
-    db: Database, parts: UploadParts, row: TransferRow, actor: Actor, now_ms: int, why: str
+    db: Database, parts: UploadParts, row: TransferRow, actor: Actor, now_ms: int, why: Message
 ) -> None:
     with db.write() as tx:
         found = transfers.by_key(tx, row.key)
         if found is None or found.state != "receiving":
             raise ConflictError(
-                f"{row.filename}: it is {found.state if found else 'gone'} already; only an "
-                "upload that waits for bytes can be given up"
+                "segments.not_receiving",
+                filename=row.filename,
+                state=found.state if found else "gone",
             )
         transfers.update(
             tx, row.id, state="cancelled", source="", ended_ms=now_ms, changed_ms=now_ms, result=why
@@ -104,7 +107,7 @@ def expire_uploads(
                 source="",
                 ended_ms=now_ms,
                 changed_ms=now_ms,
-                result="nothing came for too long (collection.upload_keep_s)",
+                result=Message("segments.upload_expired"),
             )
         parts.remove(row.key)
     return len(old)

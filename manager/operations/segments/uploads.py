@@ -59,18 +59,13 @@ class NewUpload:
         """Raise FormatError, LimitError where it is nothing that we take."""
         if not (_NAME.fullmatch(self.filename) and self.filename.endswith(SEGMENT_SUFFIX)):
             raise FormatError(
-                f"filename {self.filename[:60]!r}: must be the name of a segment, letters, digits, "
-                f". _ and - only, ending in {SEGMENT_SUFFIX}"
+                "segments.bad_filename", filename=self.filename[:60], suffix=SEGMENT_SUFFIX
             )
         if not _SHA256.fullmatch(self.sha256):
-            raise FormatError(
-                f"sha256 {self.sha256[:70]!r}: Upload-Metadata must have the SHA-256 of the file "
-                "as 64 hexadecimal digits in lower case"
-            )
+            raise FormatError("segments.bad_sha256", value=self.sha256[:70])
         if not 0 < self.size_bytes <= settings.segment_bytes:
             raise LimitError(
-                f"Upload-Length {self.size_bytes}: must be 1 to {settings.segment_bytes} "
-                "(collection.segment_bytes)"
+                "segments.upload_length", length=self.size_bytes, limit=settings.segment_bytes
             )
         split_blocks(self.blocks, self.size_bytes)
 
@@ -101,21 +96,23 @@ def begin_upload(
         if known is not None:
             if known.size_bytes != asked.size_bytes:
                 raise ConflictError(
-                    f"{asked.filename}: {asked.size_bytes} bytes now, {known.size_bytes} when it "
-                    "was begun with the same SHA-256"
+                    "segments.other_size",
+                    filename=asked.filename,
+                    size_bytes=asked.size_bytes,
+                    before_bytes=known.size_bytes,
                 )
             return known
         if transfers.open_of(tx, agent.id) >= settings.open_uploads:
             raise SlowDownError(
-                f"{settings.open_uploads} uploads of agent {agent.name} are open, which is the "
-                "limit (collection.open_uploads): finish or delete one first",
+                "segments.too_many_uploads",
                 60,
+                uploads=settings.open_uploads,
+                agent=agent.name,
             )
         other = transfers.accepted_name(tx, agent.id, asked.filename)
         if other is not None and other.sha256 != asked.sha256:
             raise ConflictError(
-                f"{asked.filename}: another file of this name was accepted, with SHA-256 "
-                f"{other.sha256}; a sealed segment never changes"
+                "segments.name_accepted", filename=asked.filename, sha256=other.sha256
             )
         key = secrets.token_hex(16)
         parts.begin(key)
@@ -153,7 +150,7 @@ def known_upload(db: Database, agent: AgentIdentity, key: str) -> TransferRow:
         row = transfers.by_key(tx, key)
     # Another agent's upload is as unknown as one that never was.
     if row is None or row.agent_id != agent.id:
-        raise NotFoundError("upload: there is none of yours at this address; begin it with POST")
+        raise NotFoundError("segments.unknown_upload")
     return row
 
 
@@ -161,7 +158,8 @@ def upload_of(db: Database, agent: AgentIdentity, key: str) -> TransferRow:
     """Return an upload of an agent that nobody gave up. Raises NotFoundError, GoneError."""
     row = known_upload(db, agent, key)
     if row.state in _ENDED:
-        raise GoneError(f"upload of {row.filename}: {row.state}. {row.result}".strip())
+        code = "segments.upload_ended" if row.result is None else "segments.upload_ended_because"
+        raise GoneError(code, filename=row.filename, state=row.state, why=row.result)
     return row
 
 
@@ -179,7 +177,7 @@ def status_of(row: TransferRow) -> UploadStatus:
             "size_bytes": row.size_bytes,
             "offset": offset(row),
             "state": row.state,
-            "result": row.result,
+            "result": "" if row.result is None else str(row.result),
         }
     )
 

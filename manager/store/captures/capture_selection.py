@@ -180,12 +180,6 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException as error:
-        raise StoreError(
-            "the captures of one host need more than archive.memory_bytes: raise it, or ask for "
-            "less of the host by time"
-        ) from error
+        raise StoreError("archive.host_memory") from error
     except duckdb.IOException as error:
-        raise StoreError(
-            "an index of segments could not be read; where its segment was rewritten in the "
-            f"meantime, ask again ({str(error)[:200]})"
-        ) from error
+        raise StoreError("archive.index_unreadable", why=str(error)[:200]) from error

@@ -39,7 +39,7 @@ class PageReader:
         file.seek(offset)
         data = file.read(length)
         if len(data) < length:
-            raise StoreError(f"segment {segment}: is shorter than its index says")
+            raise StoreError("segments.shorter_than_index", segment=segment)
         return data
 
     def close(self) -> None:

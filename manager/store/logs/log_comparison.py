@@ -120,10 +120,7 @@ def compare_logs(
         try:
             connection.execute(_URLS, parameters)
         except duckdb.OutOfMemoryException as error:
-            raise LimitError(
-                f"the logs have more pages than can be compared in {memory_bytes} bytes "
-                "(intake.memory_bytes): compare a part of them with --share 0.01"
-            ) from error
+            raise LimitError("store.comparison_memory", memory_bytes=memory_bytes) from error
         compared, contradicted = connection.execute(_COUNTS).fetchall()[0]
         rows = connection.execute(_EXAMPLES, [examples]).fetchall()
     return Comparison(compared, contradicted, [Contradiction(*row) for row in rows])

@@ -46,16 +46,13 @@ class ObjectStore:
         """
         parts = urlsplit(url)
         if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
-            raise SettingError(f'archive.store = "{url[:200]}": must be s3://bucket/prefix')
+            raise SettingError("store.bucket_url", url=url[:200])
         self.shown = url
         self._refusal: Callable[[], Exception] | None = None
         self._checker: int | None = None  # the thread that may pass
         prefix = parts.path.strip("/")
         if prefix and not _NO_PARTS.isdisjoint(prefix.split("/")):
-            raise SettingError(
-                f'archive.store = "{url[:200]}": the prefix has an empty part, `.` or `..`; write '
-                "s3://bucket/prefix as the objects are named"
-            )
+            raise SettingError("store.bucket_prefix", url=url[:200])
         try:
             self._store = S3Store(
                 parts.netloc,
@@ -67,7 +64,7 @@ class ObjectStore:
                 retry_config={"max_retries": 5},
             )
         except BaseError as error:
-            raise SettingError(f"archive.store = {url}: {_sentence(error)}") from error
+            raise SettingError("store.bucket_refused", url=url, why=_sentence(error)) from error
 
     @property
     def is_barred(self) -> bool:
@@ -104,7 +101,7 @@ class ObjectStore:
 
     def put(self, source: Path, key: str) -> None:
         """Upload a file by parts."""
-        with self._as_busy("keep", key):
+        with self._as_busy("write", key):
             obstore.put(
                 self._store,
                 key,
@@ -118,8 +115,11 @@ class ObjectStore:
         if kept != sent:
             self.delete(key)
             raise BusyError(
-                f"{self.shown}/{key}: {kept} of {sent} bytes are there; it is tried again later",
+                "store.object_incomplete",
                 retry_after_s=60,
+                key=f"{self.shown}/{key}",
+                stored_bytes=kept,
+                sent_bytes=sent,
             )
 
     def replace(self, source: Path, key: str) -> None:
@@ -129,7 +129,7 @@ class ObjectStore:
     def size(self, key: str) -> int | None:
         """Return the size of an object."""
         try:
-            with self._as_busy("look at", key):
+            with self._as_busy("find", key):
                 return int(obstore.head(self._store, key)["size"])
         except FileNotFoundError:
             return None
@@ -137,7 +137,7 @@ class ObjectStore:
     def sizes(self) -> dict[str, int]:
         """Return the sizes of all segments."""
         found: dict[str, int] = {}
-        with self._as_busy("list", ""):
+        with self._as_busy("list", "/"):
             for batch in obstore.list(self._store, chunk_size=1000):
                 found.update({one["path"]: int(one["size"]) for one in batch})
         # Marks of the installation and the trash lie beside them.
@@ -146,19 +146,17 @@ class ObjectStore:
     def open(self, key: str) -> BinaryIO:
         """Return a file that asks for the ranges that are read."""
         try:
-            with self._as_busy("open", key):
+            with self._as_busy("read", key):
                 size_bytes = obstore.head(self._store, key)["size"]
         except FileNotFoundError as error:
-            raise StoreError(
-                f"segment {key} is not in {self.shown}: put it back from the last copy"
-            ) from error
+            raise StoreError("segments.file_missing", key=key, store=self.shown) from error
         ranges = _Ranges(self, key, size_bytes)
         return cast("BinaryIO", io.BufferedReader(ranges, BUFFER_BYTES))
 
     def has(self, key: str) -> bool:
         """Return whether an object is here."""
         try:
-            with self._as_busy("look for", key):
+            with self._as_busy("find", key):
                 obstore.head(self._store, key)
         except FileNotFoundError:
             return False
@@ -175,7 +173,7 @@ class ObjectStore:
 
     def listed(self) -> Iterator[tuple[str, float]]:
         """Yield the keys of all objects."""
-        with self._as_busy("list", ""):
+        with self._as_busy("list", "/"):
             for batch in obstore.list(self._store, chunk_size=1000):
                 for found in batch:
                     if KEY.fullmatch(found["path"]):
@@ -188,7 +186,7 @@ class ObjectStore:
 
     def discarded(self) -> Iterator[tuple[str, str, int]]:
         """Yield day, key and bytes of each object in the trash."""
-        with self._as_busy("list", TRASH):
+        with self._as_busy("list", f"{TRASH}/"):
             for batch in obstore.list(self._store, TRASH, chunk_size=1000):
                 for found in batch:
                     match = _DISCARDED.fullmatch(found["path"])
@@ -201,7 +199,7 @@ class ObjectStore:
             with self._as_busy("move", key):
                 obstore.rename(self._store, f"{TRASH}/{day}/{key}", key)
         except FileNotFoundError as error:
-            raise StoreError(f"segment {key} is not in the trash of {self.shown}") from error
+            raise StoreError("segments.not_in_trash", name=key, trash=self.shown) from error
 
     def delete_discarded(self, day: str, key: str) -> None:
         """Delete an object of the trash; one that is gone is fine."""
@@ -246,8 +244,11 @@ class ObjectStore:
             raise
         except (BaseError, OSError) as error:
             raise BusyError(
-                f"object store {self.shown}: could not {what} {key}: {_sentence(error)}",
+                f"store.cannot_{what}",
                 retry_after_s=60,
+                store=self.shown,
+                key=key,
+                why=_sentence(error),
             ) from error
 
 

@@ -28,7 +28,7 @@ from shared.archive.reader import StoredCapture, iter_captures
 from shared.archive.verify import verify_segment
 from shared.errors import LimitError, PrsmError
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message
 from shared.urls import host_of, reversed_host_key
 
 __all__ = ["Examined", "RefusedSegment", "SegmentJob", "examine_segment"]
@@ -73,9 +73,9 @@ class Examined:
 
 @frozen
 class RefusedSegment:
-    """Reason for which a file is not accepted, in a sentence."""
+    """Reason for which a file is not accepted."""
 
-    message: str
+    message: Message
 
 
 def examine_segment(job: SegmentJob) -> Examined | RefusedSegment:
@@ -88,26 +88,19 @@ def examine_segment(job: SegmentJob) -> Examined | RefusedSegment:
 
         def in_time(_: IndexEntry) -> None:
             if time.process_time() > deadline:
-                raise LimitError(
-                    f"reading took more than {job.cpu_s:g} s of a processor "
-                    "(archive.segment_cpu_s); send smaller segments"
-                )
+                raise LimitError("segments.cpu_limit", cpu_s=job.cpu_s)
 
         verified = verify_segment(job.path, job.sha256, in_time)
         if not verified.captures:
-            return RefusedSegment("the segment holds no capture; there is nothing to keep")
+            return RefusedSegment(Message("segments.empty"))
         if verified.last_ms is not None and verified.last_ms > job.now_ms + FUTURE_MS:
-            return RefusedSegment(
-                with_plurals(
-                    f"a capture is dated {(verified.last_ms - job.now_ms) // 60_000} minutes after "
-                    "now: set the clock of the agent's machine; 'full' asks again later"
-                )
-            )
+            ahead_ms = verified.last_ms - job.now_ms
+            return RefusedSegment(Message("segments.capture_in_future", ahead_ms=ahead_ms))
         return _Division(job).examined(verified.first_ms or 0, verified.last_ms or 0)
     except PrsmError as error:
         if not isinstance(error, LimitError | DamageError):
             raise
-        return RefusedSegment(f"the segment is damaged or cannot be read: {error}")
+        return RefusedSegment(Message("segments.unreadable", problem=error.message))
 
 
 class _Division:

@@ -27,6 +27,7 @@ from manager.store.segments.segment_parts import finish_part
 from shared.archive.reader import iter_captures
 from shared.errors import PrsmError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.urls import host_of
 
 __all__ = ["RebuildJob", "rebuild_segment"]
@@ -63,7 +64,7 @@ def rebuild_segment(asked: RebuildJob) -> Examined | RefusedSegment:
         part = finish_part(summary.kind, name, job.path, rows, job.memory_bytes)
         if part.sha256 != job.sha256:
             return RefusedSegment(
-                f"damaged: its SHA-256 is {part.sha256}, and its name says {job.sha256}"
+                Message("segments.key_mismatch", found=part.sha256, expected=job.sha256)
             )
         is_public = part.kind == "public"
         return Examined(

@@ -45,7 +45,7 @@ def rewrite_segment(job: RewriteJob) -> Part | None:
         if isinstance(error, OSError) and error.errno not in UNREADABLE:
             raise
         said = " ".join(str(error).split())[:200]
-        raise FormatError(f"{job.name}: segment or index cannot be read: {said}") from error
+        raise FormatError("segments.not_rewritable", segment=job.name, why=said) from error
 
 
 def _rewritten(job: RewriteJob) -> Part | None:

@@ -121,10 +121,7 @@ class DirectoryStore:
         try:
             return self._at(key).open("rb")
         except FileNotFoundError as error:
-            raise StoreError(
-                f"segment {key} is not in {self._root}: put it back from the last copy of the "
-                "data directory"
-            ) from error
+            raise StoreError("segments.file_missing", key=key, store=str(self._root)) from error
 
     def has(self, key: str) -> bool:
         """Return whether a file is here."""

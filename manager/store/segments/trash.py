@@ -98,7 +98,7 @@ class Trash:
         try:
             return self.path(entry).open("rb")
         except FileNotFoundError as error:
-            raise StoreError(f"{entry.name} is not in the trash of {entry.day}") from error
+            raise StoreError("segments.not_in_trash", name=entry.name, trash=entry.day) from error
 
     def path(self, entry: TrashEntry) -> Path:
         """Return where a file of the trash lies, unless it is an object."""
@@ -117,7 +117,7 @@ class Trash:
         try:
             move(self.path(entry), target)
         except FileNotFoundError as error:
-            raise StoreError(f"{entry.name} is not in the trash of {entry.day}") from error
+            raise StoreError("segments.not_in_trash", name=entry.name, trash=entry.day) from error
         self._remove_empty(self.path(entry).parent)
 
     def delete(self, entry: TrashEntry) -> None:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pyarrow import ArrowException
 
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = [
     "FileProblem",
@@ -50,7 +50,7 @@ class Verdict:
     """The result of a verification. problem: None: the file is sound. sha256: as it was read."""
 
     problem: FileProblem | None
-    detail: str = ""
+    detail: Message | None = None
     sha256: str = ""
     size_bytes: int = 0
 
@@ -60,7 +60,7 @@ def verified_size(found: int | None, expected: int | None) -> Verdict:
     if found is None:
         return Verdict(FileProblem.MISSING)
     if expected is not None and found != expected:
-        detail = with_plurals(f"{found} bytes instead of {expected}")
+        detail = Message("segments.size_differs", found_bytes=found, expected_bytes=expected)
         return Verdict(FileProblem.WRONG_SIZE, detail, size_bytes=found)
     return Verdict(None, size_bytes=found)
 
@@ -74,7 +74,7 @@ def verified_file(path: Path, expected: int | None = None) -> Verdict:
     except OSError as error:
         return Verdict(FileProblem.UNREADABLE, _words(error))
     if not stat.S_ISREG(found.st_mode):  # to open a pipe waits for who writes to it
-        return Verdict(FileProblem.UNREADABLE, "it is no file, but a folder, pipe or device")
+        return Verdict(FileProblem.UNREADABLE, Message("segments.not_a_file"))
     return verified_size(found.st_size, expected)
 
 
@@ -108,7 +108,7 @@ def verified(
         return by_size
     found = digest.hexdigest()
     if sha256 and found != sha256:
-        detail = f"SHA-256 {found} instead of {sha256}"
+        detail = Message("segments.digest_differs", found=found, expected=sha256)
         return Verdict(FileProblem.WRONG_DIGEST, detail, found, read)
     return Verdict(None, sha256=found, size_bytes=read)
 
@@ -132,9 +132,9 @@ def verified_lines(path: Path) -> Verdict:
         last = b""
         for last in file:
             if b"\0" in last:
-                return Verdict(FileProblem.UNREADABLE, "it holds bytes that are no text")
+                return Verdict(FileProblem.UNREADABLE, Message("segments.not_text"))
     if not last.endswith(b"\n"):
-        return Verdict(FileProblem.UNREADABLE, "its last line is cut off")
+        return Verdict(FileProblem.UNREADABLE, Message("segments.last_line_incomplete"))
     return Verdict(None)
 
 
@@ -151,5 +151,7 @@ def verified_gzip(path: Path) -> Verdict:
     return Verdict(None)
 
 
-def _words(error: Exception) -> str:
-    return " ".join((getattr(error, "strerror", None) or str(error)).split())[:DETAIL]
+def _words(error: Exception) -> Message:
+    """Return the words of the system or of a library."""
+    words = " ".join((getattr(error, "strerror", None) or str(error)).split())
+    return Message.of_text(words[:DETAIL])

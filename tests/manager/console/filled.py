@@ -21,6 +21,7 @@ from manager.operations.policy import Policy
 from manager.operations.rounds.rounds import make_plan, start_round
 from manager.operations.segments.upload_ends import settle
 from manager.operations.segments.uploads import NewUpload, begin_upload
+from shared.messages import Message
 from shared.wire.names import hash_of_key
 from shared.wire.sync import Counters, KindOfLinks, StoppedUrls
 from tests.manager.operations.logged import HOUR_MS, add_log
@@ -134,7 +135,8 @@ def _add_transfers(prsm: Running, world: World, name: str) -> None:
             START_MS - 5000,
         )
         if number:
-            settle(manager.db, row, "refused", HOSTILE.replace("\x00", ""), START_MS)
+            hostile = Message.of_text(HOSTILE.replace("\x00", ""))
+            settle(manager.db, row, "refused", hostile, START_MS)
 
 
 def _add_third_parties(prsm: Running) -> None:
@@ -150,8 +152,9 @@ def _add_third_parties(prsm: Running) -> None:
     take_down(
         db,
         [
-            Taken(token.id, f"{number}{SCRIPT}", state, hostile if state == "cut" else "", 1000,
-                  sent, 1, START_MS - 9000, START_MS - 1000, afresh=True)
+            Taken(token.id, f"{number}{SCRIPT}", state,
+                  Message.of_text(hostile) if state == "cut" else None, 1000, sent, 1,
+                  START_MS - 9000, START_MS - 1000, afresh=True)
             for number, (state, sent) in enumerate(states)
         ],
     )  # fmt: skip

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from manager.intake.body_receiver import GATHERED_BYTES, ReceiveLimits, SlowSenderError, receive
+from manager.intake.body_receiver import (
+    CRAWL_LOG,
+    GATHERED_BYTES,
+    ReceiveLimits,
+    SlowSenderError,
+    receive,
+)
 from manager.store import Spool, Spooled, StoreFullError
 from shared.errors import LimitError
 from tests.manager.store.full_disk import full_after
@@ -32,7 +38,7 @@ def take(
 ) -> Spooled:
     return asyncio.run(
         receive(
-            chunks, spool, "crawl log", limit_bytes=limit_bytes, declared_bytes=declared_bytes,
+            chunks, spool, CRAWL_LOG, limit_bytes=limit_bytes, declared_bytes=declared_bytes,
             patience=patience, clock=clock,
         )
     )  # fmt: skip
@@ -86,7 +92,7 @@ def test_a_sender_that_stops_is_given_up(spool: Spool) -> None:
         yield b"begun"
         await asyncio.Event().wait()
 
-    with pytest.raises(SlowSenderError, match=r"nothing came for 0\.01 s"):
+    with pytest.raises(SlowSenderError, match=r"no data for 0\.01 s"):
         take(spool, stalls(), patience=ReceiveLimits(idle_s=0.01, least_bytes_per_s=0))
     assert list(spool.folder.iterdir()) == []
 
@@ -94,7 +100,7 @@ def test_a_sender_that_stops_is_given_up(spool: Spool) -> None:
 def test_a_sender_that_trickles_is_given_up(spool: Spool) -> None:
     """Half a minute of patience, then the rate counts."""
     times = iter(range(0, 1000, 10))
-    with pytest.raises(SlowSenderError, match="4 bytes in 40 s is under 100 bytes/s"):
+    with pytest.raises(SlowSenderError, match="4 bytes in 40 s is below 100 bytes/s"):
         take(spool, sent([b"x"] * 100), clock=lambda: float(next(times)))
     assert list(spool.folder.iterdir()) == []
 

@@ -172,7 +172,7 @@ def test_a_host_that_is_none_is_named_by_its_line(tmp_path: Path) -> None:
     for bad in (wrong, none):
         said, _ = both(tmp_path, b"".join(encode([*[PLAIN] * 50, bad, *[PLAIN] * 50])))
         assert isinstance(said, RefusedLog)
-        assert said.message.startswith("line 52:")
+        assert str(said.message).startswith("line 52:")
 
 
 def test_a_query_before_the_path_is_no_host() -> None:
@@ -228,4 +228,4 @@ def test_sums_name_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(log_reader, "SUM_LIMIT", 50_000)
     said, _ = both(tmp_path, b"".join(encode([PLAIN] * 30)))
     assert isinstance(said, RefusedLog)
-    assert said.message.startswith("line 12:")
+    assert str(said.message).startswith("line 12:")

@@ -54,7 +54,7 @@ def test_a_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
     """When the disk fills up, the file that was there stays and no part is left."""
     target = tmp_path / "list"
     target.write_bytes(b"old")
-    with pytest.raises(StoreFullError, match="make room"):
+    with pytest.raises(StoreFullError, match="must free disk space"):
         write_whole(target, iter([b"x" * 5000]), open_file=full_after(1000))
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
 

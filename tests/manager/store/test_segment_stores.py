@@ -130,7 +130,7 @@ def test_what_is_deleted_is_gone(store: SegmentStore, tmp_path: Path) -> None:
     for _ in range(2):
         store.delete(key)
     assert list(store.listed()) == []
-    with pytest.raises(StoreError, match="put it back"):
+    with pytest.raises(StoreError, match="restore it from the last copy"):
         store.open(key)
 
 
@@ -140,7 +140,7 @@ def test_a_store_that_is_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     down = ObjectStore("s3://captures", "http://127.0.0.1:9", "us-east-1")
     path, key, _ = file_of(tmp_path, 10)
-    with pytest.raises(BusyError, match="could not keep"):
+    with pytest.raises(BusyError, match="cannot write"):
         down.put(path, key)
 
 

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from manager.store import Spool, Spooled, StoreFullError
 from shared.errors import LimitError
+from shared.messages import Message
 from tests.manager.store.full_disk import full_after
+
+LOG = Message("uploads.crawl_log")
 
 
 def plenty(_: Path) -> int:
@@ -21,7 +24,7 @@ def plenty(_: Path) -> int:
 
 def take(spool: Spool, chunks: Iterable[bytes], limit_bytes: int) -> Spooled:
     """Take a body as a server does."""
-    with spool.begin("log", limit_bytes=limit_bytes, declared_bytes=None) as writer:
+    with spool.begin(LOG, limit_bytes=limit_bytes, declared_bytes=None) as writer:
         for chunk in chunks:
             writer.write(chunk)
         return writer.finish()
@@ -47,7 +50,7 @@ def test_a_declared_length_is_refused_before_a_byte(tmp_path: Path) -> None:
     """A body declared larger than the limit makes no file; the message says both and a remedy."""
     spool = Spool(tmp_path, free_bytes=plenty)
     with pytest.raises(LimitError) as caught:
-        spool.begin("crawl log", limit_bytes=1000, declared_bytes=10 * 1000**3)
+        spool.begin(LOG, limit_bytes=1000, declared_bytes=10 * 1000**3)
     assert str(caught.value).startswith("crawl log of 10000000000 bytes: the limit is 1000 bytes; ")
     assert list(tmp_path.iterdir()) == []
 
@@ -56,7 +59,7 @@ def test_an_undeclared_body_is_refused_at_the_limit(tmp_path: Path) -> None:
     """The limit itself is allowed; one byte more is refused and the file removed."""
     spool = Spool(tmp_path, free_bytes=plenty)
     assert take(spool, [b"x" * 1000], 1000).size_bytes == 1000
-    with pytest.raises(LimitError, match="the limit is 1000 bytes"):
+    with pytest.raises(LimitError, match="of more than 1000 bytes"):
         take(spool, [b"x" * 1000, b"x"], 1000)
     assert [path.suffix for path in tmp_path.iterdir()] == [".body"]
 
@@ -74,9 +77,9 @@ def test_a_full_disk_keeps_nothing(tmp_path: Path, room_bytes: int) -> None:
 def test_the_reserve_is_kept(tmp_path: Path) -> None:
     """A body that would eat into the disk's reserve is refused before it is read."""
     spool = Spool(tmp_path, reserve_bytes=1000, free_bytes=lambda _: 1500)
-    spool.begin("log", limit_bytes=10**6, declared_bytes=500).abort()
+    spool.begin(LOG, limit_bytes=10**6, declared_bytes=500).abort()
     with pytest.raises(StoreFullError, match="1500 bytes free, 501 are needed and 1000 stay"):
-        spool.begin("log", limit_bytes=10**6, declared_bytes=501)
+        spool.begin(LOG, limit_bytes=10**6, declared_bytes=501)
 
 
 def test_the_reserve_is_watched_while_a_body_comes(tmp_path: Path) -> None:

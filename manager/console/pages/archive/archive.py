@@ -17,7 +17,12 @@ from manager.operations.archive.archive_figures import archive_size
 from manager.operations.archive.downloads import list_downloads
 from manager.operations.archive.selection_jobs import list_jobs
 from manager.operations.people.clients import DAY_MS, ClientDetail, list_clients, register_client
-from manager.operations.segments.file_problems import ANSWERS, list_problems
+from manager.operations.segments.file_problems import (
+    answer_message,
+    kind_message,
+    list_problems,
+    problem_message,
+)
 from manager.operations.segments.scrub import Pace, scrub_now, scrub_progress
 from shared.frozen import frozen
 
@@ -128,7 +133,9 @@ def show(visit: Visit) -> Response:
         jobs=open_jobs[:SHOWN],
         scrub=scrub_progress(visit.db, _pace(visit), visit.now_ms),
         problems=list_problems(visit.db, SHOWN),
-        answers=ANSWERS,
+        kind_of=kind_message,
+        problem_of=problem_message,
+        answer_of=answer_message,
     )
 
 

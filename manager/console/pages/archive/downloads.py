@@ -109,7 +109,7 @@ def _download_cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
                 row.requests,
                 figures.iso(row.begun_ms),
                 figures.iso(row.last_ms),
-                row.problem,
+                str(row.problem or ""),
             ]
         before = rows[-1].id
 
@@ -160,7 +160,7 @@ def _job_cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
                 row.total,
                 row.size_bytes or None,
                 row.sha256,
-                row.problem,
+                str(row.problem or ""),
             ]
         before = rows[-1].id
 

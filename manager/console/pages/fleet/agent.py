@@ -35,8 +35,8 @@ from manager.operations.segments.sending_limits import (
     ALL_DAY,
     limit_sending,
     limits_for_agent,
+    limits_message,
     read_limits,
-    spoken_limits,
 )
 from shared.day_times import window_text
 from shared.errors import FormatError
@@ -130,7 +130,7 @@ def show(visit: Visit) -> Response:
         ],
         refetched=refetches_of(visit.db, name),
         sending=limits_for_agent(detail.view.row),
-        sending_said=spoken_limits(limits_for_agent(detail.view.row)),
+        sending_said=limits_message(limits_for_agent(detail.view.row)),
         hours=_shown_hours(limits_for_agent(detail.view.row)),
         grace=figures.duration(visit.policy.grace_s * 1000),
         position_shown=position_as_shown(detail.view.row.latitude, detail.view.row.longitude),
@@ -277,7 +277,7 @@ def limit(visit: Visit) -> Response:
     said = _(
         "From its next sync on %(agent)s sends %(limits)s.",
         agent=name,
-        limits=sentence_of(spoken_limits(limits)),
+        limits=sentence_of(limits_message(limits)),
     )
     return visit.go(link("agent", name=name), done=said)
 

@@ -72,11 +72,6 @@ class IncomingTransfer:
     row: ListedTransfer
     percent: int
 
-    @property
-    def result(self) -> str:
-        """Return what came of it, without the name of the file, which stands beside it."""
-        return self.row.result.removeprefix(f"{self.row.filename}: ")
-
 
 def show(visit: Visit) -> Response:
     """Show schedules with their next runs, orders, and transfers, newest first."""
@@ -149,7 +144,7 @@ def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
                 figures.iso(row.begun_ms),
                 None if row.received_ms is None else figures.iso(row.received_ms),
                 None if row.ended_ms is None else figures.iso(row.ended_ms),
-                row.result,
+                str(row.result or ""),
             ]
         before = rows[-1].id
 

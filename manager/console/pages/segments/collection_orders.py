@@ -112,7 +112,7 @@ def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
                 row.segments,
                 row.sent_bytes,
                 moment_cell(row.ended_ms),
-                row.result,
+                str(row.result or ""),
             ]
         before = rows[-1].id
 

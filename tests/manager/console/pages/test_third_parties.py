@@ -152,7 +152,7 @@ def test_removing_a_job(prsm: Running, person: Visitor) -> None:
     done = browser.submit(read(asked.text).form("/console/archive-jobs/remove"))
     assert done.headers["location"] == "/console/archive-jobs"
     (job,) = list_jobs(prsm.manager.db)
-    assert (job.state, job.problem) == ("gone", "removed by admin")
+    assert (job.state, str(job.problem)) == ("gone", "removed by admin")
     assert prsm.manager.archive.run_jobs() == 0
 
 

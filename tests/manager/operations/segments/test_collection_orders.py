@@ -28,6 +28,7 @@ from manager.operations.segments.collection_schedules import (
     run_collection_schedule,
 )
 from shared.errors import FormatError
+from shared.messages import Message
 from shared.wire.sync import CollectionOrder, OrderReport
 from tests.manager.operations.world import ADMIN, World
 
@@ -153,7 +154,7 @@ def test_all_agents_are_asked_now(database: Database) -> None:
         collect_all_now(database, NewCollection(), ADMIN, world.now_ms)
     for name in ("a", "b"):
         retire(database, name, ADMIN, world.now_ms)
-    with pytest.raises(ConflictError, match="nobody to ask"):
+    with pytest.raises(ConflictError, match="no agent"):
         collect_all_now(database, NewCollection(), ADMIN, world.now_ms)
 
 
@@ -174,8 +175,8 @@ def test_a_schedule_runs_before_its_time(database: Database) -> None:
     assert (row.subject, row.detail) == (str(made.id), '{"agents": 1}')
     shown = TIMETABLE.listed(database, world.now_ms)[0].schedule
     assert (shown.next_ms, shown.last_ms) == (made.next_ms, world.now_ms)
-    assert shown.last_result == "asked 1 agent"
-    with pytest.raises(ConflictError, match="nobody to ask"):
+    assert shown.last_result == Message("segments.agents_asked", agents=1)
+    with pytest.raises(ConflictError, match="no agent"):
         run_collection_schedule(database, made.id, ADMIN, world.now_ms)
     with pytest.raises(NotFoundError, match="schedule 9"):
         run_collection_schedule(database, 9, ADMIN, world.now_ms)

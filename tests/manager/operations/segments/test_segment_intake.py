@@ -15,6 +15,7 @@ from manager.operations.hosts.hosts import exclude_host
 from manager.operations.segments import segment_intake
 from manager.operations.segments.segment_intake import Accepted, Quarantined, Refused
 from shared.archive.verify import verify_segment
+from shared.messages import Message
 from tests.manager.archived import arrived, collected, hold, page, revisit_of, segment_bytes
 from tests.manager.running import LOCAL, START_MS, Running, running
 
@@ -41,7 +42,9 @@ def test_a_good_segment_is_kept_as_it_is(tmp_path: Path) -> None:
         first = page("http://www.example.jp/b", b"b" * 100)
         pages = [first, page("http://www.example.jp/a"), revisit_of(first, START_MS + 5)]
         got = collected(prsm, agent, pages, NAME)
-        assert got.outcome == Accepted(NAME, 3, 0, 0, repeated=False, said=f"{NAME}: 3 captures")
+        assert got.outcome == Accepted(
+            NAME, 3, 0, 0, repeated=False, said=Message("segments.accepted", captures=3)
+        )
         assert not got.file.path.exists()
         (segment,) = segments(prsm)
         assert (segment.name, segment.kind, segment.state) == (NAME, "public", "current")
@@ -139,7 +142,7 @@ def test_excluded_hosts_are_not_kept(tmp_path: Path) -> None:
         exclude_host(prsm.manager.db, OTHER, "asked to", LOCAL, START_MS)
         refused = collected(prsm, agent, [page("http://other.example/")], "o.warc.gz")
         assert isinstance(refused.outcome, Refused)
-        assert "excluded" in refused.outcome.said
+        assert refused.outcome.said == Message("segments.all_excluded", captures=1)
         assert refused.file.path.exists()
         got = collected(prsm, agent, [page(), page("http://other.example/secret")], "b.warc.gz")
         assert isinstance(got.outcome, Accepted)
@@ -156,16 +159,16 @@ def test_damage_is_refused(tmp_path: Path) -> None:
         data = segment_bytes([page()])
         cut = prsm.manager.segments.accept(agent.identity, arrived(tmp_path, data[:-3]))
         assert isinstance(cut, Refused)
-        assert "offset" in cut.said
+        assert "offset" in str(cut.said)
         wrong = arrived(tmp_path, data)
         wrong = segment_intake.Arrived(wrong.path, wrong.name, "0" * 64, wrong.size_bytes)
         told = prsm.manager.segments.accept(agent.identity, wrong)
         assert isinstance(told, Refused)
-        assert "SHA-256" in told.said
+        assert "SHA-256" in str(told.said)
         for name in ("../x.warc.gz", "x.zip", "a/b.warc.gz", "a\n.warc.gz", ".warc.gz"):
             named = prsm.manager.segments.accept(agent.identity, arrived(tmp_path, data, name))
             assert isinstance(named, Refused)
-            assert "segment name" in named.said
+            assert named.said.code == "segments.bad_name"
         assert prsm.files("archive") == prsm.files("spool") == []
 
 
@@ -177,7 +180,7 @@ def test_another_file_under_a_name_is_refused(tmp_path: Path) -> None:
         collected(prsm, agent, [page()], NAME)
         got = collected(prsm, agent, [page(body=b"other")], NAME)
         assert isinstance(got.outcome, Refused)
-        assert "another file came under this name" in got.outcome.said
+        assert got.outcome.said.code == "segments.name_taken"
 
 
 def test_a_future_capture_is_refused(tmp_path: Path) -> None:
@@ -187,7 +190,7 @@ def test_a_future_capture_is_refused(tmp_path: Path) -> None:
         hold(prsm, agent, HOST)
         got = collected(prsm, agent, [page(at_ms=START_MS + 3 * 86_400_000)])
         assert isinstance(got.outcome, Refused)
-        assert "clock" in got.outcome.said
+        assert got.outcome.said.code == "segments.capture_in_future"
 
 
 def test_a_name_from_a_clock_that_ran_ahead(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ from manager.operations.segments.sending_limits import (
     ALL_DAY,
     limit_sending,
     limits_for_agent,
+    limits_message,
     read_limits,
-    spoken_limits,
 )
 from shared.errors import FormatError
+from shared.messages import Message
 from tests.manager.operations.world import ADMIN, World
 
 
@@ -30,15 +31,15 @@ def test_an_agent_hears_of_its_limits(database: Database) -> None:
     assert world.sync("a").settings.sending == limits
     assert world.sync("b").settings.sending is None
     said = "at most 2,000,000 bytes/s; Monday to Friday 02:00-08:00 (Asia/Tokyo)"
-    assert spoken_limits(limits) == said
-    assert said in audit_page(database, action="collection.limit")[0].detail
+    assert str(limits_message(limits)) == said
+    assert "rate_and_hours" in audit_page(database, action="collection.limit")[0].detail
     limit_sending(database, "a", read_limits(None, [ALL_DAY], [ALL_DAY], ""), ADMIN, world.now_ms)
     assert world.sync("a").settings.sending is None
     assert len(audit_page(database, action="collection.limit")) == 2
     with database.read() as tx:
         row = agents.by_name(tx, "a")
     assert row is not None
-    assert spoken_limits(limits_for_agent(row)) == "as its site says"
+    assert limits_message(limits_for_agent(row)) == Message("segments.rate_of_site")
 
 
 @pytest.mark.parametrize(
@@ -46,10 +47,10 @@ def test_an_agent_hears_of_its_limits(database: Database) -> None:
     [
         (9_999, [ALL_DAY], [ALL_DAY], "", "must be at least 10000"),
         (-1, [ALL_DAY], [ALL_DAY], "", "must be at least 10000"),
-        (None, [], [], "", "nothing would ever be sent"),
+        (None, [], [], "", "nothing would be sent"),
         (None, ["2-8"], [], "", "time of day"),
         (None, ["08:00-08:00"], [], "", "is empty"),
-        (None, [ALL_DAY], [ALL_DAY], "Mars/Base", "not known here"),
+        (None, [ALL_DAY], [ALL_DAY], "Mars/Base", "unknown"),
         (None, [ALL_DAY] * 25, [], "", "at most 24"),
     ],
 )
