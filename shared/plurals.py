@@ -33,6 +33,7 @@ NOUNS: Final = {
     "copies": "copy",
     "directories": "directory",
     "entries": "entry",
+    "indexes": "index",
     "processes": "process",
     "tries": "try",
 }  # fmt: skip

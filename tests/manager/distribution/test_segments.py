@@ -90,7 +90,7 @@ def test_who_may_take(prsm: Running, agent: Agent) -> None:
     assert "revoked" in good.get(PATH).text
     over = caller(prsm, issue_token(db, "library", LOCAL, prsm.clock(), days=1).token)
     prsm.clock.advance(86_400)
-    assert "over" in over.get(PATH).text
+    assert "expired" in over.get(PATH).text
 
 
 def test_a_disabled_client_is_kept_out(prsm: Running, agent: Agent, library: Caller) -> None:
