@@ -46,7 +46,7 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     assert "05:00 JST" in prsm(*changed, "--agent", "a.example", "--pull").stdout
     said = prsm("collect", "schedule", "run", "2").stdout
     assert "1 agent is asked to send by schedule 2" in said
-    assert "nobody to ask" in prsm("collect", "schedule", "run", "2", code=1).stderr
+    assert "no agent to send an order to" in prsm("collect", "schedule", "run", "2", code=1).stderr
     assert "1 agent is asked" in prsm("collect", "now", "--all").stdout
     prsm("collect", "now", code=2)
     prsm("collect", "now", "a.example", "--all", code=2)
