@@ -17,7 +17,6 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.schedules import Crontab, ScheduleError
 from shared.frozen import frozen
-from shared.messages import Message
 
 __all__ = ["LATE_MS", "Scheduled", "Timetable"]
 
@@ -136,7 +135,7 @@ class Timetable(Generic[Row]):
         tx: Transaction,
         number: int,
         now_ms: int,
-        act: Callable[[Transaction, Row, list[Row]], Message | str],
+        act: Callable[[Transaction, Row, list[Row]], str],
     ) -> None:
         """Do what a schedule says before its time, which stays. act: as of `run_due`.
 
@@ -158,12 +157,12 @@ class Timetable(Generic[Row]):
             return [_shown(row, now_ms) for row in self._rows.all(tx)]
 
     def run_due(
-        self, db: Database, now_ms: int, act: Callable[[Transaction, Row, list[Row]], Message | str]
+        self, db: Database, now_ms: int, act: Callable[[Transaction, Row, list[Row]], str]
     ) -> int:
         """Do what is due; return for how many schedules.
 
         act: does it, in the transaction that sets the next time, given the schedule and all there
-        are; it returns what it did.
+        are; it returns what it did in words.
         """
         with db.read() as tx:
             if not any(_is_due(row, now_ms) for row in self._rows.all(tx)):
@@ -179,7 +178,7 @@ class Timetable(Generic[Row]):
                 except ScheduleError as error:
                     # A time zone that this machine has lost: the other schedules go on.
                     late_ms = now_ms + LATE_MS
-                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=error.message)
+                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=str(error))
                     continue
                 if row.next_ms > now_ms:
                     # The clock was set back since.

@@ -34,6 +34,7 @@ class Schedule:
     last_result: Message | None
 
 
+@message_fields
 @frozen
 class RoundSchedule(Schedule):
     """The rounds that begin by it."""
@@ -43,6 +44,7 @@ class RoundSchedule(Schedule):
     plan_moves: float | None
 
 
+@message_fields
 @frozen
 class CollectionSchedule(Schedule):
     """Selection of segments of a schedule, for one agent or for all without their own."""

@@ -146,5 +146,5 @@ round_schedules: Final = sa.Table(
     moment("made_ms", required=True),
     moment("next_ms", required=True),
     moment("last_ms"),
-    message("last_result"),  # what became of the last time, in words
+    message("last_result"),  # what became of the last time
 )

@@ -148,7 +148,7 @@ def test_a_zone_that_this_machine_has_lost_stops_nothing(
     lost = next(one for one in TIMETABLE.listed(database, world.now_ms) if one.schedule.id == 1)
     assert lost.next_runs_ms == []
     assert "never: time zone 'Gone/Away'" in lost.next_runs[0]
-    assert "not known here" in str(lost.schedule.last_result)
+    assert "not known here" in lost.schedule.last_result
 
 
 def test_a_schedule_may_move_as_much_as_it_says(database: Database) -> None:
