@@ -18,7 +18,6 @@ from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.schedules import Crontab, ScheduleError
 from shared.frozen import frozen
-from shared.messages import Message
 
 __all__ = ["LATE_MS", "Scheduled", "Timetable"]
 
@@ -162,7 +161,7 @@ class Timetable(Generic[Row]):
         """Do what is due; return for how many schedules.
 
         act: does it, in the transaction that sets the next time, given the schedule and all there
-        are; it returns what it did.
+        are; it returns what it did in words.
         """
         with db.read() as tx:
             if not any(_is_due(row, now_ms) for row in self._rows.all(tx)):
@@ -178,7 +177,7 @@ class Timetable(Generic[Row]):
                 except ScheduleError as error:
                     # A time zone that this machine has lost: the other schedules go on.
                     late_ms = now_ms + LATE_MS
-                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=error.message)
+                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=str(error))
                     continue
                 if row.next_ms > now_ms:
                     # The clock was set back since.

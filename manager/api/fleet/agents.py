@@ -27,6 +27,7 @@ from manager.operations.measurement.claims import Evidence, Fault, doubts_of
 from manager.operations.measurement.refetch_results import Refetches, refetches_of
 from shared.messages import Message
 from manager.operations.segments.sending_limits import limits_for_agent, limits_message
+from shared.messages import Message
 from shared.wire.positions import read_position
 from shared.wire.sync import SendingLimits
 
@@ -109,7 +110,7 @@ class AgentAnswer(BaseModel):
         SendingLimits | None,
         Field(description="how it may send segments; none: as its site says"),
     ]
-    sending_said: Annotated[str, Field(description="the same in words")]
+    sending_said: Annotated[Message, Field(description="the same in words")]
     latitude: Annotated[float | None, Field(description="degrees; none: nobody said")]
     longitude: float | None
 

@@ -24,6 +24,7 @@ from manager.store.segments.segment_index import (
 from shared.archive.cdxj import REVISIT_TYPE, CdxjSorter, IndexEntry, cdxj_line
 from shared.archive.stream import RecordStream
 from shared.archive.surt_key import surt_key
+from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = ["Part", "PartKind", "copy_captures", "finish_part", "warcinfo_length"]
@@ -86,7 +87,7 @@ def _copy(source: BinaryIO, offset: int, length: int, target: BinaryIO) -> None:
     while length:
         data = source.read(min(length, READ_BYTES))
         if not data:
-            raise EOFError(f"offset {offset}: the segment is shorter than its index says")
+            raise FormatError("segments.ends_before_record", offset=offset)
         target.write(data)
         length -= len(data)
 

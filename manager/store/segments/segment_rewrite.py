@@ -41,6 +41,9 @@ def rewrite_segment(job: RewriteJob) -> Part | None:
     """
     try:
         return _rewritten(job)
+    except FormatError as error:
+        why = error.message
+        raise FormatError("segments.not_rewritable", segment=job.name, why=why) from error
     except (OSError, EOFError, duckdb.Error, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno not in UNREADABLE:
             raise

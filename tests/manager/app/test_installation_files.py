@@ -288,7 +288,7 @@ def test_a_link_to_what_is_not_mounted(data: Path, tmp_path: Path, folder: str) 
     if (data / folder).exists():
         (data / folder).rename(tmp_path / "away")
     (data / folder).symlink_to(tmp_path / "not" / "mounted")
-    with pytest.raises(StoreError, match="no folder is there; mount the file system"):
+    with pytest.raises(StoreError, match="which is not a folder; mount its file system"):
         start(data)
 
 

@@ -46,7 +46,7 @@ def test_the_archive_in_words(manager: Running, prsm: Prsm) -> None:
     assert "queued" in prsm("archive", "jobs", "--client", "library").output
     prsm("archive", "remove-job", "1")
     assert "removed by local" in prsm("archive", "jobs", "--state", "gone").output
-    assert "none of this number" in prsm("archive", "remove-job", "9", code=1).output
+    assert "job 9: not found" in prsm("archive", "remove-job", "9", code=1).output
     assert "must be one of" in prsm("archive", "downloads", "--state", "x", code=1).output
     prsm("withdraw", "other.example", "--reason", "asked to", "--yes")
     assert "asked to" in prsm("archive", "withdrawn").output

@@ -46,13 +46,13 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     assert "05:00 JST" in prsm(*changed, "--agent", "a.example", "--pull").stdout
     said = prsm("collect", "schedule", "run", "2").stdout
     assert "1 agent is asked to send by schedule 2" in said
-    assert "nobody to ask" in prsm("collect", "schedule", "run", "2", code=1).stderr
+    assert "no agent to send an order to" in prsm("collect", "schedule", "run", "2", code=1).stderr
     assert "1 agent is asked" in prsm("collect", "now", "--all").stdout
     prsm("collect", "now", code=2)
     prsm("collect", "now", "a.example", "--all", code=2)
     assert "schedule 2 is removed" in prsm("collect", "schedule", "remove", "2").stdout
     assert "schedule 2: not found" in prsm("collect", "schedule", "remove", "2", code=1).stderr
-    assert "there is none" in prsm("collect", "give-up", "9", code=1).stderr
+    assert "transfer 9: not found" in prsm("collect", "give-up", "9", code=1).stderr
 
 
 def test_how_an_agent_sends_is_limited(prsm: Prsm, manager: Running) -> None:
