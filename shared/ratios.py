@@ -5,9 +5,17 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from shared.messages import Message
 from shared.plurals import with_plurals
 
-__all__ = ["MOST_TIMES", "PERCENTS_END", "change_of", "spoken_change", "spoken_times"]
+__all__ = [
+    "MOST_TIMES",
+    "PERCENTS_END",
+    "change_of",
+    "spoken_change",
+    "spoken_times",
+    "times_message",
+]
 
 MOST_TIMES: Final = 10_000.0
 """Above it nobody reads the digits."""
@@ -24,6 +32,17 @@ def spoken_times(ratio: float) -> str:
     if not times < MOST_TIMES + 0.5:
         return f"more than {MOST_TIMES:,.0f}"
     return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
+
+
+def times_message(ratio: float) -> Message:
+    """Return how many times more or less something is, as `spoken_times`, as a message."""
+    times = ratio if ratio >= 1 else 1 / ratio if ratio > 0 else math.inf
+    if not times < MOST_TIMES + 0.5:
+        code = "general.times_over" if ratio >= 1 else "general.fraction_over"
+        return Message(code, times=round(MOST_TIMES))
+    number = float(f"{times:.0f}" if times >= 10 else f"{times:.2g}")
+    code = "general.times" if ratio >= 1 else "general.fraction"
+    return Message(code, times=int(number) if number.is_integer() else number)
 
 
 def change_of(number: float | None, before: float | None) -> float | None:

@@ -26,6 +26,7 @@ from manager.operations.measurement.claim_review import believe_agent
 from manager.operations.measurement.claims import Evidence, Fault, doubts_of
 from manager.operations.measurement.refetch_results import Refetches, refetches_of
 from manager.operations.segments.sending_limits import limits_for_agent, spoken_limits
+from shared.messages import Message
 from shared.wire.positions import read_position
 from shared.wire.sync import SendingLimits
 
@@ -88,7 +89,8 @@ class AgentAnswer(BaseModel):
     clone_reason: str
     suspect_since_ms: int | None
     suspect_reason: Annotated[
-        str, Field(description="sick, or a liar: by its control hosts, and by what it claims")
+        Message | str,
+        Field(description="sick, or a liar: by its control hosts, and by what it claims"),
     ]
     doubted: Annotated[
         list[DoubtAnswer], Field(description="why its claims do not count now; empty: they do")
@@ -299,6 +301,7 @@ def _answer(view: AgentView) -> AgentAnswer:
             "attention": liveness.attention,
             "said_state": row.state,
             "said_reason": row.state_reason,
+            "suspect_reason": row.suspect_reason or "",
             "units_owned": view.units_owned,
             "crawl_rights": view.crawl_rights,
             "probe_rights": view.probe_rights,

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "SAID_NOTHING",
@@ -89,7 +90,7 @@ class AgentRow:
     permit_until_ms: int
     load_ms: float
     suspect_since_ms: int | None
-    suspect_reason: str
+    suspect_reason: Message | None
     doubts: str
     believed_age: int
     history_age: int

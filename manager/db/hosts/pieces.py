@@ -18,6 +18,7 @@ from manager.db.engine import Transaction, chunks
 from manager.db.hosts.host_shares import news
 from manager.db.tables import agents, assignments, hosts, rounds, unit_rounds, units
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "QuietRow",
@@ -61,13 +62,13 @@ _OF_PLAIN_AGENTS: Final = (
 
 @frozen
 class QuietRow:
-    """A piece of which nothing is left, as its agent said."""
+    """A piece of which nothing is left. reason: as its agent said it, or ours."""
 
     unit_id: int
     agent_id: int
     pages: int
     size_bytes: int
-    reason: str
+    reason: str | Message | None
 
 
 def of_tops(tx: Transaction) -> dict[int, list[int]]:
@@ -187,7 +188,7 @@ def note_quiet(
                     "by": row.agent_id,
                     "fetched": row.pages,
                     "size": row.size_bytes,
-                    "why": row.reason,
+                    "why": row.reason or "",
                 }
                 for row in quiet
             ],

@@ -19,6 +19,7 @@ from manager.db.tables import (
     units,
 )
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "Crawled",
@@ -326,9 +327,9 @@ def distances_of_units(tx: Transaction, unit_ids: Collection[int]) -> list[Dista
 
 def reasons_said(
     tx: Transaction, unit_ids: Collection[int]
-) -> dict[tuple[int, int, int, str], str]:
+) -> dict[tuple[int, int, int, str], Message]:
     """Return what agents said when they finished units, by (unit, agent, round, kind)."""
-    found: dict[tuple[int, int, int, str], str] = {}
+    found: dict[tuple[int, int, int, str], Message] = {}
     for kind, table in (("probe", probe_orders), ("crawl", unit_rounds)):
         for part in chunks(unit_ids):
             rows = tx.execute(

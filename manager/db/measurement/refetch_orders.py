@@ -14,6 +14,7 @@ from manager.db.measurement.refetch_pages import PageRow, set_state
 from manager.db.ownership import work_orders
 from manager.db.tables import hosts, refetch_orders, refetch_pages, rights, units
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "OrderRow",
@@ -47,7 +48,7 @@ class OrderRow:
     finished_ms: int | None
     status: int | None
     response_bytes: int
-    reason: str
+    reason: Message | None
 
 
 @frozen
@@ -133,7 +134,7 @@ def granted_units(tx: Transaction) -> list[int]:
 
 
 def finish(
-    tx: Transaction, agent_id: int, finished: Sequence[tuple[int, str]], now_ms: int
+    tx: Transaction, agent_id: int, finished: Sequence[tuple[int, str | Message]], now_ms: int
 ) -> None:
     """Note that an agent is through with units (with what it said); its log is still to come."""
     if finished:
@@ -176,7 +177,7 @@ def set_results(
     return touched
 
 
-def fail(tx: Transaction, order_ids: Collection[int], reason: str) -> None:
+def fail(tx: Transaction, order_ids: Collection[int], reason: Message) -> None:
     """Give orders up."""
     for part in chunks(order_ids):
         tx.execute(

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import distances, probe_orders, units
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "AgentAges",
@@ -38,7 +39,7 @@ class OrderState:
     agent_id: int
     round: int
     state: str
-    reason: str
+    reason: Message | None
 
 
 @frozen

@@ -11,7 +11,9 @@ from manager.db.engine import Transaction, any_of, chunks
 from manager.db.ownership import work_orders
 from manager.db.ownership.work_orders import OPEN, is_free_for
 from manager.db.tables import hosts, probe_orders, rounds, units
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "IN_ITS_LOG",
@@ -43,13 +45,14 @@ __all__ = [
 ]
 
 
-IN_ITS_LOG: Final = "in its log"
-WANTS_A_LIST: Final = "its agent asked for a new list"
-NO_MORE_LINES: Final = "its logs have no more lines of it"
-ITS_LOG_ENDS: Final = "its log ended before"
+IN_ITS_LOG: Final = Message("measurement.in_log")
+WANTS_A_LIST: Final = Message("measurement.list_requested")
+NO_MORE_LINES: Final = Message("measurement.no_more_lines")
+ITS_LOG_ENDS: Final = Message("measurement.log_ended")
 """Of who speaks only the five messages, and says no reason, these are why a unit is finished."""
 NOTHING_LEFT: Final = ("", "complete", "nothing to fetch", IN_ITS_LOG, WANTS_A_LIST, NO_MORE_LINES)
-"""Why a unit is finished of which nothing is left to fetch, as far as anybody knows."""
+"""Why a unit is finished of which nothing is left to fetch, as far as anybody knows: what agents
+say, and the messages above."""
 
 
 @frozen
@@ -61,6 +64,7 @@ class WaitingOrder:
     round: int
 
 
+@message_fields
 @frozen
 class OrderRow:
     """All that is kept of an order."""
@@ -74,7 +78,7 @@ class OrderRow:
     granted_ms: int | None
     finished_ms: int | None
     pages: int
-    reason: str
+    reason: Message | None
 
 
 _WITH_UNLOGGED: Final = (
@@ -113,7 +117,7 @@ def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: 
             probe_orders.c.ordered_ms < before_ms,
             probe_orders.c.round <= last_round,
         )
-        .values(state="failed", reason="its agent was away")
+        .values(state="failed", reason=Message("measurement.agent_away"))
     )
 
 
@@ -136,7 +140,10 @@ def set_granted(tx: Transaction, agent_id: int, unit_ids: Collection[int], now_m
 
 
 def finish(
-    tx: Transaction, agent_id: int, finished: Sequence[tuple[int, int, int, str]], now_ms: int
+    tx: Transaction,
+    agent_id: int,
+    finished: Sequence[tuple[int, int, int, str | Message]],
+    now_ms: int,
 ) -> None:
     """Note that an agent finished (unit, round, pages, reason); its log is still to come."""
     if finished:
@@ -179,7 +186,7 @@ def set_done(tx: Transaction, agent_id: int, measured: Sequence[tuple[int, int]]
 
 def fail(
     tx: Transaction,
-    reason: str,
+    reason: Message,
     *,
     agent_id: int | None = None,
     unit_ids: Collection[int] | None = None,
@@ -200,7 +207,7 @@ def fail(
     )
 
 
-def fail_round(tx: Transaction, round_number: int, reason: str) -> None:
+def fail_round(tx: Transaction, round_number: int, reason: Message) -> None:
     """Give up all orders of a round that are still to be carried out."""
     tx.execute(
         probe_orders.update()

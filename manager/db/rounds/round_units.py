@@ -13,6 +13,7 @@ from manager.db.ownership.pins import not_banned
 from manager.db.ownership.rights import may_crawl
 from manager.db.tables import agents, assignments, hosts, unit_rounds, units
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "FinishedRow",
@@ -49,14 +50,17 @@ class WaitingUnit:
 
 @frozen
 class FinishedRow:
-    """A report of an agent on a finished unit. failure: not a single page came, and why."""
+    """A report of an agent on a finished unit. reason: as the agent said it, or ours.
+
+    failure: not a single page came, and why.
+    """
 
     unit_id: int
     agent_id: int
     round: int
     pages: int
     size_bytes: int
-    reason: str
+    reason: str | Message | None
     failure: str = ""
 
 
@@ -189,7 +193,7 @@ def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) 
                     "unit": row.unit_id,
                     "fetched": row.pages,
                     "size": row.size_bytes,
-                    "why": row.reason,
+                    "why": row.reason or "",
                     "to": "failed" if row.failure else "finished",
                     "failed_by": row.failure,
                 }
@@ -199,7 +203,7 @@ def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) 
 
 
 def cancel_units(
-    tx: Transaction, number: int, reason: str, unit_ids: Collection[int] | None = None
+    tx: Transaction, number: int, reason: Message, unit_ids: Collection[int] | None = None
 ) -> None:
     """Take what is not finished out of a round: of some units, or of all."""
     cancelling = (

@@ -6,7 +6,16 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
 
 __all__ = ["refetch_orders", "refetch_pages"]
 
@@ -44,7 +53,7 @@ refetch_orders: Final = sa.Table(
     moment("finished_ms"),
     sa.Column("status", Whole),
     count("response_bytes"),
-    text("reason"),
+    message("reason"),
     one_of("state", "waiting", "granted", "finished", "done", "failed"),
     sa.UniqueConstraint("page_id", "agent_id"),
     sa.Index(None, "agent_id", "state", "unit_id"),

@@ -11,6 +11,7 @@ from manager.db.tables.columns import (
     count,
     flag,
     identity,
+    message,
     metadata,
     moment,
     one_of,
@@ -67,7 +68,7 @@ unit_rounds: Final = sa.Table(
     count("ms"),
     moment("finished_ms"),
     moment("quiet_ms"),  # granted, and nothing of it is left; but it is a piece of a split host
-    text("reason"),
+    message("reason"),
     text("failure"),  # by which it failed, a code (`shared.host_failures`)
     one_of("state", "waiting", "granted", "finished", "cancelled", "failed"),
     sa.Index(None, "round", "state"),

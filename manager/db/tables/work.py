@@ -6,7 +6,16 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
 
 __all__ = [
     "assignments",
@@ -39,8 +48,8 @@ assignments: Final = sa.Table(
     moment("until_ms"),
     count("generation_since"),
     sa.Column("generation_until", Whole),
-    text("reason_opened"),
-    text("reason_closed"),
+    message("reason_opened"),
+    message("reason_closed"),
     sa.Column("plan_id", Whole),
     sa.Index(
         "uq_assignments_open",
@@ -101,7 +110,7 @@ holdings: Final = sa.Table(
     moment("since_ms", required=True),
     moment("sent_ms"),
     moment("until_ms", required=True),
-    text("reason"),
+    message("reason"),
     sa.Index(None, "agent_id", "until_ms"),
     sa.Index(None, "unit_id"),
 )
@@ -119,7 +128,7 @@ probe_orders: Final = sa.Table(
     moment("granted_ms"),
     moment("finished_ms"),
     count("pages"),
-    text("reason"),
+    message("reason"),
     one_of("state", "waiting", "granted", "finished", "done", "failed"),
     sa.UniqueConstraint("round", "unit_id", "agent_id"),
     sa.Index(None, "agent_id", "state", "unit_id"),

@@ -20,6 +20,7 @@ from manager.operations.fleet.sync import sync
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.ownership.permits import contact_time, end_permit, renew_permit
 from manager.operations.policy import DEFAULT_POLICY, Policy
+from shared.messages import Message
 
 __all__ = [
     "is_restart",
@@ -112,12 +113,13 @@ def unsubscribe(
         row = _noted(tx, agent, "unsubscribe", now_ms, policy)
         if not row.subscribed:
             return
-        probes.fail(tx, "its agent left", agent_id=row.id)
+        left = Message("ownership.owner_left")
+        probes.fail(tx, left, agent_id=row.id)
         if row.rejoined:
             # The machine with the old key did not say that it has stopped.
-            rights.withdraw(tx, now_ms, "its agent left", agent_id=row.id)
+            rights.withdraw(tx, now_ms, left, agent_id=row.id)
         else:
-            rights.free(tx, now_ms, "its agent left", agent_id=row.id)
+            rights.free(tx, now_ms, left, agent_id=row.id)
             end_permit(tx, row)
         agents.update(tx, row.id, subscribed=False, returned=False)
         note(tx, now_ms, agent.actor, "agent.unsubscribe", agent.name)

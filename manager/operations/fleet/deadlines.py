@@ -18,6 +18,7 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.ownership.grants import may_receive
 from manager.operations.ownership.permits import end_permit
 from manager.operations.policy import Policy
+from shared.messages import Message
 
 __all__ = ["expire_permits", "follow_clock", "give_up_probes"]
 
@@ -54,7 +55,8 @@ def expire_permits(db: Database, now_ms: int) -> int:
             # It may have called since.
             if row is None or not _is_over(row, now_ms):
                 continue
-            count = rights.free(tx, now_ms, "its agent's permit was over", agent_id=row.id)
+            permit_over = Message("ownership.permit_over")
+            count = rights.free(tx, now_ms, permit_over, agent_id=row.id)
             end_permit(tx, row)
             freed += count
             if count:
@@ -79,20 +81,18 @@ def give_up_probes(db: Database, now_ms: int, policy: Policy) -> int:
     for row in busy:
         with db.write() as tx:
             if not row.takes_part:
-                given_up += probes.fail(
-                    tx, "its agent takes no part any more", agent_id=row.id, states=["waiting"]
-                )
+                gone = Message("measurement.agent_gone")
+                given_up += probes.fail(tx, gone, agent_id=row.id, states=["waiting"])
             elif not may_receive(row, now_ms):
                 last = rounds.last_number(tx)
                 given_up += probes.overdue_waiting(tx, row.id, late[row.id], last)
             units = probes.overdue(tx, row.id, late[row.id], policy.batch)
             if units:
+                late_probe = Message("measurement.too_long")
                 given_up += probes.fail(
-                    tx, "took too long", agent_id=row.id, unit_ids=units, states=["granted"]
+                    tx, late_probe, agent_id=row.id, unit_ids=units, states=["granted"]
                 )
-                rights.withdraw(
-                    tx, now_ms, "the probe took too long", unit_ids=units, agent_id=row.id
-                )
+                rights.withdraw(tx, now_ms, late_probe, unit_ids=units, agent_id=row.id)
     return given_up
 
 

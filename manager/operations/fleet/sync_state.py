@@ -22,6 +22,7 @@ from manager.operations.hosts.host_shares import note_rests
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.completion import Claim, Told, finish_all
 from manager.operations.policy import Policy
+from shared.messages import Message
 from shared.wire.sync import SyncRequest
 
 __all__ = ["Telling", "acknowledge", "close_unlogged", "has_news", "state_of", "take_news"]
@@ -120,7 +121,7 @@ def acknowledge(tx: Transaction, row: AgentRow, request: SyncRequest, now_ms: in
         rights.free(
             tx,
             now_ms,
-            "acknowledged",
+            rights.ACKNOWLEDGED,
             agent_id=row.id,
             acknowledged=request.generation_held,
         )
@@ -132,7 +133,7 @@ def close_unlogged(tx: Transaction, agent_id: int, now_ms: int, policy: Policy) 
     units = probes.unlogged(tx, agent_id, before_ms, policy.batch)
     probes.fail(
         tx,
-        "finished, but no log of it came",
+        Message("measurement.no_log"),
         agent_id=agent_id,
         unit_ids=units,
         states=["finished"],

@@ -14,10 +14,12 @@ from manager.db.hosts import hosts
 from manager.db.planning import probe_coverage
 from manager.db.planning.probe_coverage import OrderState
 from manager.errors import NotFoundError
+from manager.message_fields import message_fields
 from manager.operations.hosts.host_views import HostFilter, HostLine, every_host, list_hosts
 from manager.operations.planning.distance_views import DistanceView, distances_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Cell", "Matrix", "MatrixRow", "every_matrix_row", "matrix"]
 
@@ -25,6 +27,7 @@ CELLS_AT_ONCE: Final = 200_000
 ROWS_AT_ONCE: Final = 1_000
 
 
+@message_fields
 @frozen
 class Cell:
     """Distance of a host from an agent. state: measured, weak, unreachable, predicted; empty:
@@ -34,10 +37,10 @@ class Cell:
     ms_per_kb: float | None
     measured_ms: int | None
     order: str
-    reason: str
+    reason: Message | None
 
 
-_NOTHING: Final = Cell("", None, None, "", "")  # most are, where agents are many
+_NOTHING: Final = Cell("", None, None, "", None)  # most are, where agents are many
 
 
 @frozen
@@ -117,7 +120,7 @@ def _numbers(tx: Transaction, agent_names: Sequence[str]) -> list[int]:
     number_of = {name: number for number, name in agents.names(tx).items()}
     for name in agent_names:
         if name not in number_of:
-            raise NotFoundError(f"agent {name}: there is none", see="agents")
+            raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
     return [number_of[name] for name in agent_names]
 
 
@@ -140,7 +143,9 @@ def _rows(
 def _cell(view: DistanceView | None, order: OrderState | None) -> Cell:
     if view is None and order is None:
         return _NOTHING
-    waits, why = ("", "") if order is None or order.state == "done" else (order.state, order.reason)
+    waits, why = "", None
+    if order is not None and order.state != "done":
+        waits, why = order.state, order.reason
     if view is None:
         return Cell("", None, None, waits, why)
     measured_ms = None if view.state == "predicted" else view.measured_ms

@@ -26,6 +26,7 @@ from manager.db.rounds.round_units import FinishedRow
 from manager.operations.hosts.host_shares import finish_rested
 from manager.operations.measurement.distances import note_unreachable, refresh_volumes
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.naming import HostFailure
 
 __all__ = ["Claim", "Told", "finish_all", "finish_units"]
@@ -35,14 +36,14 @@ UNREACHABLE: Final = "unreachable:"
 
 @frozen
 class Claim:
-    """An agent's claim that a unit is fetched completely."""
+    """An agent's claim that a unit is fetched completely. reason: what it said, or ours."""
 
     unit_id: int
     kind: str
     round: int
     pages: int
     response_bytes: int
-    reason: str
+    reason: str | Message
     failure: str = ""  # not a single page came: a code (`shared.host_failures`)
 
     @property
@@ -53,7 +54,7 @@ class Claim:
         """
         if self.failure:
             return self.failure
-        unreachable = self.reason.startswith(UNREACHABLE) and not self.response_bytes
+        unreachable = str(self.reason).startswith(UNREACHABLE) and not self.response_bytes
         return HostFailure.UNREACHABLE.value if unreachable else ""
 
 
@@ -111,7 +112,7 @@ def finish_all(
         again = [one.claim for one in some if one.right.kind == "refetch"]
         refetch_orders.finish(tx, agent_id, [(one.unit_id, one.reason) for one in again], now_ms)
     ended = [one for one in good if one.claim.unit_id not in split]
-    rights.free(tx, now_ms, "finished", unit_ids=[one.claim.unit_id for one in ended])
+    rights.free(tx, now_ms, rights.FINISHED, unit_ids=[one.claim.unit_id for one in ended])
     outrun = {one.told.agent.id for one in ended}
     agents.update(tx, sorted(outrun), list_outrun=True, last_work_ms=now_ms)
     agents.update(tx, sorted(of_agent.keys() - outrun), last_work_ms=now_ms)

@@ -32,6 +32,7 @@ from manager.db.planning import probes
 from manager.operations.logs.completion import Claim, finish_units
 from manager.operations.logs.log_close_time import LOGS_READ, closed_ms
 from manager.operations.logs.log_summary import LogSummary
+from shared.messages import Message
 from shared.naming import HostFailure
 
 __all__ = ["began_ms", "finish_by_list", "finish_by_log"]
@@ -148,7 +149,7 @@ def _is_full(
     return 0 < right.max_transfer <= lines
 
 
-def _claim(right: RightRow, found: SumRow, reason: str) -> Claim:
+def _claim(right: RightRow, found: SumRow, reason: Message) -> Claim:
     is_silent = found.requests > 0 and found.failed >= found.requests
     return Claim(
         right.unit_id,

@@ -35,6 +35,7 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.refetch_results import count, seen_of
 from manager.operations.ownership.grants import may_receive
 from manager.operations.policy import Policy
+from shared.messages import Message
 
 __all__ = [
     "enter_results",
@@ -167,18 +168,18 @@ def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
         for agent_id in busy:
             row = agents.by_id(tx, agent_id)
             gone = row is None or not row.takes_part
-            over: list[tuple[str, int, str]] = [("finished", now_ms - late_ms, "no log of it came")]
+            over = [("finished", now_ms - late_ms, "measurement.no_log")]
             if gone:
-                over += [("waiting", now_ms + 1, "its agent takes no part any more")]
+                over += [("waiting", now_ms + 1, "measurement.agent_gone")]
             elif row is not None and not may_receive(row, now_ms):
-                over += [("waiting", now_ms - late_ms, "its agent was away")]
+                over += [("waiting", now_ms - late_ms, "measurement.agent_away")]
             if row is not None and not row.reports_waiting:
-                over += [("finished", now_ms - grace_ms, "it is not in its log")]
-            over += [("granted", now_ms - late_ms, "took too long")]
-            over += [("waiting", now_ms - 4 * late_ms, "its host was never free")]
-            for state, before_ms, reason in over:
+                over += [("finished", now_ms - grace_ms, "measurement.not_in_log")]
+            over += [("granted", now_ms - late_ms, "measurement.too_long")]
+            over += [("waiting", now_ms - 4 * late_ms, "measurement.host_never_free")]
+            for state, before_ms, code in over:
                 orders = refetch_orders.overdue(tx, agent_id, state, before_ms, policy.batch)
-                _give_up(tx, agent_id, orders, state, reason, now_ms)
+                _give_up(tx, agent_id, orders, state, Message(code), now_ms)
                 given_up += len(orders)
         _settle(tx, refetch_pages.open_pages(tx, policy.batch), now_ms, policy)
     return given_up
@@ -189,7 +190,7 @@ def _give_up(
     agent_id: int,
     orders: Sequence[OrderRow],
     state: str,
-    reason: str,
+    reason: Message,
     now_ms: int,
 ) -> None:
     refetch_orders.fail(tx, [order.id for order in orders], reason)

@@ -240,14 +240,14 @@ def _allowed(
     blocked = {group for group, of_group in denied.items() if here <= of_group}
     left = [unit for unit in units if unit.group_id not in blocked] if blocked else units
     if len(left) == len(units):
-        return units, standing.sentences
+        return units, tuple(map(str, standing.sentences))
     count = len(units) - len(left)
     stay = (
         "1 unit stays where it is"
         if count == 1
         else with_plurals(f"{count} units stay where they are")
     )
-    return left, (*standing.sentences, f"{stay}: no agent here may own that.")
+    return left, (*map(str, standing.sentences), f"{stay}: no agent here may own that.")
 
 
 def _atom(unit: PlanUnit) -> int:

@@ -92,7 +92,7 @@ def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> 
         _found(
             row,
             policy,
-            said.get((row.unit_id, row.agent_id, row.round, row.kind), ""),
+            str(said.get((row.unit_id, row.agent_id, row.round, row.kind), "")),
             is_cut=row.kind == "probe" and (row.unit_id, row.agent_id, row.round) in cut,
             doubts=_doubts(periods.get(row.agent_id, []), row),
         )
@@ -170,7 +170,7 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
 def _doubts(periods: Sequence[Period], row: DistanceRow) -> str:
     """Return why a distance is not believed as it was claimed; empty: it is."""
     age = age_of(row.round, row.kind)
-    return next((reason_of(one) for one in periods if one.covers(age)), "")
+    return next((str(reason_of(one)) for one in periods if one.covers(age)), "")
 
 
 def _found(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool, doubts: str) -> _Found:

@@ -27,6 +27,7 @@ from manager.operations.planning.planners import Solver
 from manager.operations.planning.plans import rows_of_plan
 from manager.operations.policy import Policy
 from manager.operations.rounds.prediction_checks import verify_predictions
+from shared.messages import Message
 
 __all__ = ["begin_crawl", "finish_round", "has_reported"]
 
@@ -156,8 +157,9 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
 def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
     """Give up what people ordered to be probed in a round that is over; nothing waited for it."""
     probed = requested_probes.granted_in(tx, number)
-    rights.withdraw(tx, now_ms, "the round is over", unit_ids=probed)
-    probes.fail_round(tx, number, "the round was over first")
+    over = Message("ownership.round_over")
+    rights.withdraw(tx, now_ms, over, unit_ids=probed)
+    probes.fail_round(tx, number, over)
 
 
 def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:

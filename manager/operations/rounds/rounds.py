@@ -34,6 +34,7 @@ from manager.operations.planning.requested_probes import next_round
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "METHODS",
@@ -124,7 +125,8 @@ def start_in(
     if not taking:
         raise ConflictError("no agent has called yet: let one join with `prsm agents token`")
     # They are told in terms of a round; what is not fetched yet is given out again in this one.
-    rights.withdraw(tx, now_ms, "a round begins", unit_ids=refetch_orders.granted_units(tx))
+    begins = Message("ownership.round_begins")
+    rights.withdraw(tx, now_ms, begins, unit_ids=refetch_orders.granted_units(tx))
     hosts.change_state(tx, "idle", "probing")
     if not hosts.any_in_state(tx, ["placed", "probing"]):
         failed = Counter[str]()
@@ -187,10 +189,11 @@ def cancel_round(
                 "and was left alone"
             )
         why = reason or f"cancelled by {actor.name}"
-        probes.fail_round(tx, current.number, "the round was cancelled")
-        round_units.cancel_units(tx, current.number, "the round was cancelled")
+        cancelled = Message("ownership.round_cancelled")
+        probes.fail_round(tx, current.number, cancelled)
+        round_units.cancel_units(tx, current.number, cancelled)
         for agent in agents.all_agents(tx):
-            rights.withdraw(tx, now_ms, "the round was cancelled", agent_id=agent.id)
+            rights.withdraw(tx, now_ms, cancelled, agent_id=agent.id)
         hosts.unplaced_to_idle(tx)
         rounds.update(tx, current.number, state="cancelled", finished_ms=now_ms, reason=why)
         note(tx, now_ms, actor, "round.cancel", str(current.number), reason=why)
