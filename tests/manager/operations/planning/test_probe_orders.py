@@ -101,7 +101,6 @@ def test_what_is_fresh_is_not_probed_again_but_controls_are_each_day(database: D
     [
         ("complete", "measured"),
         ("nothing to fetch", "measured"),
-        ("in its log", "measured"),
         ("unreachable: no answer within 20 s", "weak"),
         ("page limit", "weak"),
     ],

@@ -15,6 +15,7 @@ from manager.operations.hosts.hosts import exclude_host
 from manager.operations.segments import segment_intake
 from manager.operations.segments.segment_intake import Accepted, Quarantined, Refused
 from shared.archive.verify import verify_segment
+from shared.messages import Message
 from tests.manager.archived import arrived, collected, hold, page, revisit_of, segment_bytes
 from tests.manager.running import LOCAL, START_MS, Running, running
 
@@ -195,9 +196,10 @@ def test_a_name_from_a_clock_that_ran_ahead(tmp_path: Path) -> None:
     with running(tmp_path) as prsm:
         agent = prsm.agent()
         hold(prsm, agent, HOST)
+        over = Message("ownership.round_over")
         with prsm.manager.db.write() as tx:
-            rights.withdraw(tx, START_MS + 1000, "over", agent_id=agent.identity.id)
-            rights.free(tx, START_MS + 1000, "over", agent_id=agent.identity.id)
+            rights.withdraw(tx, START_MS + 1000, over, agent_id=agent.identity.id)
+            rights.free(tx, START_MS + 1000, over, agent_id=agent.identity.id)
         prsm.clock.advance(3600)
         late = "PRS-20991231000000-00000-a.example.warc.gz"
         assert isinstance(collected(prsm, agent, [page()], late).outcome, Accepted)
