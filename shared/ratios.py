@@ -15,6 +15,7 @@ __all__ = [
     "spoken_change",
     "spoken_times",
     "times_message",
+    "times_of",
 ]
 
 MOST_TIMES: Final = 10_000.0
@@ -28,7 +29,7 @@ def spoken_times(ratio: float) -> str:
 
     10 and 0.1 are both `10`.
     """
-    times = ratio if ratio >= 1 else 1 / ratio if ratio > 0 else math.inf
+    times = _times(ratio)
     if not times < MOST_TIMES + 0.5:
         return f"more than {MOST_TIMES:,.0f}"
     return f"{times:,.0f}" if times >= 10 else f"{times:.2g}"
@@ -36,13 +37,23 @@ def spoken_times(ratio: float) -> str:
 
 def times_message(ratio: float) -> Message:
     """Return how many times more or less something is, as `spoken_times`, as a message."""
-    times = ratio if ratio >= 1 else 1 / ratio if ratio > 0 else math.inf
+    times = _times(ratio)
     if not times < MOST_TIMES + 0.5:
         code = "general.times_over" if ratio >= 1 else "general.fraction_over"
-        return Message(code, times=round(MOST_TIMES))
+    else:
+        code = "general.times" if ratio >= 1 else "general.fraction"
+    return Message(code, times=times_of(ratio))
+
+
+def times_of(ratio: float) -> float:
+    """Return how many times more or less something is, in few digits; `MOST_TIMES` at most."""
+    times = min(_times(ratio), MOST_TIMES)
     number = float(f"{times:.0f}" if times >= 10 else f"{times:.2g}")
-    code = "general.times" if ratio >= 1 else "general.fraction"
-    return Message(code, times=int(number) if number.is_integer() else number)
+    return int(number) if number.is_integer() else number
+
+
+def _times(ratio: float) -> float:
+    return ratio if ratio >= 1 else 1 / ratio if ratio > 0 else math.inf
 
 
 def change_of(number: float | None, before: float | None) -> float | None:

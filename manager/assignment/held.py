@@ -47,7 +47,7 @@ class HeldThen:
         slack_ms: int = 0,
     ) -> None:
         if last_ms < first_ms:
-            raise RuleError(f"a log from {first_ms} to {last_ms}: it must not end before it begins")
+            raise RuleError("assignment.bad_log_times", first_ms=first_ms, last_ms=last_ms)
         window = (first_ms - slack_ms, last_ms + slack_ms)
         self._own = _spans(own, window)
         self._carved = _spans(carved, window)

@@ -33,12 +33,12 @@ def most_requests(span_ms: int, interval_ms: int, agents: int) -> int:
     """
     _check(interval_ms, agents)
     if not interval_ms:
-        raise RuleError("interval_ms = 0: a host without an interval has no rate to keep")
+        raise RuleError("assignment.no_rate")
     return agents * (span_ms // (interval_ms * agents) + 1)
 
 
 def _check(interval_ms: int, agents: int) -> None:
     if interval_ms < 0:
-        raise RuleError(f"interval_ms = {interval_ms}: must be >= 0")
+        raise RuleError("assignment.bad_interval", interval_ms=interval_ms)
     if agents < 1:
-        raise RuleError(f"agents = {agents}: a host is shared by at least one")
+        raise RuleError("assignment.bad_agents", agents=agents)

@@ -103,7 +103,7 @@ def extension_ms(last_tick_ms: int, now_ms: int, longest_gap_ms: int) -> int:
     permits back with it, so that a take-over is not put off by as much.
     """
     if longest_gap_ms <= 0:
-        raise RuleError(f"longest_gap_ms = {longest_gap_ms}: must be > 0")
+        raise RuleError("assignment.bad_gap", gap_ms=longest_gap_ms)
     gap_ms = now_ms - last_tick_ms
     return 0 if 0 <= gap_ms <= longest_gap_ms else gap_ms
 
@@ -127,8 +127,10 @@ def end_at_agent(sent_ms: int, duration_ms: int, deadline_ms: int, interval_ms: 
     left_ms = duration_ms - deadline_ms - interval_ms
     if left_ms <= 0:
         raise RuleError(
-            f"a permit of {duration_ms} ms leaves nothing after a request of {deadline_ms} ms"
-            f" and an interval of {interval_ms} ms: make permits longer"
+            "assignment.permit_too_short",
+            duration_ms=duration_ms,
+            deadline_ms=deadline_ms,
+            interval_ms=interval_ms,
         )
     return sent_ms + left_ms
 

@@ -43,9 +43,9 @@ class ProbeRules:
     def __post_init__(self) -> None:
         for name in ("each", "large"):
             if getattr(self, name) < 1:
-                raise RuleError(f"{name} = {getattr(self, name)} agents: must be >= 1")
+                raise RuleError("assignment.bad_probe_rule", name=name, agents=getattr(self, name))
         if len(self.near) != len(self.budget):
-            raise RuleError(f"{len(self.near)} lists of neighbours for {len(self.budget)} agents")
+            raise RuleError("assignment.wrong_lists", lists=len(self.near), agents=len(self.budget))
 
 
 def plan_probes(

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "JUDGED_FROM",
@@ -62,11 +63,12 @@ class Tally:
         return self.compared >= JUDGED_FROM and self.contradicted > SUSPECT_SHARE * self.compared
 
     @property
-    def reason(self) -> str:
-        """Return it in words."""
-        return (
-            f"of {self.compared} of its pages that were fetched again, {self.contradicted} were "
-            "otherwise for two other agents"
+    def reason(self) -> Message:
+        """Return how many pages were contradicted."""
+        return Message(
+            "assignment.refetched_otherwise",
+            compared=self.compared,
+            contradicted=self.contradicted,
         )
 
 

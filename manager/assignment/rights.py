@@ -128,13 +128,19 @@ def grant(right: Right, agent: int, kind: Kind, round_number: int, next_generati
             return right
         case Held():
             raise RightError(
-                f"agent {right.agent} holds the unit to {right.kind} it in round {right.round}:"
-                f" withdraw that before agent {agent} may {kind} it in round {round_number}"
+                "assignment.right_held",
+                agent=right.agent,
+                kind=right.kind,
+                round=right.round,
+                other=agent,
+                wanted=kind,
+                wanted_round=round_number,
             )
         case Withdrawn():
             raise RightError(
-                f"agent {right.agent} has not acknowledged generation"
-                f" {right.withdrawn_generation} yet: wait for that, or for the end of its permit"
+                "assignment.not_acknowledged",
+                agent=right.agent,
+                generation=right.withdrawn_generation,
             )
 
 

@@ -21,13 +21,13 @@ from manager.balancing.errors import BalancingError
 from manager.balancing.exchange import exchange
 from manager.balancing.lp import assign_by_lp
 from manager.balancing.placement import place
-from manager.balancing.plan import Plan, draw_up, spoken
+from manager.balancing.plan import Plan, draw_up
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms, Problem, collapse
 from manager.balancing.random_assignment import deal_at_random
 from manager.balancing.steady import Churn, pairs_of, settle
 from manager.balancing.tree import TreeOptions, TreeStep, equalise
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = [
     "BALANCERS",
@@ -56,10 +56,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Answer of a balancer. owner: (atoms,), complete. said: sentences for the plan."""
+    """Answer of a balancer. owner: (atoms,), complete. said: how it came about, for the plan."""
 
     owner: IntArray
-    said: tuple[str, ...] = ()
+    said: tuple[Message, ...] = ()
     steps: tuple[TreeStep, ...] = ()
 
 
@@ -94,7 +94,8 @@ def compare(
 
 @dataclass(frozen=True)
 class Prospect:
-    """Result of one method, without its moves one by one; refused: why it gives no answer.
+    """Result of one method, without its moves one by one; refused: why it gives no answer,
+    or None.
 
     moves: units that get an owner or another one.
     """
@@ -103,7 +104,7 @@ class Prospect:
     makespan_ms: float
     bound_ms: float
     moves: int
-    refused: str = ""
+    refused: Message | None = None
 
     @property
     def above_bound(self) -> float:
@@ -116,7 +117,7 @@ def prospects(
 ) -> Iterator[Prospect]:
     """Yield what each method would reach, as soon as it is known, measured against one bound.
 
-    One that refuses, or that nobody knows, says why; the others are not held up.
+    One that refuses, or is not known, says why; the others are not held up.
     """
     atoms = collapse(problem)
     bound = lower_bound(atoms.costs)
@@ -125,7 +126,7 @@ def prospects(
             _known([name])
             owner = BALANCERS[name](atoms, bound, options or Options()).owner
         except BalancingError as error:
-            yield Prospect(name, 0.0, bound.makespan_ms, 0, str(error))
+            yield Prospect(name, 0.0, bound.makespan_ms, 0, error.message)
             continue
         longest, _ = makespan(agent_costs(atoms.costs, owner))
         moves = int(np.count_nonzero(atoms.expand(owner) != problem.before))
@@ -137,15 +138,19 @@ def _known(methods: Iterable[str]) -> list[str]:
     for name in names:
         if name not in BALANCERS:
             near = get_close_matches(name, BALANCERS, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(BALANCERS)}"
-            raise BalancingError(f"balancer {name!r} is unknown: {hint}")
+            remedy = (
+                Message("general.did_you_mean", name=near[0])
+                if near
+                else Message("general.known", known=tuple(BALANCERS))
+            )
+            raise BalancingError("balancing.unknown_method", name=name[:40], remedy=remedy)
     return names
 
 
 def _random(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     """Deal everything anew, as for the first round."""
     owner = deal_at_random(atoms, np.random.default_rng(options.seed))
-    return Outcome(owner, (f"Dealt at random with seed {options.seed}, in even counts.",))
+    return Outcome(owner, (Message("balancing.dealt", seed=options.seed),))
 
 
 def _keep(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
@@ -159,14 +164,10 @@ def _tree(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     said = [*_placed(atoms)]
     if not len(atoms.edges) and atoms.agents > 1:
         said.append(_NO_NEIGHBOURS)
-    said += [_step_in_words(atoms.names, step) for step in result.steps[: result.best_step]]
+    said += [_step_message(atoms.names, step) for step in result.steps[: result.best_step]]
     tried = len(result.steps) - result.best_step
     if tried:
-        said.append(
-            with_plurals(
-                f"{tried} further steps brought nothing better; step {result.best_step} counts."
-            )
-        )
+        said.append(Message("balancing.not_better", tried=tried, step=result.best_step))
     return Outcome(result.owner, tuple(said), result.steps)
 
 
@@ -178,9 +179,11 @@ def _exchange(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     if not len(pairs) and atoms.agents > 1:
         said.append(_NO_NEIGHBOURS)
     said.append(
-        with_plurals(
-            f"{len(pairs)} pairs of neighbours made {done.exchanges} exchanges in {done.sweeps} "
-            "sweeps."
+        Message(
+            "balancing.exchanged",
+            pairs=len(pairs),
+            exchanges=int(done.exchanges),
+            sweeps=int(done.sweeps),
         )
     )
     return Outcome(done.owner, tuple(said))
@@ -189,14 +192,15 @@ def _exchange(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
 def _prices(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     """Place everything anew near the optimum."""
     filled = assign_by_prices(atoms, bound)
-    prices = ", ".join(
-        f"{name} {price:.2f}" for name, price in zip(atoms.names, bound.prices, strict=True)
+    prices = tuple(
+        Message("balancing.price", agent=name, price=float(price))
+        for name, price in zip(atoms.names, bound.prices, strict=True)
     )
     return Outcome(
         filled.owner,
         (
-            with_plurals(f"Prices after {bound.iterations} iterations: {prices}."),
-            f"Filled up to {100 * (filled.target - 1):g}% above the bound.",
+            Message("balancing.prices", iterations=bound.iterations, prices=prices),
+            Message("balancing.filled", above_share=filled.target - 1),
         ),
     )
 
@@ -205,9 +209,8 @@ def _lp(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     """Round the relaxation, with the present owners of no account."""
     rounded = assign_by_lp(atoms, bound)
     relaxed = rounded.relaxed
-    said = (
-        f"If hosts could be divided, the makespan were {spoken(relaxed.makespan_ms)};"
-        f" {relaxed.divided} would be."
+    said = Message(
+        "balancing.relaxed", makespan_ms=float(relaxed.makespan_ms), hosts=int(relaxed.divided)
     )
     return Outcome(rounded.owner, (said,))
 
@@ -216,44 +219,48 @@ def _default(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
     """Place what is new, and even the rest with few moves."""
     settled = settle(atoms, bound, options.churn)
     churn = options.churn
-    said = [*_placed(atoms), f"Of several ways, the best for its moves: {settled.way}."]
+    said = [*_placed(atoms), Message("balancing.way", way=settled.way)]
     if settled.great:
         said.append(
-            f"Few moves leave the makespan more than {100 * (churn.great_change - 1):g}% above the"
-            f" best possible, so more than {100 * churn.most_moves:g}% of the units may move."
+            Message(
+                "balancing.few_moves",
+                above_share=churn.great_change - 1,
+                most_share=churn.most_moves,
+            )
         )
     return Outcome(settled.owner, tuple(said))
 
 
-def _placed(atoms: Atoms) -> tuple[str, ...]:
+def _placed(atoms: Atoms) -> tuple[Message, ...]:
     waiting = int(atoms.sizes[atoms.start == NOBODY].sum())
-    return (
-        (with_plurals(f"{waiting} units had no owner that may have them, and were placed."),)
-        if waiting
-        else ()
-    )
+    return (Message("balancing.placed", units=waiting),) if waiting else ()
 
 
-def _step_in_words(names: tuple[str, ...], step: TreeStep) -> str:
-    """Return one sentence: who gave whom how much, and where that leaves the makespan."""
+def _step_message(names: tuple[str, ...], step: TreeStep) -> Message:
+    """Return who gave whom how much, and where that leaves the makespan."""
     gifts = []
     for (first, second), moved, units in zip(step.edges, step.moved, step.units, strict=True):
         if units:
             giver, taker = (first, second) if units > 0 else (second, first)
             gifts.append(
-                with_plurals(
-                    f"{names[giver]} gives {names[taker]} {abs(units)} units ({spoken(abs(moved))})"
+                Message(
+                    "balancing.gift",
+                    giver=names[giver],
+                    taker=names[taker],
+                    units=int(abs(units)),
+                    cost_ms=float(abs(moved)),
                 )
             )
-    return (
-        f"Step {step.number}: {', '.join(gifts)}."
-        f" Makespan {spoken(step.makespan_ms)} ({names[step.busiest]})."
+    return Message(
+        "balancing.step",
+        step=step.number,
+        gifts=tuple(gifts),
+        makespan_ms=float(step.makespan_ms),
+        agent=names[step.busiest],
     )
 
 
-_NO_NEIGHBOURS: Final = (
-    "There is no tree: neighbours are known once agents have probed common hosts."
-)
+_NO_NEIGHBOURS: Final = Message("balancing.no_tree")
 
 BALANCERS: Mapping[str, Balancer] = MappingProxyType(
     {

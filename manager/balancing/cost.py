@@ -53,13 +53,12 @@ def cost_matrix(volume_kb: FloatArray, distance: Matrix, *, fill: Fill = "larges
     agents, units = distance.shape
     if volume_kb.shape != (units,):
         raise BalancingError(
-            f"volume_kb has shape {volume_kb.shape}, distance has {units} units: give one volume"
-            " per unit"
+            "balancing.wrong_shape", name="volume_kb", shape=volume_kb.shape, wanted=(units,)
         )
     if np.any(volume_kb < 0) or np.any(np.isinf(volume_kb)):
-        raise BalancingError("volume_kb must be >= 0 and finite; write nan where it is unknown")
+        raise BalancingError("balancing.bad_volume")
     if agents and units and np.nanmin(distance, initial=np.inf) < 0:
-        raise BalancingError("distance must be >= 0; write nan where it was not measured")
+        raise BalancingError("balancing.bad_distance")
     assumed_volume = np.isnan(volume_kb)
     volume = np.where(assumed_volume, _median_known(volume_kb), volume_kb)
     of_agent = _typical_of_agents(distance)

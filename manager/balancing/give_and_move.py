@@ -25,9 +25,10 @@ def tree_edges(edges: Iterable[tuple[int, int]] | IntArray, agents: int) -> IntA
     array = np.asarray(edges if isinstance(edges, np.ndarray) else list(edges), dtype=np.intp)
     array = array.reshape(-1, 2)
     if array.size and (array.min() < 0 or array.max() >= agents):
-        raise BalancingError(f"an edge names agent {array.max()}: there are {agents}, from 0 on")
+        wrong = array.max() if array.max() >= agents else array.min()
+        raise BalancingError("balancing.unknown_agent", agent=int(wrong), agents=agents)
     if np.any(array[:, 0] == array[:, 1]):
-        raise BalancingError("an edge joins an agent with itself: leave it out")
+        raise BalancingError("balancing.self_loop")
     return array
 
 
@@ -96,7 +97,7 @@ def explain(
     """
     before = np.array(list(costs), dtype=np.float64)
     if len(before) != len(names):
-        raise BalancingError(f"{len(names)} names and {len(before)} costs: give one cost per name")
+        raise BalancingError("balancing.wrong_lengths", given=len(names), agents=len(before))
     array = tree_edges(edges, len(before))
     gives = give(before, array)
     moves = move(gives)

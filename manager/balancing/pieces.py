@@ -79,14 +79,14 @@ def cut(weights: Mapping[str, float], parts: int, most_units: int = MOST_UNITS) 
 
 def _check(weights: Mapping[str, float], parts: int, most_units: int) -> None:
     if parts < 1:
-        raise BalancingError(f"parts = {parts}: a host has at least one")
+        raise BalancingError("balancing.too_small", name="parts", value=parts, least=1)
     if most_units < 1:
-        raise BalancingError(f"most_units = {most_units}: `/` is one already")
+        raise BalancingError("balancing.too_small", name="most_units", value=most_units, least=1)
     for path, weight in weights.items():
         if not (path.startswith("/") and path.endswith("/")):
-            raise BalancingError(f"directory {path[:80]!r}: must begin and end with `/`")
+            raise BalancingError("balancing.directory_slashes", path=path[:80])
         if not 0 <= weight < float("inf"):
-            raise BalancingError(f"directory {path[:80]!r}: its work {weight} must be >= 0")
+            raise BalancingError("balancing.directory_work", path=path[:80], work=weight)
 
 
 class _Tree:

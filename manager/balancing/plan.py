@@ -17,10 +17,10 @@ from manager.balancing.arrays import NOBODY, FloatArray, IntArray
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.problem import Atoms, Problem
 from manager.balancing.tree import TreeStep
-from shared.plurals import with_plurals
-from shared.ratios import PERCENTS_END, spoken_times
+from shared.messages import Message
+from shared.ratios import PERCENTS_END, times_message
 
-__all__ = ["Move", "Moves", "Plan", "Reason", "draw_up", "spoken"]
+__all__ = ["Move", "Moves", "Plan", "Reason", "draw_up"]
 
 
 class Reason(IntEnum):
@@ -31,20 +31,6 @@ class Reason(IntEnum):
     BARRED = 2
     ADDRESS = 3
     BALANCE = 4
-
-    @property
-    def words(self) -> str:
-        """Return the reason as the console shows it."""
-        return _WORDS[self]
-
-
-_WORDS = {
-    Reason.NEW: "had no owner",
-    Reason.PINNED: "is pinned to this agent",
-    Reason.BARRED: "cannot stay: its owner does not reach it or may not have it",
-    Reason.ADDRESS: "joins the other units on its address",
-    Reason.BALANCE: "evens the cost",
-}
 
 
 @dataclass(frozen=True)
@@ -99,7 +85,7 @@ class Plan:
 
     before, after: (units,) agent index; NOBODY only in before. costs_*_ms, units_*: (agents,).
     bound_ms: no assignment that keeps groups, pins and forbidden pairs has a smaller makespan.
-    steps: the rounds of equalisation, for `tree`; else empty. explanation: sentences for people.
+    steps: the rounds of equalisation, for `tree`; else empty. explanation: how it came about.
     """
 
     method: str
@@ -110,7 +96,7 @@ class Plan:
     costs_before_ms: FloatArray
     costs_after_ms: FloatArray
     bound_ms: float
-    explanation: tuple[str, ...]
+    explanation: tuple[Message, ...]
     steps: tuple[TreeStep, ...] = ()
 
     @property
@@ -153,7 +139,7 @@ def draw_up(
     atoms: Atoms,
     owner: IntArray,
     bound_ms: float,
-    said: tuple[str, ...] = (),
+    said: tuple[Message, ...] = (),
     steps: tuple[TreeStep, ...] = (),
 ) -> Plan:
     """Return the plan that takes `problem` to `owner`, (atoms,), with moves and their reasons."""
@@ -162,21 +148,21 @@ def draw_up(
     costs_after = agent_costs(problem.costs, after)
     moves = _moves(problem, atoms, after)
     least, who = makespan(costs_after)
-    reached = f"the makespan is {spoken(least)} ({problem.names[who]})"
     summary = [
-        f"{method}: {reached}, {_above(least, bound_ms)}.",
-        with_plurals(f"{len(moves)} of {len(after)} units change hands."),
+        Message(
+            "balancing.reached",
+            method=method,
+            makespan_ms=least,
+            agent=problem.names[who],
+            above=_above(least, bound_ms),
+        ),
+        Message("balancing.moves", moves=len(moves), units=len(after)),
     ]
     if np.any(problem.before != NOBODY):
         longest, whose = makespan(costs_before)
-        summary.append(f"Before, it was {spoken(longest)} ({problem.names[whose]}).")
+        summary.append(Message("balancing.before", makespan_ms=longest, agent=problem.names[whose]))
     if atoms.unreached:
-        summary.append(
-            with_plurals(
-                f"No agent reaches all units of {atoms.unreached} addresses: they are placed by"
-                " assumed costs, for somebody must go on trying."
-            )
-        )
+        summary.append(Message("balancing.unreached", addresses=atoms.unreached))
     return Plan(
         method=method,
         names=problem.names,
@@ -210,22 +196,10 @@ def _moves(problem: Problem, atoms: Atoms, after: IntArray) -> Moves:
     return Moves(unit[order], giver[order], taker[order], gain[order], cost[order], reason[order])
 
 
-def _above(makespan_ms: float, bound_ms: float) -> str:
+def _above(makespan_ms: float, bound_ms: float) -> Message:
     if bound_ms <= 0:
-        return "the best possible"
+        return Message("balancing.best_possible")
     ratio = makespan_ms / bound_ms
     if ratio < PERCENTS_END:
-        return f"{100 * (ratio - 1):.1f}% above the best possible"
-    return with_plurals(f"{spoken_times(ratio)} times the best possible")
-
-
-def spoken(duration_ms: float) -> str:
-    """Return a duration for people, in the unit that gives one to three digits before the point."""
-    for least_ms, size_ms, name in (
-        (2 * 3_600_000, 3_600_000, "h"),
-        (2 * 60_000, 60_000, "min"),  # 96 s is plainer than 1.6 min
-        (1_000, 1_000, "s"),
-    ):
-        if duration_ms >= least_ms:
-            return f"{duration_ms / size_ms:.1f} {name}"
-    return f"{duration_ms:.0f} ms"
+        return Message("balancing.above_share", share=round(ratio - 1, 6))
+    return Message("balancing.above_times", times=times_message(ratio))

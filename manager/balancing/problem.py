@@ -50,35 +50,36 @@ class Problem:
     def __post_init__(self) -> None:
         agents, units = self.costs.shape
         if not agents:
-            raise BalancingError("there is no agent to give units to: enrol one first")
+            raise BalancingError("balancing.no_agents")
         if len(self.names) != agents:
-            raise BalancingError(f"{len(self.names)} names for {agents} agents: give one each")
+            raise BalancingError("balancing.wrong_lengths", given=len(self.names), agents=agents)
         for name, owners in (("before", self.before), ("pins", self.pins)):
             if owners is None:
                 continue
             _check_length(name, owners, units)
             if units and (owners.min() < NOBODY or owners.max() >= agents):
                 raise BalancingError(
-                    f"{name} names an agent outside 0..{agents - 1}; write {NOBODY} for nobody"
+                    "balancing.owner_out_of_range", name=name, most=agents - 1, nobody=NOBODY
                 )
         if self.group is not None:
             _check_length("group", self.group, units)
         for name, mask in (("forbidden", self.forbidden), ("unreachable", self.unreachable)):
             if mask is not None and mask.shape != self.costs.shape:
-                raise BalancingError(f"{name} has shape {mask.shape}, costs {self.costs.shape}")
+                raise BalancingError(
+                    "balancing.wrong_shape", name=name, shape=mask.shape, wanted=self.costs.shape
+                )
         tree_edges(self.edges, agents)
         tree_edges(self.near, agents)
         for agent, row in enumerate(self.costs):
             if units and not (row.min() >= 0 and np.isfinite(row.max())):
-                raise BalancingError(
-                    f"costs of {self.names[agent]} are not all finite and >= 0:"
-                    " fill the gaps with cost_matrix"
-                )
+                raise BalancingError("balancing.bad_costs", agent=self.names[agent])
 
 
 def _check_length(name: str, owners: IntArray, units: int) -> None:
     if owners.shape != (units,):
-        raise BalancingError(f"{name} has shape {owners.shape}: there are {units} units")
+        raise BalancingError(
+            "balancing.wrong_shape", name=name, shape=owners.shape, wanted=(units,)
+        )
 
 
 @dataclass(frozen=True)
@@ -169,9 +170,7 @@ def _barred(
     never = np.flatnonzero(barred.all(axis=0) & ~fixed)
     if len(never):
         unit = np.flatnonzero(of_unit == never[0])[0]
-        raise BalancingError(
-            f"unit {unit} (with all on its address) is forbidden to every agent: allow it to one"
-        )
+        raise BalancingError("balancing.forbidden_to_all", unit=int(unit))
     reach = barred | _any_member(problem.unreachable, problem, of_unit, count)
     lost = np.asarray(reach.all(axis=0)) & ~fixed
     return np.where(lost, barred, reach), int(lost.sum())
@@ -200,8 +199,10 @@ def _atom_pins(problem: Problem, of_unit: IntArray, count: int) -> IntArray:
     if len(clash):
         unit = pinned[clash[0]]
         raise BalancingError(
-            f"unit {unit} is pinned to {problem.names[problem.pins[unit]]}, but a unit on the same"
-            f" address to {problem.names[pin[of_unit[unit]]]}: remove one of the two pins"
+            "balancing.conflicting_pins",
+            unit=int(unit),
+            agent=problem.names[problem.pins[unit]],
+            other=problem.names[pin[of_unit[unit]]],
         )
     return pin
 

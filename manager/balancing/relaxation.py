@@ -57,10 +57,7 @@ def relax(atoms: Atoms, bound: Bound) -> Relaxed:
     """
     free = np.flatnonzero(~atoms.fixed)
     if len(free) > MOST_ATOMS:
-        raise BalancingError(
-            f"lp: {len(free):,} hosts or addresses to place; the limit is {MOST_ATOMS:,}:"
-            " use prices, which comes within 1 or 2%"
-        )
+        raise BalancingError("balancing.too_many_hosts", hosts=len(free), most=MOST_ATOMS)
     owner = np.where(atoms.fixed, atoms.start, NOBODY)
     base = agent_costs(atoms.costs, owner)
     if not len(free):
@@ -78,7 +75,7 @@ def relax(atoms: Atoms, bound: Bound) -> Relaxed:
         if not wanted.any():
             break
     else:
-        raise BalancingError("lp: HiGHS found no optimum of these costs: use prices")
+        raise BalancingError("balancing.no_optimum")
     agents, columns, shares = program.shares()
     whole = shares >= _WHOLE
     owner[free[columns[whole]]] = agents[whole]
@@ -176,7 +173,7 @@ class _Program:
         status = self._highs.getModelStatus()
         if status != self._optimal:
             raise BalancingError(
-                f"lp: HiGHS ended with {self._highs.modelStatusToString(status)}: use prices"
+                "balancing.solver_ended", status=self._highs.modelStatusToString(status)
             )
 
     @property

@@ -30,6 +30,7 @@ from manager.balancing.placement import place
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms
 from manager.balancing.tree import TreeOptions, equalise
+from shared.messages import Message
 
 __all__ = ["Churn", "Settled", "pairs_of", "settle"]
 
@@ -61,7 +62,11 @@ class Churn:
         ):
             value = getattr(self, name)
             if not least <= value <= most:
-                raise BalancingError(f"{name} = {value}: must be from {least:g} to {most:g}")
+                if np.isinf(most):
+                    raise BalancingError("balancing.too_small", name=name, value=value, least=least)
+                raise BalancingError(
+                    "balancing.out_of_range", name=name, value=value, least=least, most=most
+                )
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Settled:
     """owner: (atoms,). way: how it came about. moved: units that had an owner and get another."""
 
     owner: IntArray
-    way: str
+    way: Message
     moved: int
     great: bool
 
@@ -88,7 +93,7 @@ def settle(atoms: Atoms, bound: Bound, churn: Churn) -> Settled:
     held = atoms.start != NOBODY
     total = int(atoms.sizes[held].sum())
     if not np.any(held & ~atoms.fixed):
-        return _settled(atoms, assign_by_prices(atoms, bound).owner, "prices over all", False)
+        return _settled(atoms, assign_by_prices(atoms, bound).owner, _prices_way(1.0), False)
     placed = place(atoms)
     most = churn.most_moves * total
     found = [
@@ -105,33 +110,35 @@ def settle(atoms: Atoms, bound: Bound, churn: Churn) -> Settled:
         # Few moves cannot do it. In a great change they are cheap beside what they save.
         for share in _FREE_IN_GREAT_CHANGE:
             owner = _prices_over(atoms, bound, share)
-            found.append(_settled(atoms, owner, _words(share), True))
+            found.append(_settled(atoms, owner, _prices_way(share), True))
         best = min(found, key=lambda one: _paid(atoms, one, churn))
     return best
 
 
 def _ways(
     atoms: Atoms, bound: Bound, placed: IntArray, churn: Churn
-) -> Iterator[tuple[str, IntArray]]:
+) -> Iterator[tuple[Message, IntArray]]:
     """Yield assignments with what they are; those with the fewest moves come first."""
-    yield "nothing moves but what must", placed
+    yield Message("balancing.needed_only"), placed
     enough = bound.makespan_ms * 1.002
     eased = ease_busiest(atoms, placed, enough_ms=enough, most_moves=_EASING_MOVES)
-    yield "the busiest are eased", eased
+    yield Message("balancing.busiest_eased"), eased
     if len(atoms.edges):
         part = part_of(atoms, placed, _largest(atoms, churn.most_moves * 2))
         start = np.concatenate((placed[part.free], np.arange(atoms.agents)))
         even = equalise(part.atoms, start, TreeOptions()).owner
         even = exchange(part.atoms, even, pairs_of(atoms)).owner
-        yield "tree, then exchanges", part.whole(even)
+        yield Message("balancing.tree_exchanges"), part.whole(even)
     for times in _FREE:
         share = churn.most_moves * times
         if 0 < share < 1:
-            yield _words(share), _prices_over(atoms, bound, share)
+            yield _prices_way(share), _prices_over(atoms, bound, share)
 
 
-def _words(share: float) -> str:
-    return "prices over all" if share >= 1 else f"prices over the largest {100 * share:g}%"
+def _prices_way(share: float) -> Message:
+    if share >= 1:
+        return Message("balancing.prices_over_all")
+    return Message("balancing.prices_over_largest", largest_share=share)
 
 
 def _prices_over(atoms: Atoms, bound: Bound, share: float) -> IntArray:
@@ -175,7 +182,7 @@ def _without_needless(atoms: Atoms, owner: IntArray) -> IntArray:
     return kept
 
 
-def _settled(atoms: Atoms, owner: IntArray, way: str, great: bool) -> Settled:
+def _settled(atoms: Atoms, owner: IntArray, way: Message, great: bool) -> Settled:
     changed = (owner != atoms.start) & (atoms.start != NOBODY)
     return Settled(owner, way, int(atoms.sizes[changed].sum()), great)
 

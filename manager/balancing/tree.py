@@ -48,10 +48,10 @@ class TreeOptions:
         for name in ("steps", "max_steps", "patience"):
             value = getattr(self, name)
             if value is not None and value < 0:
-                raise BalancingError(f"{name} = {value}: must be >= 0")
+                raise BalancingError("balancing.too_small", name=name, value=value, least=0)
         if self.min_gain_ms < 0:
             raise BalancingError(
-                f"min_gain_ms = {self.min_gain_ms}: must be >= 0; the default is 0"
+                "balancing.too_small", name="min_gain_ms", value=self.min_gain_ms, least=0
             )
 
 

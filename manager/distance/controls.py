@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from shared.frozen import frozen
-from shared.plurals import with_plurals
-from shared.ratios import spoken_times
+from shared.messages import Message
+from shared.ratios import times_message
 
 __all__ = ["ControlProbe", "Odd", "odd_agents", "sick_hosts"]
 
@@ -49,19 +49,15 @@ class Odd:
     since_ms: int
 
     @property
-    def reason(self) -> str:
-        """Return it in words, without the time."""
-        whom = "its neighbours" if self.near else "the other agents"
+    def reason(self) -> Message:
+        """Return the difference, without its time."""
+        others = Message("distance.neighbours" if self.near else "distance.other_agents")
         if math.isinf(self.times):
-            return with_plurals(
-                f"none of its {self.hosts} control hosts answers it, and they answer {whom}"
-            )
-        if self.times >= 1:
-            return with_plurals(
-                f"its control hosts are {spoken_times(self.times)} times slower than for {whom}"
-            )
-        return with_plurals(
-            f"its control hosts are {spoken_times(self.times)} times faster than for {whom}"
+            return Message("distance.controls_silent", hosts=self.hosts, others=others)
+        return Message(
+            "distance.controls_slower" if self.times >= 1 else "distance.controls_faster",
+            times=times_message(self.times),
+            others=others,
         )
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from manager.distance.errors import DistanceError
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["Measured", "State", "ms_per_kbyte"]
 
@@ -56,7 +56,7 @@ class Measured:
     def __post_init__(self) -> None:
         numbers = (self.lines, self.failed, self.size_bytes, self.elapsed_ms, self.slowest_ms)
         if min(*numbers, self.slowest_bytes) < 0:
-            raise DistanceError(f"sums {numbers}: must be >= 0")
+            raise DistanceError("distance.bad_sums", sums=numbers)
 
     @property
     def ms_per_kb(self) -> float | None:
@@ -85,24 +85,29 @@ class Measured:
         return whole is not None and rest is not None and whole >= DECISIVE * max(rest, 1e-9)
 
     @property
-    def reason(self) -> str:
-        """Return the state and its flag in words."""
+    def reasons(self) -> tuple[Message, ...]:
+        """Return the state and its flags."""
         if self.state is State.UNREACHABLE:
-            return (
-                with_plurals(f"none of {self.lines:,} requests was answered")
-                if self.lines
-                else "no answer"
+            if not self.lines:
+                return (Message("distance.no_answer"),)
+            return (Message("distance.none_answered", lines=self.lines),)
+        parts = [
+            Message(
+                "distance.measured_with_failures" if self.failed else "distance.measured",
+                size=self.size_bytes,
+                elapsed_ms=self.elapsed_ms,
+                lines=self.lines,
+                failed=self.failed,
             )
-        words = with_plurals(
-            f"{self.size_bytes:,} bytes in {self.elapsed_ms:,} ms over {self.lines:,} requests"
-        )
-        if self.failed:
-            words += f", {self.failed:,} of them without an answer"
+        ]
         if self.state is State.WEAK:
-            words += "; too little to rely on"
+            parts.append(Message("distance.too_little"))
         if self.one_line_decides:
-            words += (
-                f"; one request took {self.slowest_ms:,} ms; without it the distance is"
-                f" {self.without_slowest:.3g} ms per KB"
+            parts.append(
+                Message(
+                    "distance.decided_by_one",
+                    slowest_ms=self.slowest_ms,
+                    without=self.without_slowest,
+                )
             )
-        return words
+        return tuple(parts)

@@ -76,7 +76,7 @@ def network_distance(distance: Matrix) -> npt.NDArray[np.float64]:
         given = distance[:, start : start + width]
         block = np.where(np.isnan(given), np.inf, given)
         if block.min(initial=0) < 0:
-            raise DistanceError("a distance is negative; write nan where it was not measured")
+            raise DistanceError("distance.negative")
         through = np.empty_like(block)
         for agent in range(agents - 1):
             sums = np.add(block[agent + 1 :], block[agent], out=through[agent + 1 :])
@@ -105,11 +105,9 @@ def spanning_tree(
     """
     agents = len(between)
     if between.shape != (agents, agents) or not np.isfinite(between).all():
-        raise DistanceError(
-            f"distances of agents have shape {between.shape}: must be square and finite"
-        )
+        raise DistanceError("distance.bad_shape", shape=between.shape)
     if not 0 <= margin < 1:
-        raise DistanceError(f"margin = {margin}: must be at least 0 and below 1")
+        raise DistanceError("distance.bad_margin", margin=margin)
     weighed = between.astype(np.float64)
     for one, other in before:
         weighed[min(one, other), max(one, other)] *= 1 - margin

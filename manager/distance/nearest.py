@@ -24,7 +24,7 @@ def nearest_pairs(
     """
     agents = len(between)
     if between.shape != (agents, agents) or count < 0:
-        raise DistanceError(f"distances have shape {between.shape}, count is {count}")
+        raise DistanceError("distance.wrong_count", shape=between.shape, count=count)
     apart = between + np.diag(np.full(agents, np.inf))
     near = np.argsort(apart, axis=1, kind="stable")[:, : min(count, max(0, agents - 1))]
     own = np.repeat(np.arange(agents), near.shape[1])

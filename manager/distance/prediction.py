@@ -57,13 +57,15 @@ class Probes:
     def __post_init__(self) -> None:
         if not len(self.agent) == len(self.unit) == len(self.ms_per_kb):
             raise DistanceError(
-                f"{len(self.agent)} agents, {len(self.unit)} units, {len(self.ms_per_kb)}"
-                " distances: give one of each for a probe"
+                "distance.few_distances",
+                agents=len(self.agent),
+                units=len(self.unit),
+                distances=len(self.ms_per_kb),
             )
         if len(self.ms_per_kb) and not (
             np.isfinite(self.ms_per_kb).all() and self.ms_per_kb.min() >= 0
         ):
-            raise DistanceError("a distance is negative or no number: leave unreachable ones out")
+            raise DistanceError("distance.bad_number")
 
     @property
     def logs(self) -> FloatArray:

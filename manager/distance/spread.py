@@ -40,7 +40,7 @@ class _Entries(dict[str, tuple[int, int]]):
         found = _ENTRY.fullmatch(entry)
         number, lines = (int(found[1]), int(found[2])) if found else (0, 0)
         if not found or number not in _BINS:
-            raise DistanceError(f"spread {entry[:40]!r}: must be BIN:LINES, as 12:50")
+            raise DistanceError("distance.bad_spread", entry=entry[:40])
         if lines < _FEW and entry == f"{number}:{lines}":
             self[entry] = number, lines
         return number, lines

@@ -105,4 +105,4 @@ def _of_others(values: Matrix) -> tuple[Matrix, Matrix]:
 
 def _check(factor: float) -> None:
     if not factor >= 1:
-        raise DistanceError(f"factor = {factor}: must be >= 1")
+        raise DistanceError("distance.bad_factor", factor=factor)

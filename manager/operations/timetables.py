@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from manager.db.engine import Database, Transaction
 from manager.db.rounds.schedules import Schedule, Schedules
 from manager.errors import ConflictError, NotFoundError
+from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.schedules import Crontab, ScheduleError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["LATE_MS", "Scheduled", "Timetable"]
 
@@ -24,18 +26,21 @@ LATE_MS: Final = 3_600_000
 RUNS_SHOWN: Final = 5
 
 Row = TypeVar("Row", bound=Schedule)
+Act: TypeAlias = Callable[[Transaction, Row, list[Row]], Message | str]
 
 
+@message_fields
 @frozen
 class Scheduled(Generic[Row]):
     """A schedule with its next runs: epoch milliseconds, and in words in its own zone.
 
-    Where the line cannot be read here any more, none, and the reason in words.
+    problem: why its line cannot be read here, so that it has no next run; None: it can.
     """
 
     schedule: Row
     next_runs_ms: list[int]
     next_runs: list[str]
+    problem: Message | None = None
 
 
 class Timetable(Generic[Row]):
@@ -69,7 +74,7 @@ class Timetable(Generic[Row]):
         subject: without one, the schedule's number. Raises ConflictError where there are too many.
         """
         if len(self._rows.all(tx)) >= self.most:
-            raise ConflictError(f"there are {self.most} schedules already: remove one")
+            raise ConflictError("schedules.too_many", number=self.most)
         row = self._rows.add(
             tx,
             crontab=line.text,
@@ -104,10 +109,7 @@ class Timetable(Generic[Row]):
         """
         before = self.found(tx, number)
         if shown_ms not in (None, before.made_ms):
-            raise ConflictError(
-                f"schedule {number}: was changed since it was shown, so nothing was done; load the "
-                "page again"
-            )
+            raise ConflictError("schedules.changed", number=number)
         self._rows.update(
             tx,
             number,
@@ -127,7 +129,7 @@ class Timetable(Generic[Row]):
         """Return a schedule. Raises NotFoundError."""
         row = self._rows.by_id(tx, number)
         if row is None:
-            raise NotFoundError(f"schedule {number}: there is none", see=self.see)
+            raise NotFoundError("schedules.unknown", number=number, see=self.see)
         return row
 
     def run_now(
@@ -135,7 +137,7 @@ class Timetable(Generic[Row]):
         tx: Transaction,
         number: int,
         now_ms: int,
-        act: Callable[[Transaction, Row, list[Row]], str],
+        act: Act[Row],
     ) -> None:
         """Do what a schedule says before its time, which stays. act: as of `run_due`.
 
@@ -148,7 +150,7 @@ class Timetable(Generic[Row]):
         """Remove a schedule. Raises NotFoundError."""
         with db.write() as tx:
             if not self._rows.remove(tx, number):
-                raise NotFoundError(f"schedule {number}: there is none", see=self.see)
+                raise NotFoundError("schedules.unknown", number=number, see=self.see)
             note(tx, now_ms, actor, self._removed, str(number))
 
     def listed(self, db: Database, now_ms: int) -> list[Scheduled[Row]]:
@@ -156,13 +158,11 @@ class Timetable(Generic[Row]):
         with db.read() as tx:
             return [_shown(row, now_ms) for row in self._rows.all(tx)]
 
-    def run_due(
-        self, db: Database, now_ms: int, act: Callable[[Transaction, Row, list[Row]], str]
-    ) -> int:
+    def run_due(self, db: Database, now_ms: int, act: Act[Row]) -> int:
         """Do what is due; return for how many schedules.
 
         act: does it, in the transaction that sets the next time, given the schedule and all there
-        are; it returns what it did in words.
+        are; it returns what it did.
         """
         with db.read() as tx:
             if not any(_is_due(row, now_ms) for row in self._rows.all(tx)):
@@ -178,7 +178,7 @@ class Timetable(Generic[Row]):
                 except ScheduleError as error:
                     # A time zone that this machine has lost: the other schedules go on.
                     late_ms = now_ms + LATE_MS
-                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=str(error))
+                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=error.message)
                     continue
                 if row.next_ms > now_ms:
                     # The clock was set back since.
@@ -212,7 +212,7 @@ def _shown(row: Row, now_ms: int) -> Scheduled[Row]:
     try:
         runs = Crontab(row.crontab, row.zone).next_runs(_moment(now_ms), RUNS_SHOWN)
     except ScheduleError as error:
-        return Scheduled(row, [], [f"never: {error}"])
+        return Scheduled(row, [], [], Message("schedules.never", problem=error.message))
     return Scheduled(
         row,
         [round(run.timestamp() * 1000) for run in runs],

@@ -19,6 +19,7 @@ from apscheduler.triggers.cron import CronTrigger
 
 from shared.errors import FormatError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Crontab", "ScheduleError"]
 
@@ -56,19 +57,26 @@ class ScheduleError(FormatError):
 
 @frozen
 class _Field:
+    """name: the code of its name."""
+
     name: str
     least: int
     most: int
     names: tuple[str, ...] = ()
     first_name: int = 0
 
+    @property
+    def message(self) -> Message:
+        """Return its name."""
+        return Message(self.name)
+
 
 _FIELDS: Final = (
-    _Field("minute", 0, 59),
-    _Field("hour", 0, 23),
-    _Field("day of month", 1, 31),
-    _Field("month", 1, 12, _MONTHS, 1),
-    _Field("day of week", 0, 7, _DAYS, 0),
+    _Field("schedules.minute", 0, 59),
+    _Field("schedules.hour", 0, 23),
+    _Field("schedules.day", 1, 31),
+    _Field("schedules.month", 1, 12, _MONTHS, 1),
+    _Field("schedules.weekday", 0, 7, _DAYS, 0),
 )
 
 
@@ -80,13 +88,10 @@ class Crontab:
         self.text = " ".join(text[: TEXT_MOST + 1].split())
         self.zone = _zone(zone)
         if len(text) > TEXT_MOST:
-            raise ScheduleError(f"a schedule of {len(text)} characters: at most {TEXT_MOST}")
+            raise ScheduleError("schedules.too_long", length=len(text), most=TEXT_MOST)
         parts = _ALIASES.get(self.text.lower(), self.text).split()
         if len(parts) != len(_FIELDS):
-            raise ScheduleError(
-                f"schedule {self.text!r}: must have five fields (minute, hour, day of month, month,"
-                " day of week), as `0 2 * * 1-5`, or be @daily or the like"
-            )
+            raise ScheduleError("schedules.five_fields", text=self.text)
         minute, hour, day, month, weekday = (
             _values(part, field) for part, field in zip(parts, _FIELDS, strict=True)
         )
@@ -100,9 +105,7 @@ class Crontab:
         else:
             pairs = [(day, weekday)]
         if not (by_day and by_weekday) and not _exists(day, month):
-            raise ScheduleError(
-                f"schedule {self.text!r}: no month that it names has such a day of the month"
-            )
+            raise ScheduleError("schedules.no_such_day", text=self.text)
         self._triggers = [
             CronTrigger(
                 minute=_written(minute),
@@ -144,7 +147,7 @@ def _values(text: str, field: _Field) -> set[int]:
         step = 1
         if slash:
             if not step_text.isascii() or not step_text.isdigit() or not 0 < int(step_text) < 100:
-                raise ScheduleError(f"{field.name} = {part!r}: a step must be 1 to 99, as */15")
+                raise ScheduleError("schedules.bad_step", field=field.message, value=part)
             step = int(step_text)
         if span == "*":
             first, last = field.least, field.most
@@ -153,7 +156,7 @@ def _values(text: str, field: _Field) -> set[int]:
             first = _number(first_text, field)
             last = _number(last_text, field) if dash else (field.most if slash else first)
         if last < first:
-            raise ScheduleError(f"{field.name} = {part!r}: must begin before it ends")
+            raise ScheduleError("schedules.bad_range", field=field.message, value=part)
         found.update(range(first, last + 1, step))
     return found
 
@@ -164,10 +167,11 @@ def _number(text: str, field: _Field) -> int:
         return field.names.index(lowered) + field.first_name
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 4 else -1
     if not field.least <= number <= field.most:
-        also = f" or {field.names[0]} to {field.names[-1]}" if field.names else ""
-        raise ScheduleError(
-            f"{field.name} = {text!r}: must be {field.least} to {field.most}{also}, or *"
-        )
+        about = {"field": field.message, "value": text, "least": field.least, "most": field.most}
+        if field.names:
+            first, last = field.names[0], field.names[-1]
+            raise ScheduleError("schedules.bad_value_or_name", **about, first=first, last=last)
+        raise ScheduleError("schedules.bad_value", **about)
     return number
 
 
@@ -183,6 +187,4 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, ZoneInfoNotFoundError):
-        raise ScheduleError(
-            f"time zone {name[:64]!r}: not known here; write it as Asia/Tokyo"
-        ).about("zone") from None
+        raise ScheduleError("schedules.unknown_zone", zone=name[:64]).about("zone") from None

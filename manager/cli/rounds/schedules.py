@@ -55,6 +55,7 @@ def shown(one: dict[str, Any], facts: Facts, *, as_json: bool) -> None:
         output.as_json(one)
         return
     about = one["schedule"]
+    runs = one["next_runs"] or [one["problem"]]
     output.facts(
         (
             ("schedule", about["id"]),
@@ -63,7 +64,7 @@ def shown(one: dict[str, Any], facts: Facts, *, as_json: bool) -> None:
             ("made by", about["made_by"]),
             ("last time", about["last_ms"] and output.time_text(about["last_ms"])),
             ("result", about["last_result"]),
-            *(("next" if not number else "", run) for number, run in enumerate(one["next_runs"])),
+            *(("next" if not number else "", run) for number, run in enumerate(runs)),
         )
     )
     output.say()

@@ -68,7 +68,7 @@ class QuietRow:
     agent_id: int
     pages: int
     size_bytes: int
-    reason: str | Message | None
+    reason: Message | str | None
 
 
 def of_tops(tx: Transaction) -> dict[int, list[int]]:

@@ -134,7 +134,7 @@ def granted_units(tx: Transaction) -> list[int]:
 
 
 def finish(
-    tx: Transaction, agent_id: int, finished: Sequence[tuple[int, str | Message]], now_ms: int
+    tx: Transaction, agent_id: int, finished: Sequence[tuple[int, Message | str]], now_ms: int
 ) -> None:
     """Note that an agent is through with units (with what it said); its log is still to come."""
     if finished:

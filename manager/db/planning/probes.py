@@ -45,14 +45,20 @@ __all__ = [
 ]
 
 
-IN_ITS_LOG: Final = Message("measurement.in_log")
-WANTS_A_LIST: Final = Message("measurement.list_requested")
-NO_MORE_LINES: Final = Message("measurement.no_more_lines")
-ITS_LOG_ENDS: Final = Message("measurement.log_ended")
+IN_ITS_LOG: Final = Message("planning.in_its_log")
+WANTS_A_LIST: Final = Message("planning.new_list_requested")
+NO_MORE_LINES: Final = Message("planning.no_longer_logged")
+ITS_LOG_ENDS: Final = Message("planning.log_ended")
 """Of who speaks only the five messages, and says no reason, these are why a unit is finished."""
-NOTHING_LEFT: Final = ("", "complete", "nothing to fetch", IN_ITS_LOG, WANTS_A_LIST, NO_MORE_LINES)
-"""Why a unit is finished of which nothing is left to fetch, as far as anybody knows: what agents
-say, and the messages above."""
+NOTHING_LEFT: Final = (
+    "",
+    "complete",
+    "nothing to fetch",
+    IN_ITS_LOG.code,
+    WANTS_A_LIST.code,
+    NO_MORE_LINES.code,
+)
+"""Why a unit is finished of which nothing is left to fetch, as far as anybody knows."""
 
 
 @frozen
@@ -117,7 +123,7 @@ def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: 
             probe_orders.c.ordered_ms < before_ms,
             probe_orders.c.round <= last_round,
         )
-        .values(state="failed", reason=Message("measurement.agent_away"))
+        .values(state="failed", reason=Message("planning.agent_absent"))
     )
 
 
@@ -142,10 +148,13 @@ def set_granted(tx: Transaction, agent_id: int, unit_ids: Collection[int], now_m
 def finish(
     tx: Transaction,
     agent_id: int,
-    finished: Sequence[tuple[int, int, int, str | Message]],
+    finished: Sequence[tuple[int, int, int, Message | str | None]],
     now_ms: int,
 ) -> None:
-    """Note that an agent finished (unit, round, pages, reason); its log is still to come."""
+    """Note that an agent finished (unit, round, pages, reason); its log is still to come.
+
+    A reason that is a text is the agent's own.
+    """
     if finished:
         tx.execute(
             probe_orders.update()

@@ -50,9 +50,9 @@ class WaitingUnit:
 
 @frozen
 class FinishedRow:
-    """A report of an agent on a finished unit. reason: as the agent said it, or ours.
+    """A report of an agent on a finished unit.
 
-    failure: not a single page came, and why.
+    reason: a text is the agent's own. failure: not a single page came, and why.
     """
 
     unit_id: int
@@ -60,7 +60,7 @@ class FinishedRow:
     round: int
     pages: int
     size_bytes: int
-    reason: str | Message | None
+    reason: Message | str | None
     failure: str = ""
 
 

@@ -8,7 +8,9 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import metadata, rounds
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "RoundRow",
@@ -22,6 +24,7 @@ __all__ = [
 ]
 
 
+@message_fields
 @frozen
 class RoundRow:
     """All that is kept of a round."""
@@ -36,7 +39,7 @@ class RoundRow:
     verified_ms: int | None
     crawling_ms: int | None
     finished_ms: int | None
-    reason: str
+    reason: Message | None
     plan_id: int | None
     makespan_ms: int | None
     makespan_agent: str

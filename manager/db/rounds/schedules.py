@@ -12,11 +12,14 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction
 from manager.db.tables import agents, collection_schedules, round_schedules
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["COLLECTIONS", "ROUNDS", "CollectionSchedule", "RoundSchedule", "Schedule", "Schedules"]
 
 
+@message_fields
 @frozen
 class Schedule:
     """A crontab line in a zone."""
@@ -28,9 +31,10 @@ class Schedule:
     made_ms: int
     next_ms: int
     last_ms: int | None
-    last_result: str
+    last_result: Message | None
 
 
+@message_fields
 @frozen
 class RoundSchedule(Schedule):
     """The rounds that begin by it."""
@@ -40,6 +44,7 @@ class RoundSchedule(Schedule):
     plan_moves: float | None
 
 
+@message_fields
 @frozen
 class CollectionSchedule(Schedule):
     """Selection of segments of a schedule, for one agent or for all without their own."""

@@ -6,7 +6,16 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
 
 __all__ = ["collection_orders", "collection_schedules", "transfers"]
 
@@ -62,7 +71,7 @@ collection_schedules: Final = sa.Table(
     moment("made_ms", required=True),
     moment("next_ms", required=True),
     moment("last_ms"),
-    text("last_result"),
+    message("last_result"),
     one_of("condition", "full", "difference", "since", "period"),
     one_of("way", "push", "pull"),
 )

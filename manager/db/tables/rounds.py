@@ -40,7 +40,7 @@ rounds: Final = sa.Table(
     moment("verified_ms"),  # what the plan would have moved on a prediction was ordered then
     moment("crawling_ms"),
     moment("finished_ms"),
-    text("reason"),
+    message("reason"),
     sa.Column("plan_id", Whole),
     # Greatest sum over agents of measured milliseconds, and whose it was; and what a clock showed.
     sa.Column("makespan_ms", Whole),
@@ -146,5 +146,5 @@ round_schedules: Final = sa.Table(
     moment("made_ms", required=True),
     moment("next_ms", required=True),
     moment("last_ms"),
-    text("last_result"),  # what became of the last time, in words
+    message("last_result"),  # what became of the last time
 )

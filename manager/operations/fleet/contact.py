@@ -114,7 +114,7 @@ def unsubscribe(
         if not row.subscribed:
             return
         left = Message("ownership.owner_left")
-        probes.fail(tx, left, agent_id=row.id)
+        probes.fail(tx, Message("planning.agent_left"), agent_id=row.id)
         if row.rejoined:
             # The machine with the old key did not say that it has stopped.
             rights.withdraw(tx, now_ms, left, agent_id=row.id)

@@ -81,18 +81,22 @@ def give_up_probes(db: Database, now_ms: int, policy: Policy) -> int:
     for row in busy:
         with db.write() as tx:
             if not row.takes_part:
-                gone = Message("measurement.agent_gone")
-                given_up += probes.fail(tx, gone, agent_id=row.id, states=["waiting"])
+                given_up += probes.fail(
+                    tx,
+                    Message("planning.agent_not_taking_part"),
+                    agent_id=row.id,
+                    states=["waiting"],
+                )
             elif not may_receive(row, now_ms):
                 last = rounds.last_number(tx)
                 given_up += probes.overdue_waiting(tx, row.id, late[row.id], last)
             units = probes.overdue(tx, row.id, late[row.id], policy.batch)
             if units:
-                late_probe = Message("measurement.too_long")
+                too_slow = Message("planning.too_slow")
                 given_up += probes.fail(
-                    tx, late_probe, agent_id=row.id, unit_ids=units, states=["granted"]
+                    tx, too_slow, agent_id=row.id, unit_ids=units, states=["granted"]
                 )
-                rights.withdraw(tx, now_ms, late_probe, unit_ids=units, agent_id=row.id)
+                rights.withdraw(tx, now_ms, too_slow, unit_ids=units, agent_id=row.id)
     return given_up
 
 

@@ -133,7 +133,7 @@ def close_unlogged(tx: Transaction, agent_id: int, now_ms: int, policy: Policy) 
     units = probes.unlogged(tx, agent_id, before_ms, policy.batch)
     probes.fail(
         tx,
-        Message("measurement.no_log"),
+        Message("planning.no_log_after_finish"),
         agent_id=agent_id,
         unit_ids=units,
         states=["finished"],

@@ -43,7 +43,7 @@ class Claim:
     round: int
     pages: int
     response_bytes: int
-    reason: str | Message
+    reason: Message | str  # a text is the agent's own
     failure: str = ""  # not a single page came: a code (`shared.host_failures`)
 
     @property
@@ -54,7 +54,8 @@ class Claim:
         """
         if self.failure:
             return self.failure
-        unreachable = str(self.reason).startswith(UNREACHABLE) and not self.response_bytes
+        said = self.reason if isinstance(self.reason, str) else ""
+        unreachable = said.startswith(UNREACHABLE) and not self.response_bytes
         return HostFailure.UNREACHABLE.value if unreachable else ""
 
 

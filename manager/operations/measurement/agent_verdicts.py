@@ -117,14 +117,14 @@ def _verdicts(
             neighbours[number[second]].append(number[first])
     found: dict[int, list[_Verdict]] = defaultdict(list)
     for odd in odd_agents(probes, neighbours, policy.control_factor):
-        found[odd.agent].append(_Verdict(Message.of(odd.reason, {}), odd.since_ms))
+        found[odd.agent].append(_Verdict(odd.reason, odd.since_ms))
     for row in rows.values():
         period = open_period(row)
         if period is not None and period.has_held:
             found[row.id].append(_Verdict(reason_of(period), now_ms))
         tally = refetch_tally(row)
         if tally.is_suspect:
-            found[row.id].append(_Verdict(Message.of(tally.reason, {}), now_ms))
+            found[row.id].append(_Verdict(tally.reason, now_ms))
     ids = list(rows)
     learned = load_model(tx, ids)
     if learned is not None:

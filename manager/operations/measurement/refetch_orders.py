@@ -168,15 +168,15 @@ def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
         for agent_id in busy:
             row = agents.by_id(tx, agent_id)
             gone = row is None or not row.takes_part
-            over = [("finished", now_ms - late_ms, "measurement.no_log")]
+            over: list[tuple[str, int, str]] = [("finished", now_ms - late_ms, "planning.no_log")]
             if gone:
-                over += [("waiting", now_ms + 1, "measurement.agent_gone")]
+                over += [("waiting", now_ms + 1, "planning.agent_not_taking_part")]
             elif row is not None and not may_receive(row, now_ms):
-                over += [("waiting", now_ms - late_ms, "measurement.agent_away")]
+                over += [("waiting", now_ms - late_ms, "planning.agent_absent")]
             if row is not None and not row.reports_waiting:
-                over += [("finished", now_ms - grace_ms, "measurement.not_in_log")]
-            over += [("granted", now_ms - late_ms, "measurement.too_long")]
-            over += [("waiting", now_ms - 4 * late_ms, "measurement.host_never_free")]
+                over += [("finished", now_ms - grace_ms, "planning.not_in_log")]
+            over += [("granted", now_ms - late_ms, "planning.too_slow")]
+            over += [("waiting", now_ms - 4 * late_ms, "planning.host_busy")]
             for state, before_ms, code in over:
                 orders = refetch_orders.overdue(tx, agent_id, state, before_ms, policy.batch)
                 _give_up(tx, agent_id, orders, state, Message(code), now_ms)

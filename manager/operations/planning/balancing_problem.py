@@ -30,7 +30,7 @@ from manager.operations.ownership.agent_capacity import Work, capacity_of
 from manager.operations.ownership.pin_rules import EffectivePins, load_standing
 from manager.operations.planning.distance_matrix import barred, between_agents, complete, tree_of
 from manager.operations.policy import Policy
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["DEAL", "Loaded", "load_all", "load_some"]
 
@@ -54,7 +54,7 @@ class Loaded:
     """A problem, and which agent and unit its rows and columns are.
 
     predicted: (agents, units) nobody measured that distance. work: what the work of agents is made
-    from. remarks: sentences on what people decided and cannot hold now.
+    from. remarks: what people decided and cannot hold now.
     """
 
     problem: Problem
@@ -63,7 +63,7 @@ class Loaded:
     tree: SpanningTree
     predicted: npt.NDArray[np.bool_]
     work: Work
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Message, ...] = ()
 
 
 def load_all(
@@ -226,7 +226,7 @@ def _allowed(
     agent_ids: Collection[int],
     plain: Collection[int],
     standing: EffectivePins,
-) -> tuple[Sequence[PlanUnit], tuple[str, ...]]:
+) -> tuple[Sequence[PlanUnit], tuple[Message, ...]]:
     """Return the units that some agent may have, and what there is to say of pins and bans.
 
     plain: the plain ones of the agents: what holds a directory is none of theirs. What no agent
@@ -239,15 +239,10 @@ def _allowed(
             denied.setdefault(unit.group_id, set()).update(plain)
     blocked = {group for group, of_group in denied.items() if here <= of_group}
     left = [unit for unit in units if unit.group_id not in blocked] if blocked else units
+    remarks = standing.sentences
     if len(left) == len(units):
-        return units, tuple(map(str, standing.sentences))
-    count = len(units) - len(left)
-    stay = (
-        "1 unit stays where it is"
-        if count == 1
-        else with_plurals(f"{count} units stay where they are")
-    )
-    return left, (*map(str, standing.sentences), f"{stay}: no agent here may own that.")
+        return units, remarks
+    return left, (*remarks, Message("planning.units_stay", units=len(units) - len(left)))
 
 
 def _atom(unit: PlanUnit) -> int:

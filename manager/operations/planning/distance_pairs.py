@@ -90,17 +90,15 @@ def _every_pair(db: Database, parts: list[PairWanted], sort: str) -> Iterator[Pa
 
 def _check(where: PairFilter, sort: str) -> None:
     if sort.removeprefix("-") not in PAIR_SORTS:
-        raise FormatError(f"sort {sort[:40]!r}: must be one of {', '.join(PAIR_SORTS)}")
+        raise FormatError("planning.bad_sort", sort=sort[:40], known=PAIR_SORTS)
     if sort.endswith("distance") and not (where.agent or where.host):
-        raise FormatError(
-            "sort by distance: of all pairs it takes too long; name an agent or a host"
-        )
+        raise FormatError("planning.distance_sort_too_wide")
     if where.reached not in REACHED:
-        known = ", ".join(filter(None, REACHED))
-        raise FormatError(f"reached {where.reached[:40]!r}: must be one of {known}")
+        known = tuple(filter(None, REACHED))
+        raise FormatError("planning.bad_reached", reached=where.reached[:40], known=known)
     older = where.older_days
     if older is not None and not 0 <= older <= DAYS_MOST:
-        raise FormatError(f"older than {older:g} days: must be 0 to {DAYS_MOST:,}")
+        raise FormatError("planning.bad_age", days=older, most=DAYS_MOST)
 
 
 def _wanted(tx: Transaction, where: PairFilter, now_ms: int) -> PairWanted:
@@ -118,7 +116,7 @@ def _agent(tx: Transaction, name: str) -> int | None:
         return None
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name}: there is none", see="agents")
+        raise NotFoundError("planning.unknown_agent", agent=name, see="agents")
     return row.id
 
 
@@ -128,5 +126,5 @@ def _units(tx: Transaction, host: str) -> list[int] | None:
     key = host_key(complete_line(host))
     found = [unit.id for unit in hosts.units_of_hosts(tx, [key], merged=True)]
     if not found:
-        raise NotFoundError(f"host {key}: not known; import it first")
+        raise NotFoundError("planning.unknown_host", host=key)
     return found

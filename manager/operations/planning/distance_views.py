@@ -19,12 +19,13 @@ from manager.db.measurement.measurements import DistanceRow
 from manager.db.planning import missing_probes
 from manager.db.planning.probes import cut_short
 from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
+from manager.message_fields import message_fields
 from manager.operations.measurement.claims import Period, age_of, all_periods, reason_of
 from manager.operations.measurement.predictions import load_model
 from manager.operations.policy import Policy
 from shared.frozen import frozen
-from shared.plurals import with_plurals
-from shared.ratios import spoken_times
+from shared.messages import Message
+from shared.ratios import times_message, times_of
 
 __all__ = ["DistanceView", "distances_of"]
 
@@ -32,6 +33,7 @@ PREDICTED_MOST: Final = 10
 """Of each unit, the nearest: of a thousand agents the others matter to nobody."""
 
 
+@message_fields
 @frozen
 class DistanceView:
     """Distance of a unit from an agent. ms_per_kb None: unreachable from there.
@@ -42,7 +44,7 @@ class DistanceView:
     of which `failed` had no answer. The quartiles are of single requests, ms per KByte.
     expected_ms_per_kb: what the distances of the others predict. outlier: it is far from that, or
     one request decides it. unreachable_since_ms: of the first measurement in a row that brought
-    nothing. reason: all of this in words. said: what the agent said when it had finished. doubted:
+    nothing. reason: all of this. said: what the agent said when it had finished. doubted:
     the claim is doubted, and ms_per_kb is what counts in its place; the other numbers are claimed.
     """
 
@@ -63,8 +65,8 @@ class DistanceView:
     third_quartile: float | None
     outlier: bool
     unreachable_since_ms: int | None
-    reason: str
-    said: str
+    reason: Message
+    said: Message | None
     expected_ms_per_kb: float | None = None
     off_by: float | None = None
     doubted: bool = False
@@ -78,9 +80,9 @@ class _Found:
     row: DistanceRow
     measured: Measured
     ms_per_kb: float | None
-    said: str
-    explained: str
-    doubts: str = ""
+    said: Message | None
+    explained: Message | None
+    doubts: Message | None = None
 
 
 def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> list[DistanceView]:
@@ -92,7 +94,7 @@ def distances_of(tx: Transaction, unit_ids: Collection[int], policy: Policy) -> 
         _found(
             row,
             policy,
-            str(said.get((row.unit_id, row.agent_id, row.round, row.kind), "")),
+            said.get((row.unit_id, row.agent_id, row.round, row.kind)),
             is_cut=row.kind == "probe" and (row.unit_id, row.agent_id, row.round) in cut,
             doubts=_doubts(periods.get(row.agent_id, []), row),
         )
@@ -160,20 +162,26 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
         third_quartile=None,
         outlier=False,
         unreachable_since_ms=None,
-        reason="predicted, nobody measured it; two of three predictions are within a factor of"
-        f" {spoken_times(off_by)}",
-        said="",
+        reason=Message("distance.predicted", factor=times_of(off_by)),
+        said=None,
         off_by=off_by,
     )
 
 
-def _doubts(periods: Sequence[Period], row: DistanceRow) -> str:
-    """Return why a distance is not believed as it was claimed; empty: it is."""
+def _doubts(periods: Sequence[Period], row: DistanceRow) -> Message | None:
+    """Return why a distance is not believed as it was claimed; None: it is."""
     age = age_of(row.round, row.kind)
-    return next((str(reason_of(one)) for one in periods if one.covers(age)), "")
+    return next((reason_of(one) for one in periods if one.covers(age)), None)
 
 
-def _found(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool, doubts: str) -> _Found:
+def _found(
+    row: DistanceRow,
+    policy: Policy,
+    said: Message | None,
+    *,
+    is_cut: bool,
+    doubts: Message | None,
+) -> _Found:
     """Return what was measured. is_cut: the probe ended, or will end, before it saw all."""
     measured = Measured(
         lines=row.lines,
@@ -187,8 +195,8 @@ def _found(row: DistanceRow, policy: Policy, said: str, *, is_cut: bool, doubts:
         complete=row.kind == "crawl" or (row.lines < policy.probe_pages and not is_cut),
     )
     explains = is_cut or measured.state is State.UNREACHABLE
-    ms_per_kb = row.ms_per_kb if doubts else measured.ms_per_kb
-    return _Found(row, measured, ms_per_kb, said, said if explains else "", doubts)
+    ms_per_kb = row.ms_per_kb if doubts is not None else measured.ms_per_kb
+    return _Found(row, measured, ms_per_kb, said, said if explains else None, doubts)
 
 
 def _view(found: _Found, beside: tuple[float, bool] | None) -> DistanceView:
@@ -198,19 +206,18 @@ def _view(found: _Found, beside: tuple[float, bool] | None) -> DistanceView:
     expects nothing.
     """
     row, measured = found.row, found.measured
-    reason, expected, odd = measured.reason, None, False
-    if found.explained:
-        reason += f"; the agent said: {found.explained}"
-    if found.doubts:
-        reason += f"; doubted: {found.doubts}"
+    expected, odd = None, False
+    parts = [*measured.reasons]
+    if found.explained is not None:
+        parts.append(Message("distance.agent_said", words=found.explained))
+    if found.doubts is not None:
+        parts.append(Message("distance.doubted", why=found.doubts))
     if beside is not None and found.ms_per_kb is not None:
         factor, odd = beside
         expected = max(found.ms_per_kb, LEAST_MS_PER_KB) / factor
         if odd:
-            times, word = spoken_times(factor), "farther" if factor > 1 else "nearer"
-            reason += with_plurals(
-                f"; {times} times {word} than the other agents' distances make expect"
-            )
+            code = "distance.outlier_farther" if factor > 1 else "distance.outlier_nearer"
+            parts.append(Message(code, times=times_message(factor)))
     return DistanceView(
         unit_id=row.unit_id,
         agent_id=row.agent_id,
@@ -227,10 +234,10 @@ def _view(found: _Found, beside: tuple[float, bool] | None) -> DistanceView:
         first_quartile=row.first_quartile,
         median=row.median,
         third_quartile=row.third_quartile,
-        outlier=odd or measured.one_line_decides or bool(found.doubts),
+        outlier=odd or measured.one_line_decides or found.doubts is not None,
         unreachable_since_ms=row.unreachable_since_ms,
-        reason=reason,
+        reason=Message("distance.reason", parts=tuple(parts)),
         said=found.said,
         expected_ms_per_kb=expected,
-        doubted=bool(found.doubts),
+        doubted=found.doubts is not None,
     )

@@ -21,6 +21,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.ownership.group_owners import keep_whole
 from manager.operations.ownership.reassignment import give_units, members
 from manager.operations.planning.plan_changes import require_fresh
+from manager.operations.planning.plan_facts import PlanFacts, facts_of, row_of_facts
 from manager.operations.planning.plan_undo import moves_back
 from shared.messages import Message
 
@@ -41,7 +42,7 @@ def apply_plan(
     with db.write() as tx:
         plan = plans.by_id(tx, plan_id)
         if plan is None:
-            raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
+            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
         if plan.applied_ms is not None:
             return 0
         _require_standing(tx, standing)
@@ -90,7 +91,7 @@ def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None =
     with db.write() as tx:
         last = plans.last_standing(tx)
         if last is None:
-            raise ConflictError("no plan was applied that could be taken back; see `prsm plans`")
+            raise ConflictError("planning.none_to_undo")
         _require_standing(tx, standing)
         back = moves_back(plans.all_moves(tx, last.id))
         number = plans.add(
@@ -107,7 +108,7 @@ def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None =
                 "makespan_ms": last.before_ms,
                 "bound_ms": last.bound_ms,
                 "undoes": last.id,
-                "detail": json.dumps(_turned_round(tx, last)),
+                "detail": row_of_facts(_turned_round(tx, last)),
             },
             [
                 {
@@ -134,19 +135,22 @@ def _require_standing(tx: Transaction, meant: int | None) -> None:
     last = plans.last_standing(tx)
     stands = 0 if last is None else last.id
     if stands != meant:
-        now = f"plan {stands}" if stands else "none"
-        then = f"plan {meant}" if meant else "none"
         raise ConflictError(
-            f"the plan that was applied last was {then} when this was decided, and is {now}: "
-            "somebody has applied or taken back a plan meanwhile; look at it and decide again"
+            "planning.other_plan_stands", meant=_named(meant), standing=_named(stands)
         )
 
 
-def _turned_round(tx: Transaction, last: PlanHead) -> dict[str, object]:
-    """Return the detail of a plan that gives back what another moved."""
+def _named(number: int) -> Message:
+    if not number:
+        return Message("planning.no_plan")
+    return Message("planning.plan_number", plan=number)
+
+
+def _turned_round(tx: Transaction, last: PlanHead) -> PlanFacts:
+    """Return the facts of a plan that gives back what another moved."""
     plan = plans.by_id(tx, last.id)
     assert plan is not None, "plans are never deleted"
-    detail = json.loads(plan.detail)
+    facts = facts_of(plan.detail)
     agents_then = [
         {
             **agent,
@@ -157,7 +161,7 @@ def _turned_round(tx: Transaction, last: PlanHead) -> dict[str, object]:
             "elapsed_before_ms": agent.get("elapsed_ms"),
             "elapsed_ms": agent.get("elapsed_before_ms"),
         }
-        for agent in detail["agents"]
+        for agent in facts.agents
     ]
-    said = [f"Gives back what plan {plan.id} ({plan.method}) moved; what was new stays."]
-    return {"agents": agents_then, "tree": detail["tree"], "explanation": said}
+    said = Message("planning.given_back", plan=plan.id, method=plan.method)
+    return PlanFacts(agents_then, facts.tree, (said,), [])

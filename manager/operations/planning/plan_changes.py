@@ -8,7 +8,7 @@ said, with its number, and stops nothing: the plan is still what it was seen to 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from manager.db import group_lookup
@@ -21,9 +21,11 @@ from manager.db.planning import plan_changes, plans
 from manager.db.planning.plan_changes import COUNTED_MOST
 from manager.db.planning.plans import PlanRow
 from manager.errors import NotFoundError, StalePlanError
+from manager.message_fields import message_fields
 from manager.operations.ownership.pin_rules import load_standing
 from manager.operations.ownership.reassignment import members
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Change", "ChangeKind", "changes_since", "plan_obstacles", "require_fresh"]
 
@@ -41,25 +43,26 @@ ChangeKind = Literal[
     "agents-joined",
 ]
 _MISSED: Final[Mapping[ChangeKind, str]] = {
-    "plans-applied": "other plans were applied",
-    "owners-changed": "units got another owner",
-    "hosts-added": "hosts were added",
-    "agents-joined": "agents joined",
+    "plans-applied": "planning.plans_applied",
+    "owners-changed": "planning.owners_changed",
+    "hosts-added": "planning.hosts_added",
+    "agents-joined": "planning.agents_joined",
 }
 
 
+@message_fields
 @frozen
 class Change:
     """One kind of change since a plan was made. number: how often.
 
-    stops: the plan cannot be carried out because of it. examples: sentences, at most five, of those
+    stops: the plan cannot be carried out because of it. examples: at most five, of those
     that stop it; names of plans or agents else. is_cut: there are that many or more.
     """
 
     kind: ChangeKind
     number: int
     stops: bool
-    examples: tuple[str, ...] = ()
+    examples: tuple[Message, ...] = ()
     is_cut: bool = False
 
 
@@ -71,7 +74,7 @@ def changes_since(db: Database, plan_id: int) -> list[Change]:
     with db.read() as tx:
         plan = plans.by_id(tx, plan_id)
         if plan is None:
-            raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
+            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
         if plan.applied_ms is not None:
             return []
         taking = {row.id: row for row in members(tx)}
@@ -96,15 +99,23 @@ def require_fresh(
         return
     examples = [said for change in changes for said in change.examples][:CHANGES_SAID]
     left = sum(change.number for change in changes) - len(examples)
-    more = f", and {left} more" if left > 0 else ""
-    missed = ", ".join(
-        f"{change.number}{' or more' if change.is_cut else ''} {_MISSED[change.kind]}"
-        for change in _missed(tx, plan, taking)
-    )
-    besides = f" (since it was made: {missed})" if missed else ""
+    if left > 0:
+        examples.append(Message("planning.more_changes", number=left))
+    missed = [_missed_message(change) for change in _missed(tx, plan, taking)]
     raise StalePlanError(
-        f"plan {plan.id} is stale: {', '.join(examples)}{more}{besides}; make a new plan"
+        "planning.stale",
+        plan=plan.id,
+        changes=examples,
+        remedy=(
+            Message("planning.also_changed", changes=missed) if missed else None,
+            Message("planning.make_new_plan"),
+        ),
     )
+
+
+def _missed_message(change: Change) -> Message:
+    code = "planning.at_least" if change.is_cut else "planning.count"
+    return Message(_MISSED[change.kind], number=Message(code, number=change.number))
 
 
 def plan_obstacles(
@@ -115,12 +126,12 @@ def plan_obstacles(
     """Return what keeps moves (unit, giver, taker) from being carried out."""
     names = agents.names(tx)
     gone = [
-        f"agent {names[taker]} takes no part any more"
+        Message("planning.agent_gone", agent=names[taker])
         for taker in dict.fromkeys(taker for _, _, taker in moves)
         if taker not in taking
     ]
     excluded, wrong = _changed_units(tx, moves, taking, names)
-    found: list[tuple[ChangeKind, list[str]]] = [
+    found: list[tuple[ChangeKind, list[Message]]] = [
         ("agents-gone", gone),
         ("units-excluded", excluded),
         *wrong.items(),
@@ -137,8 +148,8 @@ def _changed_units(
     moves: Sequence[tuple[int, int | None, int]],
     taking: Mapping[int, AgentRow],
     names: Mapping[int, str],
-) -> tuple[list[str], dict[ChangeKind, list[str]]]:
-    """Return sentences of units that were excluded, and of those that are or go elsewhere."""
+) -> tuple[list[Message], dict[ChangeKind, list[Message]]]:
+    """Return the units that were excluded, and those that are or go elsewhere."""
     units = [unit for unit, _, _ in moves]
     present = assignments.owners_of(tx, units)
     groups = group_lookup.groups_of_units(tx, units)
@@ -148,28 +159,28 @@ def _changed_units(
     whole = [unit for unit, _, taker in moves if taker in plain]
     in_pieces = pieces.for_sync_agents(tx, whole)
     decided = load_standing(tx, units)
-    wrong: dict[int, tuple[ChangeKind, str]] = {}
+    wrong: dict[int, tuple[ChangeKind, str, str]] = {}
     for unit, giver, taker in moves:
         group, atom = groups[unit] or 0, atoms[unit] or 0
         holder = present.get(unit)
         # A giver that took no part was nobody to the plan.
         if holder != giver and not (giver is None and holder not in taking):
-            belongs = "belongs to nobody by now"
-            if holder is not None:
-                belongs = f"belongs to {names[holder]} by now"
-            wrong[unit] = "units-elsewhere", belongs
+            if holder is None:
+                wrong[unit] = "units-elsewhere", "planning.unit_unowned", ""
+            else:
+                wrong[unit] = "units-elsewhere", "planning.unit_moved", names[holder]
         elif decided.of_atom.get(atom, taker) != taker:
-            wrong[unit] = "units-pinned", f"was pinned to {names[decided.of_atom[atom]]}"
+            wrong[unit] = "units-pinned", "planning.unit_pinned", names[decided.of_atom[atom]]
         elif atom not in decided.of_atom and taker in decided.banned.get(group, ()):
-            wrong[unit] = "units-barred", f"never goes to {names[taker]} any more"
+            wrong[unit] = "units-barred", "planning.unit_banned", names[taker]
         elif taker in plain and unit in in_pieces:
-            wrong[unit] = "units-barred", f"was split, and {names[taker]} gets whole hosts only"
+            wrong[unit] = "units-barred", "planning.unit_split", names[taker]
     keys = {row.id: row.key for row in hosts.units_by_id(tx, units)} if wrong or excluded else {}
-    found: dict[ChangeKind, list[str]] = {}
-    for unit, (kind, why) in wrong.items():
+    found: dict[ChangeKind, list[Message]] = {}
+    for unit, (kind, code, agent) in wrong.items():
         if keys[unit] not in excluded:
-            found.setdefault(kind, []).append(f"{keys[unit]} {why}")
-    return [f"{key} was excluded" for key in sorted(excluded)], found
+            found.setdefault(kind, []).append(Message(code, unit=keys[unit], agent=agent))
+    return [Message("planning.unit_excluded", unit=key) for key in sorted(excluded)], found
 
 
 def _missed(tx: Transaction, plan: PlanRow, taking: Mapping[int, AgentRow]) -> list[Change]:
@@ -180,9 +191,13 @@ def _missed(tx: Transaction, plan: PlanRow, taking: Mapping[int, AgentRow]) -> l
     owners = plan_changes.owners_since(tx, plan.made_ms)
     added = plan_changes.hosts_since(tx, plan.made_ms)
     found = (
-        Change("plans-applied", len(applied), False, tuple(map(str, applied[-CHANGES_SAID:]))),
+        Change("plans-applied", len(applied), False, _names(map(str, applied[-CHANGES_SAID:]))),
         Change("owners-changed", owners, False, is_cut=owners >= COUNTED_MOST),
         Change("hosts-added", added, False, is_cut=added >= COUNTED_MOST),
-        Change("agents-joined", len(joined), False, tuple(joined[:CHANGES_SAID])),
+        Change("agents-joined", len(joined), False, _names(joined[:CHANGES_SAID])),
     )
     return [change for change in found if change.number]
+
+
+def _names(names: Iterable[str]) -> tuple[Message, ...]:
+    return tuple(map(Message.of_text, names))

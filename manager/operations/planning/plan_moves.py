@@ -52,7 +52,7 @@ def every_move(db: Database, plan_id: int, *, agent: str = "") -> Iterator[Move]
     """
     with db.read() as tx:
         if plans.by_id(tx, plan_id) is None:
-            raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
+            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
         number = agent_of(tx, agent).id if agent else None
         unit_ids = plans.moved_units(tx, plan_id, number)
         names = agents.names(tx)

@@ -90,7 +90,7 @@ def plan_tree(db: Database, plan_id: int) -> PlanTree:
     with db.read() as tx:
         plan = plans.by_id(tx, plan_id)
         if plan is None:
-            raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
+            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
         moved = plan_changes.flows(tx, plan_id)
         names = agents.names(tx)
     detail = json.loads(plan.detail)

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from manager.balancing import Options, Plan, Problem, make_plan, prospects
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Compared", "HerePlanner", "Planner", "Solver", "compare_in_turn", "too_late"]
 
@@ -19,18 +21,19 @@ Solver = Callable[[str, Problem, Options], Plan]
 """`manager.balancing.make_plan`, or the same in a child process."""
 
 
+@message_fields
 @frozen
 class Compared:
     """Result of another method. above_bound: 1.03 is 3% above the best possible.
 
-    why: why there are no numbers, or empty.
+    why: why there are no numbers, or None.
     """
 
     method: str
     makespan_ms: float | None
     moves: int | None
     above_bound: float | None
-    why: str
+    why: Message | None
 
 
 class Planner(Protocol):
@@ -72,12 +75,12 @@ def compare_in_turn(
 ) -> Iterator[Compared]:
     """Yield what each method would give, as soon as it is known."""
     for one in prospects(methods, problem, options):
-        if one.refused:
+        if one.refused is not None:
             yield Compared(one.method, None, None, None, one.refused)
         else:
-            yield Compared(one.method, one.makespan_ms, one.moves, one.above_bound, "")
+            yield Compared(one.method, one.makespan_ms, one.moves, one.above_bound, None)
 
 
 def too_late(method: str, within_s: float) -> Compared:
     """Return what is said of a method that was not ready in time."""
-    return Compared(method, None, None, None, f"not ready within {within_s:g} s")
+    return Compared(method, None, None, None, Message("planning.not_ready", limit_s=within_s))

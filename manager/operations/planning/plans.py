@@ -6,9 +6,7 @@ nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
 from manager.balancing import BALANCERS, NOBODY, Churn, Options, Plan
@@ -17,17 +15,20 @@ from manager.db.planning import plans
 from manager.db.planning.plans import PlanHead, PlanRow
 from manager.db.rounds import rounds
 from manager.errors import ConflictError, NotFoundError
+from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.operations.measurement.agent_verdicts import watch_agents
 from manager.operations.ownership.agent_capacity import AgentWork
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning import plan_moves
 from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
+from manager.operations.planning.plan_facts import PlanFacts, facts_of, row_of_facts
 from manager.operations.planning.plan_moves import Move
 from manager.operations.planning.planners import Compared, HerePlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "PlanDetail",
@@ -43,21 +44,22 @@ __all__ = [
 HERE: Final = HerePlanner()
 
 
+@message_fields
 @frozen
 class PlanDetail:
     """A plan with a page of its moves. agents: name, cost and units before and after, each; its
     capacity beside the strongest agent's, the work that it has before it, and how long that takes
     by the clock (`elapsed_ms`; None: for ever).
 
-    tree: (agent, agent, length). explanation: sentences. compared: what other methods would give,
-    where that was asked for. undone_by: the plan that took it back, or None. moving: how many moves
-    match what was asked, of which `moves` are some.
+    tree: (agent, agent, length). explanation: how it came about. compared: what other methods
+    would give, where that was asked for. undone_by: the plan that took it back, or None. moving:
+    how many moves match what was asked, of which `moves` are some.
     """
 
     plan: PlanRow
     agents: list[dict[str, Any]]
     tree: list[tuple[str, str, float]]
-    explanation: list[str]
+    explanation: tuple[Message, ...]
     moving: int
     moves: list[Move]
     compared: list[Compared]
@@ -93,9 +95,7 @@ def make_plan(
         states = ["placed", "probing"] if current is not None else ["placed", "idle"]
         loaded = load_all(tx, members(tx), states, policy, on_predictions=method == DEAL)
     if loaded is None:
-        raise ConflictError(
-            "nothing to plan: there must be an agent that has called and a host with an address"
-        )
+        raise ConflictError("planning.nothing_to_plan")
     options = Options(
         seed=seed, churn=Churn(most_moves=policy.plan_moves if moves is None else moves)
     )
@@ -113,9 +113,7 @@ def make_plan(
 def check_moves(moves: float | None) -> None:
     """Refuse a share of moves that is none. Raises FormatError."""
     if moves is not None and not 0 <= moves <= 1:
-        raise FormatError(f"moves = {moves}: must be 0 to 1, a share of the placed units").about(
-            "moves"
-        )
+        raise FormatError("planning.bad_moves", moves=moves).about("moves")
 
 
 def rows_of_plan(
@@ -136,8 +134,8 @@ def rows_of_plan(
     problem = loaded.problem
     works = loaded.work.of_agents(problem.costs, plan.after, now_ms)
     works_before = loaded.work.of_agents(problem.costs, plan.before, now_ms)
-    detail = {
-        "agents": [
+    facts = PlanFacts(
+        agents=[
             {
                 "name": name,
                 "capacity": round(float(loaded.work.relative[row]), 4),
@@ -152,15 +150,15 @@ def rows_of_plan(
             }
             for row, name in enumerate(plan.names)
         ],
-        "tree": [
+        tree=[
             (plan.names[first], plan.names[second], round(float(length), 6))
             for (first, second), length in zip(
                 loaded.tree.edges.tolist(), loaded.tree.lengths, strict=True
             )
         ],
-        "explanation": [*plan.explanation, *loaded.remarks, *_too_full(plan.names, works)],
-        "compared": [asdict(one) for one in compared],
-    }
+        explanation=(*plan.explanation, *loaded.remarks, *_too_full(plan.names, works)),
+        compared=list(compared),
+    )
     return (
         {
             "round": round_number,
@@ -173,7 +171,7 @@ def rows_of_plan(
             "before_ms": plan.makespan_before_ms,
             "makespan_ms": plan.makespan_after_ms,
             "bound_ms": plan.bound_ms,
-            "detail": json.dumps(detail),
+            "detail": row_of_facts(facts),
         },
         [
             {
@@ -192,10 +190,10 @@ def _whole(length_ms: float | None) -> int | None:
     return None if length_ms is None else round(length_ms)
 
 
-def _too_full(names: Sequence[str], works: Sequence[AgentWork]) -> list[str]:
-    """Return a sentence for each agent whose disk would not take what it collects."""
+def _too_full(names: Sequence[str], works: Sequence[AgentWork]) -> list[Message]:
+    """Return a message for each agent whose disk would not take what it collects."""
     return [
-        f"{name} would collect {work.volume_kb / 1e6:.3g} GB, more than its disk takes."
+        Message("planning.disk_too_small", agent=name, volume_bytes=round(1000 * work.volume_kb))
         for name, work in zip(names, works, strict=True)
         if not work.fits
     ]
@@ -224,17 +222,17 @@ def plan_detail(
     with db.read() as tx:
         plan = plans.by_id(tx, plan_id)
         if plan is None:
-            raise NotFoundError(f"plan {plan_id}: there is none", see="plans")
+            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
         moving, moves = plan_moves.move_page(tx, plan, agent, limit, offset)
         undone_by = plans.undone_by(tx, plan_id)
-    detail = json.loads(plan.detail)
+    facts = facts_of(plan.detail)
     return PlanDetail(
         plan,
-        detail["agents"],
-        [(first, second, length) for first, second, length in detail["tree"]],
-        detail["explanation"],
+        facts.agents,
+        facts.tree,
+        facts.explanation,
         moving,
         moves,
-        [Compared(**one) for one in detail.get("compared", ())],
+        facts.compared,
         undone_by,
     )

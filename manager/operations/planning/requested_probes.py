@@ -33,9 +33,10 @@ ORDERS_MOST: Final = 20_000
 DAYS_MOST: Final = 3650
 DAY_MS: Final = 86_400_000
 NOT_PROBED: Final = {
-    "new": "its name has no address yet",
-    "excluded": "it is excluded: include it first",
+    "new": "planning.cannot_probe_unresolved",
+    "excluded": "planning.cannot_probe_excluded",
 }
+"""Why a host in a state is not probed: a code, with the host."""
 
 
 @frozen
@@ -74,11 +75,9 @@ def order_probes(
     NotFoundError, ConflictError where it cannot be probed or no agent takes part.
     """
     if not host and not agent and older_days is None:
-        raise FormatError("probes of what: name a host, an agent, or an age in days").about("host")
+        raise FormatError("planning.probe_subject_missing").about("host")
     if older_days is not None and not 0 <= older_days <= DAYS_MOST:
-        raise FormatError(f"older than {older_days:g} days: must be 0 to {DAYS_MOST:,}").about(
-            "older"
-        )
+        raise FormatError("planning.bad_age", days=older_days, most=DAYS_MOST).about("older")
     with db.write() as tx:
         current = rounds.open_round(tx)
         number = next_round(tx) if current is None else current.number
@@ -127,13 +126,13 @@ def _agents(tx: Transaction, name: str) -> list[int]:
     taking = {row.name: row.id for row in members(tx)}
     if not name:
         if not taking:
-            raise ConflictError("no agent has called yet: let one join with `prsm agents token`")
+            raise ConflictError("rounds.no_agent")
         return list(taking.values())
     if name in taking:
         return [taking[name]]
     if agents.by_name(tx, name) is None:
-        raise NotFoundError(f"agent {name}: there is none", see="agents").about("agent")
-    raise ConflictError(f"agent {name} takes no part now: it probes nothing").about("agent")
+        raise NotFoundError("planning.unknown_agent", agent=name, see="agents").about("agent")
+    raise ConflictError("planning.agent_idle", agent=name).about("agent")
 
 
 def _of_host(
@@ -153,11 +152,11 @@ def _of_host(
         key = host_key(complete_line(host))
     top = next((unit for unit in hosts.units_of_hosts(tx, [key]) if unit.path == "/"), None)
     if top is None:
-        raise NotFoundError(f"host {key}: not known; import it first").about("host")
+        raise NotFoundError("planning.unknown_host", host=key).about("host")
     if top.state in NOT_PROBED:
-        raise ConflictError(f"host {key} cannot be probed: {NOT_PROBED[top.state]}").about("host")
+        raise ConflictError(NOT_PROBED[top.state], host=key).about("host")
     if open_number and top.state == "idle":
-        raise ConflictError(f"host {key} waits for the next round, which probes it").about("host")
+        raise ConflictError("planning.host_waits", host=key).about("host")
     measured = requested_probes.measured_when(tx, top.id, open_number)
     before_ms = now_ms if older_days is None else now_ms - round(older_days * DAY_MS)
     never = {agent for _, agent in missing_probes.banned_pairs(tx, [top.id])}

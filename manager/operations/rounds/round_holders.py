@@ -74,7 +74,7 @@ def holders_of(
     with db.read() as tx:
         row = rounds.by_number(tx, number)
         if row is None:
-            raise NotFoundError(f"round {number}: there is none", see="rounds")
+            raise NotFoundError("rounds.unknown", number=number, see="rounds")
         if row.state == "probing":
             return _of_probing(tx, number, limit)
         if row.state == "crawling":

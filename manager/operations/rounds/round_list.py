@@ -62,6 +62,6 @@ def every_round(db: Database, where: RoundFilter, *, sort: str = "-number") -> I
 
 def _check(where: RoundFilter, sort: str) -> None:
     if where.state not in ("", *STATES):
-        raise FormatError(f"state {where.state[:40]!a}: must be one of {', '.join(STATES)}")
+        raise FormatError("rounds.unknown_state", name=where.state[:40], known=STATES)
     if sort.removeprefix("-") not in SORTS:
-        raise FormatError(f"sort {sort[:40]!a}: must be one of {', '.join(SORTS)}")
+        raise FormatError("rounds.unknown_sort", name=sort[:40], known=SORTS)

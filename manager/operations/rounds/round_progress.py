@@ -159,7 +159,7 @@ def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
     probed = requested_probes.granted_in(tx, number)
     over = Message("ownership.round_over")
     rights.withdraw(tx, now_ms, over, unit_ids=probed)
-    probes.fail_round(tx, number, over)
+    probes.fail_round(tx, number, Message("rounds.ended_first"))
 
 
 def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:

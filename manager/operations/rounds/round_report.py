@@ -82,7 +82,7 @@ def report_of(detail: RoundDetail, of_plan: Sequence[dict[str, Any]] | None = No
     of_plan: what its plan says of each agent, where the detail was asked for without.
     """
     if of_plan is None:
-        of_plan = detail.plan["agents"] if detail.plan is not None else []
+        of_plan = detail.plan.agents if detail.plan is not None else []
     planned = {one["name"]: one for one in of_plan}
     done = {one["name"]: one for one in detail.agents}
     agents = [_agent(name, done.get(name), planned.get(name)) for name in {**planned, **done}]

@@ -20,6 +20,7 @@ from manager.operations.rounds.rounds import check_moves, start_in
 from manager.operations.timetables import LATE_MS, Scheduled, Timetable
 from manager.schedules import Crontab
 from shared.errors import FormatError, about_field
+from shared.messages import Message
 
 __all__ = ["TIMETABLE", "add_schedule", "change_schedule", "start_scheduled"]
 
@@ -77,7 +78,7 @@ def _checked(
 ) -> tuple[Crontab, dict[str, Any], dict[str, Any]]:
     """Return the times, the columns, and what the audit is told. Raises FormatError."""
     if method not in BALANCERS:
-        raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(BALANCERS)}").about(
+        raise FormatError("rounds.unknown_method", name=method[:40], known=tuple(BALANCERS)).about(
             "method"
         )
     with about_field("moves"):
@@ -91,20 +92,20 @@ def _checked(
 def start_scheduled(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> int:
     """Begin the rounds that are due; return how many times were looked at."""
 
-    def start(tx: Transaction, row: RoundSchedule, _: list[RoundSchedule]) -> str:
+    def start(tx: Transaction, row: RoundSchedule, _: list[RoundSchedule]) -> Message:
         return _start(tx, row, now_ms, policy)
 
     return TIMETABLE.run_due(db, now_ms, start)
 
 
-def _start(tx: Transaction, row: RoundSchedule, now_ms: int, policy: Policy) -> str:
-    """Begin the round of a schedule, or say why not; return it in words."""
+def _start(tx: Transaction, row: RoundSchedule, now_ms: int, policy: Policy) -> Message:
+    """Begin the round of a schedule, or not; return which, with the reason."""
     actor = Actor("clock", f"schedule {row.id}")
     current = rounds.open_round(tx)
     if current is not None:
-        why = f"round {current.number} goes on"
+        why = Message("rounds.running", number=current.number)
     elif now_ms - row.next_ms > LATE_MS:
-        why = "the manager was away at its time"
+        why = Message("rounds.late")
     else:
         try:
             number = start_in(
@@ -118,8 +119,8 @@ def _start(tx: Transaction, row: RoundSchedule, now_ms: int, policy: Policy) -> 
                 policy=policy,
             )
         except ConflictError as error:
-            why = str(error)
+            why = error.message
         else:
-            return f"began round {number}"
-    note(tx, now_ms, actor, "round.skip", str(row.id), alert=current is None, reason=why)
-    return f"skipped: {why}"
+            return Message("rounds.began", number=number)
+    note(tx, now_ms, actor, "round.skip", str(row.id), alert=current is None, reason=str(why))
+    return Message("rounds.skipped", why=why)

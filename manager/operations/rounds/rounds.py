@@ -6,7 +6,6 @@ one state to the next is left to the tick.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import field
 from typing import Any, Final
@@ -24,10 +23,10 @@ from manager.db.rounds.rounds import RoundRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.fleet.link_counts import LinkKindSum, link_kinds_of_round
-from manager.operations.health.few_hosts import reasons
 from manager.operations.health.round_counts import hosts_without_address, round_counts
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.plan_application import apply_plan
+from manager.operations.planning.plan_facts import PlanFacts, facts_of
 from manager.operations.planning.plans import check_moves, make_plan
 from manager.operations.planning.probe_orders import order_probes_of_round
 from manager.operations.planning.requested_probes import next_round
@@ -71,7 +70,7 @@ class RoundDetail:
     agents: list[dict[str, Any]]
     planned_ms: float | None
     bound_ms: float | None
-    plan: dict[str, Any] | None
+    plan: PlanFacts | None
     link_kinds: list[LinkKindSum] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
     unresolved: dict[str, int] = field(default_factory=dict)
@@ -96,7 +95,7 @@ def start_round(
     there is no agent that has called or no host with an address.
     """
     if method not in METHODS:
-        raise FormatError(f"method {method[:40]!r}: must be one of {', '.join(METHODS)}")
+        raise FormatError("rounds.unknown_method", name=method[:40], known=METHODS)
     check_moves(moves)
     with db.write() as tx:
         return start_in(
@@ -118,12 +117,10 @@ def start_in(
     """Begin a round in a transaction of the caller's; return its number. Raises ConflictError."""
     current = rounds.open_round(tx)
     if current is not None:
-        raise ConflictError(
-            f"round {current.number} is {current.state}: wait for its end, or cancel it"
-        )
+        raise ConflictError("rounds.already_open", number=current.number, state=current.state)
     taking = [agent.id for agent in members(tx)]
     if not taking:
-        raise ConflictError("no agent has called yet: let one join with `prsm agents token`")
+        raise ConflictError("rounds.no_agent")
     # They are told in terms of a round; what is not fetched yet is given out again in this one.
     begins = Message("ownership.round_begins")
     rights.withdraw(tx, now_ms, begins, unit_ids=refetch_orders.granted_units(tx))
@@ -134,14 +131,14 @@ def start_in(
             failed[failure] += count
         if failed:
             raise ConflictError(
-                f"no host has an address, of {failed.total():,} that are known; "
-                f"{reasons(dict(failed.most_common()))}; see naming.servers, then look up again "
-                "by `prsm hosts resolve`"
+                "rounds.unresolved",
+                hosts=failed.total(),
+                failures=[
+                    Message("rounds.failure", hosts=count, failure=failure)
+                    for failure, count in failed.most_common()
+                ],
             )
-        raise ConflictError(
-            "no host has an address yet: import hosts, wait until their names were looked up "
-            "(`prsm hosts import FILE --wait`, `prsm status`)"
-        )
+        raise ConflictError("rounds.no_address")
     number = next_round(tx)
     asked = requested_probes.into_round(tx, rounds.last_number(tx), number, now_ms)
     rounds.add(
@@ -182,21 +179,18 @@ def cancel_round(
     with db.write() as tx:
         current = rounds.open_round(tx)
         if current is None:
-            raise ConflictError("no round goes on: there is nothing to cancel")
+            raise ConflictError("rounds.none_open")
         if meant is not None and current.number != meant:
-            raise ConflictError(
-                f"round {meant} was to be cancelled, and is over; round {current.number} goes on "
-                "and was left alone"
-            )
-        why = reason or f"cancelled by {actor.name}"
-        cancelled = Message("ownership.round_cancelled")
+            raise ConflictError("rounds.other_open", meant=meant, number=current.number)
+        why = Message.of_text(reason) if reason else Message("rounds.cancelled_by", name=actor.name)
+        cancelled = Message("rounds.cancelled")
         probes.fail_round(tx, current.number, cancelled)
         round_units.cancel_units(tx, current.number, cancelled)
         for agent in agents.all_agents(tx):
             rights.withdraw(tx, now_ms, cancelled, agent_id=agent.id)
         hosts.unplaced_to_idle(tx)
         rounds.update(tx, current.number, state="cancelled", finished_ms=now_ms, reason=why)
-        note(tx, now_ms, actor, "round.cancel", str(current.number), reason=why)
+        note(tx, now_ms, actor, "round.cancel", str(current.number), reason=str(why))
         return current.number
 
 
@@ -220,7 +214,7 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
     with db.read() as tx:
         row = rounds.by_number(tx, number)
         if row is None:
-            raise NotFoundError(f"round {number}: there is none", see="rounds")
+            raise NotFoundError("rounds.unknown", number=number, see="rounds")
         plan: PlanHead | None = None
         if row.plan_id is not None:
             plan = (plans.by_id if with_plan else plans.head_by_id)(tx, row.plan_id)
@@ -258,7 +252,7 @@ def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundD
         list(of_agent.values()),
         plan.makespan_ms if plan is not None else None,
         plan.bound_ms if plan is not None else None,
-        json.loads(plan.detail) if isinstance(plan, PlanRow) else None,
+        facts_of(plan.detail) if isinstance(plan, PlanRow) else None,
         kinds,
         dict(failures.most_common()),
         unresolved,

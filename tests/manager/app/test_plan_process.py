@@ -18,6 +18,7 @@ import pytest
 from manager.app import plan_process
 from manager.app.plan_process import ChildPlanner
 from manager.balancing import NOBODY, BalancingError, Options, Problem, make_plan
+from shared.messages import Message
 
 
 @pytest.fixture
@@ -52,11 +53,12 @@ def test_a_child_compares_methods(problem: Problem, monkeypatch: pytest.MonkeyPa
     first, second, third = planner.compare(methods, problem, Options(), 60)
     plan = make_plan("prices", problem)
     assert (first.makespan_ms, first.moves) == (plan.makespan_after_ms, len(plan.moves))
-    assert "unknown" in second.why
-    assert (third.method, third.why) == ("keep", "")
+    assert second.why is not None
+    assert second.why.code == "balancing.unknown_method"
+    assert (third.method, third.why) == ("keep", None)
     late = planner.compare(methods, problem, Options(), 0)
     assert [(one.method, one.why) for one in late] == [
-        (name, "not ready within 0 s") for name in methods
+        (name, Message("planning.not_ready", limit_s=0)) for name in methods
     ]
 
 

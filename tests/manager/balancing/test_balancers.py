@@ -19,7 +19,7 @@ from manager.balancing import (
     compare,
     make_plan,
 )
-from manager.balancing.plan import spoken
+from shared.messages import Message
 from tests.manager.balancing.problems import path_tree, problems, same_owner_in_groups
 
 methods = st.sampled_from(sorted(BALANCERS))
@@ -111,8 +111,8 @@ def test_a_plan_says_whose_makespan_it_is() -> None:
     assert plan.makespan_before_ms == 19000
     assert plan.makespan_after_ms < 19000
     assert plan.above_bound == plan.makespan_after_ms / plan.bound_ms
-    text = " ".join(plan.explanation)
-    assert "Before, it was 19.0 s (north)." in text
+    text = " ".join(map(str, plan.explanation))
+    assert "Before, it was 19 s (north)" in text
     assert "1 unit had no owner" in text
     assert "north gives south" in text
 
@@ -128,7 +128,6 @@ def test_reasons() -> None:
     problem = Problem(("a", "b"), costs, before, path_tree(2), group, pins, None, unreachable)
     reasons = {move.unit: move.reason for move in make_plan("keep", problem).moves}
     assert reasons == {0: Reason.NEW, 1: Reason.PINNED, 2: Reason.BARRED, 4: Reason.ADDRESS}
-    assert all(reason.words for reason in Reason)
 
 
 def test_an_owner_that_cannot_reach_keeps_a_finite_cost_before() -> None:
@@ -147,14 +146,14 @@ def test_unreachable_everywhere_is_said() -> None:
     plan = make_plan(
         "keep", Problem(given.names, given.costs, given.before, unreachable=unreachable)
     )
-    assert any("No agent reaches all units of 1 address" in line for line in plan.explanation)
+    assert Message("balancing.unreached", addresses=1) in plan.explanation
 
 
 def test_a_missing_tree_is_said() -> None:
     """Without a tree equalisation cannot move anything, and says why."""
     given = small()
     plan = make_plan("tree", Problem(given.names, given.costs, given.before))
-    assert any("There is no tree" in line for line in plan.explanation)
+    assert Message("balancing.no_tree") in plan.explanation
 
 
 def test_steps_are_in_the_plan() -> None:
@@ -165,7 +164,7 @@ def test_steps_are_in_the_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("tre", "did you mean tree"), ("xyz", "use one of default, random, keep")]
+    ("name", "said"), [("tre", "did you mean tree"), ("xyz", "known: default, random, keep")]
 )
 def test_an_unknown_method_is_refused(name: str, said: str) -> None:
     """A name that is not in the registry is answered with the nearest."""
@@ -198,20 +197,3 @@ def test_float32_is_enough(problem: Problem, method: str) -> None:
     plan = make_plan(method, narrow)
     assert (plan.after >= 0).all()
     assert same_owner_in_groups(narrow, plan.after)
-
-
-@pytest.mark.parametrize(
-    ("duration_ms", "said"),
-    [
-        (0, "0 ms"),
-        (999, "999 ms"),
-        (1528, "1.5 s"),
-        (1999, "2.0 s"),
-        (2000, "2.0 s"),
-        (150_000, "2.5 min"),
-        (7_200_000, "2.0 h"),
-    ],
-)
-def test_durations_are_spoken(duration_ms: float, said: str) -> None:
-    """In the unit that people would use."""
-    assert spoken(duration_ms) == said

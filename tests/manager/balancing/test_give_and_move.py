@@ -118,5 +118,5 @@ def test_wrong_edges_are_refused(edges: list[tuple[int, int]]) -> None:
 
 def test_names_and_costs_must_match() -> None:
     """One cost for each name."""
-    with pytest.raises(BalancingError, match="6 names and 5 costs"):
+    with pytest.raises(BalancingError, match="6 names for 5 agents"):
         explain(NAMES, EDGES, COSTS[:5])

@@ -7,6 +7,7 @@ import pytest
 
 from manager.balancing import BALANCERS, NOBODY, Plan, Problem, make_plan, prospects
 from manager.balancing.relaxation import MOST_ATOMS
+from shared.messages import Message
 from tests.manager.balancing.problems import path_tree
 
 
@@ -135,7 +136,7 @@ def test_prospects_are_the_plans_in_short() -> None:
             len(plan.moves),
         )
         assert one.above_bound == plan.above_bound
-        assert not one.refused
+        assert one.refused is None
 
 
 def test_a_prospect_that_is_refused_says_why() -> None:
@@ -143,5 +144,5 @@ def test_a_prospect_that_is_refused_says_why() -> None:
     units = MOST_ATOMS + 1
     problem = Problem(("a",), np.ones((1, units)), np.full(units, NOBODY))
     lp, keep = prospects(["lp", "keep"], problem)
-    assert "the limit is 20,000" in lp.refused
+    assert lp.refused == Message("balancing.too_many_hosts", hosts=MOST_ATOMS + 1, most=MOST_ATOMS)
     assert keep.makespan_ms == units

@@ -51,7 +51,7 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     prsm("collect", "now", code=2)
     prsm("collect", "now", "a.example", "--all", code=2)
     assert "schedule 2 is removed" in prsm("collect", "schedule", "remove", "2").stdout
-    assert "there is none" in prsm("collect", "schedule", "remove", "2", code=1).stderr
+    assert "schedule 2: not found" in prsm("collect", "schedule", "remove", "2", code=1).stderr
     assert "there is none" in prsm("collect", "give-up", "9", code=1).stderr
 
 

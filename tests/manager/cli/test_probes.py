@@ -22,7 +22,7 @@ def test_probes_are_ordered_and_seen(prsm: Prsm, manager: Running) -> None:
     (seen,) = json.loads(prsm("probes", "--json").stdout)["agents"]
     assert (seen["agent"], seen["waiting"], seen["measured"]) == ("a.example", 2, 0)
     assert "Nothing like that" in prsm("probes", "list", "--older", "5").stdout
-    assert "there is none" in prsm("probes", "list", "--agent", "b.example", code=1).stderr
+    assert "not found" in prsm("probes", "list", "--agent", "b.example", code=1).stderr
     assert len(json.loads(prsm("activity", "--json", "--steps", "5").stdout)) == 5
 
 

@@ -71,7 +71,7 @@ def test_a_command_is_never_the_only_way(onlooker: Visitor, address: str, role: 
 def _progress(orders: dict[str, int], units: dict[str, int], agent: dict[str, int]) -> object:
     row = RoundRow(
         number=2, method="tree", state="crawling", probe=True, seed=1, started_by="x",
-        started_ms=10_000, verified_ms=None, crawling_ms=20_000, finished_ms=None, reason="",
+        started_ms=10_000, verified_ms=None, crawling_ms=20_000, finished_ms=None, reason=None,
         plan_id=None, makespan_ms=None, makespan_agent="", elapsed_ms=None, refetch_ms=None,
         plan_moves=None,
     )  # fmt: skip

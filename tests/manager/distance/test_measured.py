@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manager.distance import DistanceError, Measured, State
+from shared.messages import Message
 
 lines = st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 10**7)), max_size=50)
 
@@ -41,7 +42,9 @@ def test_failed_requests_cost_time() -> None:
     """A request that brought nothing counts with its time."""
     found = measured([(10_000, 100), (0, 2700), (10_000, 100), (10_000, 100)])
     assert found.ms_per_kb == 100
-    assert "1 of them without an answer" in found.reason
+    assert found.reasons[0] == Message(
+        "distance.measured_with_failures", size=30_000, elapsed_ms=3000, lines=4, failed=1
+    )
 
 
 def test_all_failed_is_unreachable() -> None:
@@ -49,8 +52,8 @@ def test_all_failed_is_unreachable() -> None:
     found = measured([(0, 30_000), (0, 30_000)])
     assert found.ms_per_kb is None
     assert found.state is State.UNREACHABLE
-    assert found.reason == "none of 2 requests was answered"
-    assert measured([]).reason == "no answer"
+    assert found.reasons == (Message("distance.none_answered", lines=2),)
+    assert measured([]).reasons == (Message("distance.no_answer"),)
 
 
 @pytest.mark.parametrize("given_lines", [[(9000, 10)] * 2, [(20, 100)] * 50, [(9000, 9), (0, 1)]])
@@ -58,7 +61,7 @@ def test_little_evidence_is_called_weak(given_lines: list[tuple[int, int]]) -> N
     """Two lines, fifty redirects of 20 bytes, one answer among failures."""
     found = measured(given_lines)
     assert found.state is State.WEAK
-    assert "too little to rely on" in found.reason
+    assert Message("distance.too_little") in found.reasons
     assert measured(given_lines, complete=True).state is State.MEASURED
 
 
@@ -68,7 +71,9 @@ def test_one_line_that_decides_is_flagged_and_kept() -> None:
     assert found.ms_per_kb == pytest.approx(309.5)
     assert found.one_line_decides
     assert found.without_slowest == 10
-    assert "one request took 60,000 ms; without it the distance is 10 ms per KB" in found.reason
+    assert str(found.reasons[-1]) == (
+        "one request took 60,000 ms; without it the distance is 10 ms per KB"
+    )
 
 
 def test_a_slow_line_that_changes_little_is_no_flag() -> None:
@@ -86,7 +91,7 @@ def test_whatever_the_lines_the_distance_is_the_ratio(given_lines: list[tuple[in
     ms = sum(ms for _, ms in given_lines)
     assert found.ms_per_kb == (ms * 1000 / size if size else None)
     assert (found.state is State.UNREACHABLE) == (size == 0)
-    assert found.reason
+    assert found.reasons
 
 
 def test_impossible_sums_are_refused() -> None:

@@ -80,7 +80,7 @@ def test_changes_of_the_clock() -> None:
         ("*/0 2 * * *", "a step must be 1 to 99"),
         ("*/x 2 * * *", "a step must be 1 to 99"),
         ("1,,2 2 * * *", "minute = '': must be 0 to 59"),
-        ("0 2 31 2,4,6 *", "no month that it names has such a day"),
+        ("0 2 31 2,4,6 *", "none of its months has such a day"),
         ("\u0661 2 * * *", "must be 0 to 59"),
         ("0 2 " + "*" * 300, "at most 200"),
     ],

@@ -157,7 +157,7 @@ def export_orders(visit: Visit) -> Response:
             moment_cell(row.granted_ms),
             moment_cell(row.finished_ms),
             row.pages,
-            row.reason,
+            str(row.reason or ""),
         ]
         for row in newest_orders(detail)
     ]

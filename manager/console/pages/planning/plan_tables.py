@@ -66,7 +66,7 @@ def export_methods(visit: Visit) -> Response:
     """Send what other methods would have given as CSV."""
     detail = plan_detail(visit.db, visit.number, limit=1)
     rows: list[list[Cell]] = [
-        [one.method, one.makespan_ms, one.above_bound, one.moves, one.why]
+        [one.method, one.makespan_ms, one.above_bound, one.moves, str(one.why or "")]
         for one in detail.compared
     ]
     return csv_response(f"plan-{visit.number}-methods", METHODS_HEADER, rows)

@@ -155,7 +155,7 @@ def _cells(row: RoundRow) -> list[Cell]:
         row.makespan_agent,
         row.elapsed_ms,
         row.plan_id,
-        row.reason,
+        str(row.reason or ""),
     ]
 
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from manager.console import figures
 from manager.console.csv_export import Cell, moment_cell
 from manager.console.language import _
+from manager.console.messages.phrases import spoken
 from manager.console.messages.words import run
 from manager.console.requests.visit import Question, Visit
 from manager.db.rounds.schedules import Schedule
@@ -76,7 +77,7 @@ def next_run(made: Scheduled[Any]) -> str:
     """
     if made.next_runs_ms and made.schedule.zone == "UTC":
         return figures.minute(made.next_runs_ms[0])
-    return run(made.next_runs[0])
+    return run(made.next_runs[0]) if made.problem is None else spoken(made.problem)
 
 
 def schedule_cells(one: Scheduled[Any]) -> list[Cell]:
@@ -90,7 +91,7 @@ def schedule_cells(one: Scheduled[Any]) -> list[Cell]:
         figures.iso(row.made_ms),
         " ".join(map(figures.iso, one.next_runs_ms)),
         moment_cell(row.last_ms),
-        row.last_result,
+        str(row.last_result or ""),
     ]
 
 

@@ -28,7 +28,7 @@ def test_its_average_is_over_its_crawl(
     row = RoundRow(
         number=2, method="tree", state="finished", probe=True, seed=1, started_by="x",
         started_ms=10_000, verified_ms=None, crawling_ms=crawling_ms, finished_ms=finished_ms,
-        reason="", plan_id=None, makespan_ms=None, makespan_agent="", elapsed_ms=elapsed_ms,
+        reason=None, plan_id=None, makespan_ms=None, makespan_agent="", elapsed_ms=elapsed_ms,
         refetch_ms=None, plan_moves=None,
     )  # fmt: skip
     seen = progress_of(RoundDetail(row, {}, {}, [AGENT], None, None, None), 40_000)

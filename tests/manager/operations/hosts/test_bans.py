@@ -124,7 +124,7 @@ def test_a_host_that_nobody_here_may_have_waits(database: Database) -> None:
     assert owners(database)[H1] is None
     assert detail.round.plan_id is not None
     said = plan_detail(database, detail.round.plan_id).explanation
-    assert "1 unit stays where it is: no agent here may own that." in said
+    assert Message("planning.units_stay", units=1) in said
     world.join("c")
     start_round(database, "prices", ADMIN, world.now_ms, policy=world.policy)
     world.run()

@@ -90,8 +90,8 @@ def test_a_plan_warns_of_a_disk_that_is_too_small(database: Database) -> None:
     world.run()
     tell(world, "a", Capacity(), free=100_000)
     plan_id = make_plan(database, "keep", ADMIN, world.now_ms)
-    said = " ".join(plan_detail(database, plan_id).explanation)
-    assert "a would collect 0.0002 GB, more than its disk takes." in said
+    said = " ".join(map(str, plan_detail(database, plan_id).explanation))
+    assert "a would collect 200 KB, more than its disk takes" in said
 
 
 def test_an_agent_has_probes_for_twice_its_parallel_hosts(database: Database) -> None:

@@ -47,7 +47,7 @@ def replanned(database: Database, world: World, method: str) -> list[str]:
     """Apply a plan and return its explanation."""
     plan_id = make_plan(database, method, ADMIN, world.now_ms)
     apply_plan(database, plan_id, ADMIN, world.now_ms)
-    return plan_detail(database, plan_id).explanation
+    return [str(one) for one in plan_detail(database, plan_id).explanation]
 
 
 def test_a_pinned_host_changes_hands_and_stays(database: Database) -> None:

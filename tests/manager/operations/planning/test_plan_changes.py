@@ -25,7 +25,8 @@ def test_what_changed_is_counted_and_two_people_do_not_cross(database: Database)
     world.hosts("new1.jp", "new2.jp")
     world.join("d")
     missed = {one.kind: one for one in changes_since(database, second)}
-    assert (missed["hosts-added"].number, missed["agents-joined"].examples) == (2, ("d",))
+    assert missed["hosts-added"].number == 2
+    assert [str(one) for one in missed["agents-joined"].examples] == ["d"]
     assert not any(one.stops for one in missed.values())
 
     stood = undoable(database)  # of the round
@@ -38,10 +39,10 @@ def test_what_changed_is_counted_and_two_people_do_not_cross(database: Database)
     now = {one.kind: one for one in changes_since(database, second)}
     assert now["units-elsewhere"].stops
     assert 0 < now["units-elsewhere"].number <= moved
-    assert now["plans-applied"].examples == (str(first),)
+    assert [str(one) for one in now["plans-applied"].examples] == [str(first)]
     assert now["owners-changed"].number == moved
     before = owners(database)
-    said = r"belongs to . by now.*1 other plan was applied.*2 hosts were added, 1 agent joined"
+    said = r"belongs to . now.*1 other plan was applied.*2 hosts were added, 1 agent joined"
     with pytest.raises(StalePlanError, match=said):
         apply_plan(database, second, ADMIN, world.now_ms)
     with pytest.raises(ConflictError, match=f"was plan {second} .* and is plan {first}"):
@@ -51,7 +52,7 @@ def test_what_changed_is_counted_and_two_people_do_not_cross(database: Database)
     undo_plan(database, ADMIN, world.now_ms, standing=first)
 
     number = start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy)
-    with pytest.raises(ConflictError, match=f"round {number} goes on and was left alone"):
+    with pytest.raises(ConflictError, match=f"round {number} is open and was not cancelled"):
         cancel_round(database, ADMIN, world.now_ms, meant=number - 1)
     assert cancel_round(database, ADMIN, world.now_ms, meant=number) == number
 

@@ -123,9 +123,10 @@ def test_a_probe_that_was_cut_short_is_not_taken_for_a_small_host(
     claims[:] = [claim.model_copy(update={"reason": reason}) for claim in claims]
     world.call("a")
     (ended,) = host_detail(database, "h1.jp", world.policy).distances
-    assert (ended.said, ended.state) == (reason, state)
-    assert ended.reason.endswith(f"the agent said: {reason}") == (state == "weak")
-    assert ("too little to rely on" in ended.reason) == (state == "weak")
+    assert (str(ended.said), ended.state) == (reason, state)
+    why = str(ended.reason)
+    assert why.endswith(f"the agent said: {reason}") == (state == "weak")
+    assert ("too little to rely on" in why) == (state == "weak")
 
 
 @pytest.mark.parametrize(("reason", "volume"), [("complete", 2), ("page limit", 35)])

@@ -194,5 +194,5 @@ def test_a_round_that_is_over_or_none_is_held_by_nothing(database: Database) -> 
     world = begun(database, "a")
     cancel_round(database, ADMIN, world.now_ms)
     assert held(world) == RoundHolders(0, [])
-    with pytest.raises(NotFoundError, match="round 9: there is none"):
+    with pytest.raises(NotFoundError, match="round 9: not found"):
         holders_of(database, 9, world.policy, world.now_ms)

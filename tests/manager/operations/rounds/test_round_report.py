@@ -11,6 +11,7 @@ from manager.db.rounds.rounds import RoundRow
 from manager.errors import NotFoundError
 from manager.operations.fleet import agent_rounds
 from manager.operations.fleet.agent_rounds import every_round_of_agent, rounds_of_agent
+from manager.operations.planning.plan_facts import PlanFacts
 from manager.operations.rounds.round_report import report_of, round_report
 from manager.operations.rounds.rounds import RoundDetail, round_detail, start_round
 from tests.manager.operations.planning.test_plans import measured
@@ -44,7 +45,7 @@ def test_a_round_is_reported(database: Database, monkeypatch: pytest.MonkeyPatch
     whole, brief = round_detail(database, 2), round_detail(database, 2, with_plan=False)
     assert whole.plan is not None
     assert brief == replace(whole, plan=None)
-    assert report_of(brief, whole.plan["agents"]) == report
+    assert report_of(brief, whole.plan.agents) == report
     with pytest.raises(NotFoundError):
         round_report(database, 9)
 
@@ -53,12 +54,12 @@ def detail_of(planned_ms: float, measured_ms: int, pages: int) -> RoundDetail:
     """Return a round of one agent."""
     row = RoundRow(
         number=1, method="tree", state="finished", probe=True, seed=1, started_by="x",
-        started_ms=1, verified_ms=None, crawling_ms=2, finished_ms=3, reason="", plan_id=1,
+        started_ms=1, verified_ms=None, crawling_ms=2, finished_ms=3, reason=None, plan_id=1,
         makespan_ms=measured_ms, makespan_agent="a", elapsed_ms=1, refetch_ms=None,
         plan_moves=None,
     )  # fmt: skip
     done = {"name": "a", "units": {"finished": 4}, "pages": pages, "bytes": 0}
-    plan = {"agents": [{"name": "a", "after_ms": planned_ms}]}
+    plan = PlanFacts([{"name": "a", "after_ms": planned_ms}], [], (), [])
     return RoundDetail(row, {}, {}, [{**done, "measured_ms": measured_ms}], planned_ms, 1.0, plan)
 
 

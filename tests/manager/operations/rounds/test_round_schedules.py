@@ -14,6 +14,7 @@ from manager.operations.rounds.round_schedules import TIMETABLE, add_schedule
 from manager.operations.rounds.rounds import cancel_round, current_round, list_rounds, start_round
 from manager.schedules import Crontab
 from shared.errors import FormatError
+from shared.messages import Message
 from tests.manager.operations.world import ADMIN, World
 
 pytestmark = pytest.mark.scenario
@@ -51,7 +52,7 @@ def test_a_round_begins_at_its_time_and_once(database: Database) -> None:
     (begun,) = list_rounds(database)
     assert (begun.method, begun.started_by, begun.probe) == ("keep", "schedule 1", True)
     (listed,) = TIMETABLE.listed(database, world.now_ms)
-    assert listed.schedule.last_result == "began round 1"
+    assert listed.schedule.last_result == Message("rounds.began", number=1)
     assert listed.next_runs[0] == "Monday, 23 November 2026, 02:30 JST"
 
 
@@ -63,9 +64,9 @@ def test_a_time_at_which_a_round_goes_on_is_skipped(database: Database) -> None:
     until(world, 13, 10)
     (row,) = audit_page(database, action="round.skip")
     assert (row.subject, row.alert) == ("1", False)
-    assert "round 1 goes on" in row.detail
+    assert "round 1 is open" in row.detail
     (listed,) = TIMETABLE.listed(database, world.now_ms)
-    assert listed.schedule.last_result == "skipped: round 1 goes on"
+    assert str(listed.schedule.last_result) == "skipped: round 1 is open"
     cancel_round(database, ADMIN, world.now_ms)
     until(world, 15)
     assert current_round(database) is None
@@ -88,7 +89,7 @@ def test_what_cannot_begin_is_said(database: Database) -> None:
     world.hosts("h1.jp")
     world.wait(86_400)
     world.tick()
-    assert "the manager was away" in audit_page(database, action="round.skip")[0].detail
+    assert "the manager was not running" in audit_page(database, action="round.skip")[0].detail
     assert list_rounds(database) == []
 
 
@@ -111,7 +112,7 @@ def test_a_schedule_is_removed(database: Database) -> None:
     until(world, 14)
     assert list_rounds(database) == []
     assert TIMETABLE.listed(database, world.now_ms) == []
-    with pytest.raises(NotFoundError, match="schedule 1: there is none"):
+    with pytest.raises(NotFoundError, match="schedule 1: not found"):
         TIMETABLE.remove(database, 1, ADMIN, world.now_ms)
     assert len(audit_page(database, action="schedule.remove")) == 1
     assert len(audit_page(database, action="schedule.add")) == 1
@@ -147,8 +148,9 @@ def test_a_zone_that_this_machine_has_lost_stops_nothing(
     until(world, 5, 0, day=22)
     lost = next(one for one in TIMETABLE.listed(database, world.now_ms) if one.schedule.id == 1)
     assert lost.next_runs_ms == []
-    assert "never: time zone 'Gone/Away'" in lost.next_runs[0]
-    assert "not known here" in lost.schedule.last_result
+    problem = Message("schedules.unknown_zone", zone="Gone/Away")
+    assert (lost.next_runs, lost.problem) == ([], Message("schedules.never", problem=problem))
+    assert lost.schedule.last_result == problem
 
 
 def test_a_schedule_may_move_as_much_as_it_says(database: Database) -> None:

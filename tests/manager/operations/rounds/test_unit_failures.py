@@ -15,6 +15,7 @@ from manager.operations.hosts.host_views import host_detail
 from manager.operations.planning.distance_views import DistanceView
 from manager.operations.rounds.round_report import round_report
 from manager.operations.rounds.rounds import current_round, round_detail, start_round
+from shared.messages import Message
 from shared.wire.sync import FinishedUnit
 from tests.manager.operations.plain_agent import counting_agent
 from tests.manager.operations.world import ADMIN, POLICY, World
@@ -115,7 +116,7 @@ def test_a_unit_whose_host_dies_later_is_finished(database: Database) -> None:
     assert round_detail(database, 1).units["finished"] == 1
     with database.read() as tx:
         reasons = tx.values(sa.select(unit_rounds.c.reason).where(unit_rounds.c.pages > 0))
-    assert reasons == ["unreachable: timeout"]
+    assert reasons == [Message.of_text("unreachable: timeout")]
 
 
 def probed(database: Database, *, failure: str, reason: str) -> list[DistanceView]:

@@ -174,7 +174,7 @@ def test_a_schedule_runs_before_its_time(database: Database) -> None:
     assert (row.subject, row.detail) == (str(made.id), '{"agents": 1}')
     shown = TIMETABLE.listed(database, world.now_ms)[0].schedule
     assert (shown.next_ms, shown.last_ms) == (made.next_ms, world.now_ms)
-    assert shown.last_result == "asked 1 agent"
+    assert str(shown.last_result) == "asked 1 agent"
     with pytest.raises(ConflictError, match="nobody to ask"):
         run_collection_schedule(database, made.id, ADMIN, world.now_ms)
     with pytest.raises(NotFoundError, match="schedule 9"):

@@ -1,0 +1,68 @@
+"""Facts of a plan beside its row: costs of each agent, the tree, how it came about.
+
+They are JSON in the row's `detail`; messages in it are objects of `code` and `params`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from manager.message_fields import message_fields
+from manager.operations.planning.planners import Compared
+from shared.frozen import frozen
+from shared.messages import Message
+
+__all__ = ["PlanFacts", "facts_of", "row_of_facts"]
+
+
+@message_fields
+@frozen
+class PlanFacts:
+    """agents: name, cost and units before and after, each. tree: (agent, agent, length).
+
+    explanation: how the plan came about. compared: what other methods would give.
+    """
+
+    agents: list[dict[str, Any]]
+    tree: list[tuple[str, str, float]]
+    explanation: tuple[Message, ...]
+    compared: list[Compared]
+
+
+def facts_of(detail: str) -> PlanFacts:
+    """Return what a row says of its plan; sentences of old rows are messages of their text."""
+    given = json.loads(detail)
+    return PlanFacts(
+        given["agents"],
+        [(first, second, length) for first, second, length in given["tree"]],
+        tuple(_messages(given["explanation"])),
+        [Compared(**{**one, "why": _message(one["why"])}) for one in given.get("compared", ())],
+    )
+
+
+def row_of_facts(facts: PlanFacts) -> str:
+    """Return the form in the row."""
+    return json.dumps(
+        {
+            "agents": facts.agents,
+            "tree": facts.tree,
+            "explanation": [one.as_json() for one in facts.explanation],
+            "compared": [
+                {**asdict(one), "why": None if one.why is None else one.why.as_json()}
+                for one in facts.compared
+            ],
+        }
+    )
+
+
+def _messages(values: Iterable[Any]) -> Iterable[Message]:
+    return (found for found in map(_message, values) if found is not None)
+
+
+def _message(value: Any) -> Message | None:
+    if isinstance(value, str):
+        return Message.of_text(value) if value else None
+    return Message.of_json(value)
