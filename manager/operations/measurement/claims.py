@@ -339,13 +339,11 @@ def _doubt_message(doubt: Doubt) -> Message:
     """Return a doubt: of which claims, in which direction they are off, beside what."""
     claims = doubt.fault.removeprefix("scattered-")
     if doubt.fault != claims:
-        way = "scattered"
-    elif doubt.fault is Fault.TIMES:
-        way = "longer" if doubt.factor > 1 else "shorter"
-    else:
-        way = "more" if doubt.factor > 1 else "fewer"
+        code = f"measurement.doubt_{claims}_scattered_{doubt.evidence}"
+        return Message(code, units=doubt.units)
+    ways = ("longer", "shorter") if doubt.fault is Fault.TIMES else ("more", "fewer")
     return Message(
-        f"measurement.doubt_{claims}_{way}_{doubt.evidence}",
+        f"measurement.doubt_{claims}_{ways[doubt.factor <= 1]}_{doubt.evidence}",
         units=doubt.units,
         times=times_message(doubt.factor),
     )

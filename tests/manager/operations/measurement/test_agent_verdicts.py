@@ -58,7 +58,7 @@ def test_a_sick_agent_is_told_with_reason_and_time_and_is_sound_again(database: 
     reason = str(row.suspect_reason)
     assert "its control hosts are" in reason
     assert "times slower than for" in reason
-    assert "; its times of" in reason  # other evidence stands beside it
+    assert "units its times are" in reason  # other evidence stands beside it
     assert row.suspect_since_ms is not None
     assert row.suspect_since_ms <= world.now_ms
     assert actions(database, "agent.suspect") == ["c"]
