@@ -18,7 +18,7 @@ __all__ = ["SUFFIX", "message_fields", "message_names"]
 
 T = TypeVar("T")
 SUFFIX: Final = "_message"
-_MESSAGE: Final = re.compile(r"\bMessage\b")
+_MESSAGE: Final = re.compile(r"(?:\w+\[)?Message(?:, \.\.\.)?\]?(?: \| None)?")
 
 _SCHEMA: Final[dict[str, Any]] = {
     "type": ["object", "null"],
@@ -31,11 +31,14 @@ _SCHEMA: Final[dict[str, Any]] = {
 
 
 def message_names(view: type[Any]) -> dict[str, bool]:
-    """Return the fields of a dataclass that hold messages; True for those that hold several."""
+    """Return the fields of a dataclass that hold messages; True for those that hold several.
+
+    One of messages beside something else, as pairs, answers sentences only.
+    """
     found = {}
     for one in fields(view):
         kind = str(one.type)
-        if _MESSAGE.search(kind):
+        if _MESSAGE.fullmatch(kind):
             found[one.name] = "[" in kind
     return found
 

@@ -322,7 +322,7 @@ class Fleet(World):
         reason = agent_detail(self.db, name, self.now_ms).view.row.suspect_reason
         rows = audit_page(self.db, limit=1000, subject=name)
         alerts = {row.action for row in rows if row.alert and row.action == "report.impossible"}
-        return reason or ", ".join(alerts)
+        return str(reason or ", ".join(alerts))
 
     def before_call(self) -> None:
         """Do nothing: the clock stands still while agents call."""

@@ -17,10 +17,11 @@ from manager.console import figures
 from manager.console.language import current
 from manager.console.streamed_files import in_threads
 from manager.console.visible_text import visible
+from shared.messages import Message
 
 __all__ = ["Cell", "csv_lines", "csv_response", "moment_cell"]
 
-Cell = str | int | float | bool | None
+Cell = str | int | float | bool | Message | None
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 ROWS_AT_ONCE: Final = 500
 MARK: Final = "\ufeff"
@@ -76,6 +77,8 @@ def _plain(cell: Cell) -> str | int | float:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
+    if isinstance(cell, Message):
+        cell = str(cell)
     if not isinstance(cell, str):
         return cell
     return visible(f"'{cell}" if cell.startswith(_FORMULA) else cell)

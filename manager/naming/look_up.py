@@ -15,6 +15,7 @@ from manager.db import Database
 from manager.operations.hosts.addresses import hosts_to_resolve, record_resolutions
 from manager.operations.policy import Policy
 from manager.settings import NamingSettings
+from shared.messages import Message
 from shared.naming import AddressRules, HostAnswer, HostFailure, NameServers, Question, look_up
 
 __all__ = ["Names", "look_up_all", "resolve_due"]
@@ -66,7 +67,7 @@ def resolve_due(
         replace(
             host,
             addresses=answer.addresses,
-            problem=str(answer.failure) if answer.failure else "",
+            problem=answer.failure,
             failure=answer.code or HostFailure.NO_ADDRESS,
         )
         for host, answer in zip(due, answers, strict=True)

@@ -90,7 +90,8 @@ class AgentAnswer(BaseModel):
     clone_reason: str
     suspect_since_ms: int | None
     suspect_reason: Annotated[
-        str, Field(description="sick, or a liar: by its control hosts, and by what it claims")
+        Message | str,
+        Field(description="sick, or a liar: by its control hosts, and by what it claims"),
     ]
     doubted: Annotated[
         list[DoubtAnswer], Field(description="why its claims do not count now; empty: they do")
@@ -301,6 +302,7 @@ def _answer(view: AgentView) -> AgentAnswer:
             "attention": liveness.attention,
             "said_state": row.state,
             "said_reason": row.state_reason,
+            "suspect_reason": row.suspect_reason or "",
             "units_owned": view.units_owned,
             "crawl_rights": view.crawl_rights,
             "probe_rights": view.probe_rights,

@@ -90,7 +90,7 @@ class AgentRow:
     permit_until_ms: int
     load_ms: float
     suspect_since_ms: int | None
-    suspect_reason: str
+    suspect_reason: Message | None
     doubts: str
     believed_age: int
     history_age: int

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import host_addresses, hosts, rights, units
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "MANAGER",
@@ -58,7 +59,7 @@ class NameRow:
     key: str
     resolution: str
     failure: str
-    problem: str
+    problem: Message | None
 
 
 def due(tx: Transaction, now_ms: int, limit: int) -> list[DueHost]:
@@ -91,7 +92,9 @@ def resolutions(tx: Transaction, host_ids: Collection[int]) -> dict[int, tuple[s
     return found
 
 
-def set_resolution(tx: Transaction, rows: Sequence[Mapping[str, int | str | None]]) -> None:
+def set_resolution(
+    tx: Transaction, rows: Sequence[Mapping[str, int | str | Message | None]]
+) -> None:
     """Write down how resolving went: rows of host, to, at_ms, after_ms, failures, why,
     failure.
     """

@@ -21,7 +21,9 @@ from manager.db.host_names import HostNames
 from manager.db.hosts.host_matching import SORTS, STATES, HostWanted, Range, matching
 from manager.db.hosts.host_order import parts
 from manager.db.tables import agents, assignments, hosts, units
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "COUNTED_MOST",
@@ -39,6 +41,7 @@ COUNTED_MOST: Final = 10_000
 """How many that match are counted."""
 
 
+@message_fields
 @frozen
 class HostLine:
     """A host as the table shows it, with the owner and size of its unit `/`."""
@@ -51,7 +54,7 @@ class HostLine:
     pages: int | None
     first_seen_ms: int
     resolution: str
-    resolve_problem: str
+    resolve_problem: Message | None
     resolve_failure: str
     excluded_reason: str
     group_id: int | None

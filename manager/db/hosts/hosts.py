@@ -9,7 +9,9 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import assignments, hosts, units
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "HostRow",
@@ -45,6 +47,7 @@ class NewHost:
     referer: str | None
 
 
+@message_fields
 @frozen
 class HostRow:
     """All that is kept of a host itself."""
@@ -61,7 +64,7 @@ class HostRow:
     resolved_ms: int | None
     resolve_after_ms: int | None
     resolve_failures: int
-    resolve_problem: str
+    resolve_problem: Message | None
     resolve_failure: str
     group_id: int | None
     shared_interval_ms: int | None

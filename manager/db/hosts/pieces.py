@@ -62,7 +62,7 @@ _OF_PLAIN_AGENTS: Final = (
 
 @frozen
 class QuietRow:
-    """A piece of which nothing is left, as its agent said."""
+    """A piece of which nothing is left. reason: as its agent said it, or ours."""
 
     unit_id: int
     agent_id: int
@@ -188,7 +188,7 @@ def note_quiet(
                     "by": row.agent_id,
                     "fetched": row.pages,
                     "size": row.size_bytes,
-                    "why": row.reason,
+                    "why": row.reason or "",
                 }
                 for row in quiet
             ],

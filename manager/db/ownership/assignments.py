@@ -13,7 +13,9 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, chunks
 from manager.db.group_lookup import ATOM
 from manager.db.tables import agents, assignments, hosts, units
+from manager.message_fields import message_fields
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "AssignmentRow",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 
+@message_fields
 @frozen
 class AssignmentRow:
     """One owner of one unit; `until_ms` None: still."""
@@ -45,8 +48,8 @@ class AssignmentRow:
     until_ms: int | None
     generation_since: int
     generation_until: int | None
-    reason_opened: str
-    reason_closed: str
+    reason_opened: Message | None
+    reason_closed: Message | None
     plan_id: int | None
 
 
@@ -63,7 +66,7 @@ def place(
     tx: Transaction,
     owners: Mapping[int, int],
     now_ms: int,
-    reason: str,
+    reason: Message,
     plan_id: int | None = None,
 ) -> int:
     """Give units to agents (unit to agent); an interval of another owner is closed first.
@@ -111,7 +114,7 @@ def place(
     return len(changing)
 
 
-def close(tx: Transaction, unit_ids: Collection[int], now_ms: int, reason: str) -> None:
+def close(tx: Transaction, unit_ids: Collection[int], now_ms: int, reason: Message) -> None:
     """End the open intervals of units."""
     following = (
         sa.select(agents.c.generation + 1)
@@ -210,7 +213,9 @@ def groups_of_agent(tx: Transaction, agent_id: int, limit: int) -> list[tuple[in
     return sorted(set(found))
 
 
-def taken_over_from(tx: Transaction, agent_id: int, reasons: Collection[str]) -> list[TakenOver]:
+def taken_over_from(
+    tx: Transaction, agent_id: int, reasons: Collection[Message]
+) -> list[TakenOver]:
     """Return the units that were taken from an agent for one of some reasons, and moved no more.
 
     Their present owners' intervals follow the agent's own, and began for that reason.

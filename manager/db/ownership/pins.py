@@ -14,6 +14,7 @@ from manager.db.engine import Transaction, chunks
 from manager.db.group_lookup import ATOM, groups_of_units
 from manager.db.tables import agents, bans, hosts, pins, units
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "BanRow",
@@ -49,7 +50,7 @@ class PinRow:
     group_id: int | None
     atom: int | None
     agent_id: int
-    reason: str
+    reason: Message | None
     made_by: str
     made_ms: int
 

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
+from manager.db.ownership.rights import FINISHED
 from manager.db.tables import holdings, host_sums, probe_orders, unit_rounds
 from shared.frozen import frozen
 
@@ -48,7 +49,7 @@ def _right_times(kind: str) -> sa.Select[Any]:
             holdings.c.unit_id,
             sa.func.coalesce(holdings.c.sent_ms, holdings.c.since_ms).label("since_ms"),
             holdings.c.until_ms,
-            (holdings.c.reason == "finished").label("finished"),
+            (holdings.c.reason == FINISHED).label("finished"),
             said.c.pages.label("said_pages"),
             (host_sums.c.requests + host_sums.c.odd_lines).label("requests"),
             host_sums.c.ms,

@@ -25,6 +25,7 @@ from manager.db.tables import (
     unit_rounds,
 )
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "Condition",
@@ -46,6 +47,10 @@ __all__ = [
     "units_in_groups",
     "withdraw",
 ]
+
+FINISHED: Final = Message("ownership.finished")
+ACKNOWLEDGED: Final = Message("ownership.acknowledged")
+"""Reasons of rights that ended: the unit is finished; the agent accepted a list without it."""
 
 Condition = sa.ColumnElement[bool]
 """On the columns of `manager.db.tables.rights`; only this package makes them."""
@@ -188,7 +193,7 @@ def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bo
 def withdraw(
     tx: Transaction,
     now_ms: int,
-    reason: str,
+    reason: Message,
     *,
     unit_ids: Collection[int] | None = None,
     agent_id: int | None = None,
@@ -221,7 +226,7 @@ def withdraw(
 def free(
     tx: Transaction,
     now_ms: int,
-    reason: str,
+    reason: Message,
     *,
     agent_id: int | None = None,
     unit_ids: Collection[int] | None = None,
@@ -249,7 +254,7 @@ def _chosen(unit_ids: Collection[int] | None, agent_id: int | None) -> list[Cond
     return [sa.and_(whose, rights.c.unit_id.in_(part)) for part in chunks(unit_ids)]
 
 
-def _free(tx: Transaction, condition: Condition, now_ms: int, reason: str) -> int:
+def _free(tx: Transaction, condition: Condition, now_ms: int, reason: Message) -> int:
     if not tx.value(sa.select(sa.exists().where(condition))):
         return 0
     for table, work, quiet in (
@@ -290,7 +295,7 @@ def _free(tx: Transaction, condition: Condition, now_ms: int, reason: str) -> in
                 rights.c.granted_ms,
                 rights.c.sent_ms,
                 sa.literal(now_ms, sa.BigInteger()),
-                sa.literal(reason, sa.Text()),
+                sa.literal(reason, holdings.c.reason.type),
             ).where(condition),
         )
     )

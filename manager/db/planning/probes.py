@@ -195,7 +195,7 @@ def set_done(tx: Transaction, agent_id: int, measured: Sequence[tuple[int, int]]
 
 def fail(
     tx: Transaction,
-    reason: Message | str,
+    reason: Message,
     *,
     agent_id: int | None = None,
     unit_ids: Collection[int] | None = None,

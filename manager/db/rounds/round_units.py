@@ -203,7 +203,7 @@ def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) 
 
 
 def cancel_units(
-    tx: Transaction, number: int, reason: Message | str, unit_ids: Collection[int] | None = None
+    tx: Transaction, number: int, reason: Message, unit_ids: Collection[int] | None = None
 ) -> None:
     """Take what is not finished out of a round: of some units, or of all."""
     cancelling = (

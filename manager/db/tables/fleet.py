@@ -85,7 +85,7 @@ agents: Final = sa.Table(
     sa.Column("load_ms", sa.Float(), nullable=False, default=0.0, server_default="0"),
     # Sick, or a liar: since when and why; see `operations.measurement.agent_verdicts`.
     moment("suspect_since_ms"),
-    text("suspect_reason"),
+    message("suspect_reason"),
     text(
         "doubts"
     ),  # JSON: when its claims are not believed, and why; see `operations.measurement.claims`

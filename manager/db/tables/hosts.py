@@ -6,7 +6,16 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, metadata, moment, one_of, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    one_of,
+    text,
+)
 
 __all__ = ["host_addresses", "hosts", "start_pages", "units"]
 
@@ -30,7 +39,7 @@ hosts: Final = sa.Table(
     moment("resolved_ms"),
     moment("resolve_after_ms"),  # NULL: not to be resolved
     count("resolve_failures"),
-    text("resolve_problem"),  # of the last look-up, in words; "": it brought an address
+    message("resolve_problem"),  # of the last look-up; "": it brought an address
     text("resolve_failure"),  # the same as a code (`shared.host_failures`)
     sa.Column("group_id", Whole),  # the smallest host id of the group; NULL: no address known yet
     # A host that is split: its directories may be with several agents at once, and `shares` times

@@ -6,7 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, metadata, moment, text
+from manager.db.tables.columns import Whole, message, metadata, moment, text
 
 __all__ = ["bans", "pins"]
 
@@ -15,7 +15,7 @@ pins: Final = sa.Table(
     metadata,
     sa.Column("unit_id", Whole, sa.ForeignKey("units.id"), primary_key=True, autoincrement=False),
     sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), nullable=False),
-    text("reason"),
+    message("reason"),  # what a person wrote, or ours
     text("made_by"),
     moment("made_ms", required=True),
     sa.Index(None, "agent_id", "unit_id"),

@@ -48,8 +48,8 @@ assignments: Final = sa.Table(
     moment("until_ms"),
     count("generation_since"),
     sa.Column("generation_until", Whole),
-    text("reason_opened"),
-    text("reason_closed"),
+    message("reason_opened"),
+    message("reason_closed"),
     sa.Column("plan_id", Whole),
     sa.Index(
         "uq_assignments_open",
@@ -110,7 +110,7 @@ holdings: Final = sa.Table(
     moment("since_ms", required=True),
     moment("sent_ms"),
     moment("until_ms", required=True),
-    text("reason"),
+    message("reason"),
     sa.Index(None, "agent_id", "until_ms"),
     sa.Index(None, "unit_id"),
 )

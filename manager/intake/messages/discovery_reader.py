@@ -21,6 +21,7 @@ from manager.operations.hosts.refused_lines import (
 )
 from shared.errors import FormatError, LimitError, PrsmError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.gzip_stream import too_long
 from shared.wire.server_list import LIST_LINE_LIMIT_BYTES, UrlLine, decode_line
 
@@ -57,7 +58,7 @@ class FoundBody:
     refused_count: int
 
     @property
-    def refused(self) -> list[tuple[int, str]]:
+    def refused(self) -> list[tuple[int, Message]]:
         """Return number and reason of the refused lines."""
         return line_and_reason(self.refused_lines)
 

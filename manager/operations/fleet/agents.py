@@ -26,6 +26,7 @@ from manager.operations.fleet.takeover import IDLE, AgentWork, liveness_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "AgentDetail",
@@ -175,7 +176,7 @@ def retire(db: Database, name: str, actor: Actor, now_ms: int) -> None:
         if row.retired_ms is not None:
             return
         agents.update(tx, row.id, retired_ms=now_ms, command_id="", restart_ordered_ms=None)
-        rights.withdraw(tx, now_ms, "its agent was retired", agent_id=row.id)
+        rights.withdraw(tx, now_ms, Message("ownership.owner_retired"), agent_id=row.id)
         note(tx, now_ms, actor, "agent.retire", name)
 
 

@@ -113,12 +113,13 @@ def unsubscribe(
         row = _noted(tx, agent, "unsubscribe", now_ms, policy)
         if not row.subscribed:
             return
+        left = Message("ownership.owner_left")
         probes.fail(tx, Message("planning.agent_left"), agent_id=row.id)
         if row.rejoined:
             # The machine with the old key did not say that it has stopped.
-            rights.withdraw(tx, now_ms, "its agent left", agent_id=row.id)
+            rights.withdraw(tx, now_ms, left, agent_id=row.id)
         else:
-            rights.free(tx, now_ms, "its agent left", agent_id=row.id)
+            rights.free(tx, now_ms, left, agent_id=row.id)
             end_permit(tx, row)
         agents.update(tx, row.id, subscribed=False, returned=False)
         note(tx, now_ms, agent.actor, "agent.unsubscribe", agent.name)

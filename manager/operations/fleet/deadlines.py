@@ -55,7 +55,8 @@ def expire_permits(db: Database, now_ms: int) -> int:
             # It may have called since.
             if row is None or not _is_over(row, now_ms):
                 continue
-            count = rights.free(tx, now_ms, "its agent's permit was over", agent_id=row.id)
+            permit_over = Message("ownership.permit_over")
+            count = rights.free(tx, now_ms, permit_over, agent_id=row.id)
             end_permit(tx, row)
             freed += count
             if count:
@@ -91,16 +92,11 @@ def give_up_probes(db: Database, now_ms: int, policy: Policy) -> int:
                 given_up += probes.overdue_waiting(tx, row.id, late[row.id], last)
             units = probes.overdue(tx, row.id, late[row.id], policy.batch)
             if units:
+                too_slow = Message("planning.too_slow")
                 given_up += probes.fail(
-                    tx,
-                    Message("planning.too_slow"),
-                    agent_id=row.id,
-                    unit_ids=units,
-                    states=["granted"],
+                    tx, too_slow, agent_id=row.id, unit_ids=units, states=["granted"]
                 )
-                rights.withdraw(
-                    tx, now_ms, "the probe took too long", unit_ids=units, agent_id=row.id
-                )
+                rights.withdraw(tx, now_ms, too_slow, unit_ids=units, agent_id=row.id)
     return given_up
 
 

@@ -25,10 +25,11 @@ from manager.operations.ownership.pin_rules import load_standing
 from manager.operations.ownership.reassignment import give_units, members
 from manager.operations.planning.balancing_problem import load_some
 from manager.operations.policy import Policy
+from shared.messages import Message
 
 __all__ = ["give_back"]
 
-REASON: Final = "its agent is back"
+REASON: Final = Message("ownership.owner_back")
 
 
 def give_back(db: Database, now_ms: int, policy: Policy) -> int:

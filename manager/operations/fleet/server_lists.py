@@ -71,7 +71,9 @@ def current_list(
         if row.list_limit is None and row.generation != row.list_sent_generation:
             rights.lift_limit(tx, row.id)  # an order holds for one list, and that was sent
         if row.is_plain:
-            rights.free(tx, now_ms, "acknowledged", agent_id=row.id, acknowledged=row.generation)
+            rights.free(
+                tx, now_ms, rights.ACKNOWLEDGED, agent_id=row.id, acknowledged=row.generation
+            )
         agents.update(
             tx,
             row.id,

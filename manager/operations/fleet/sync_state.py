@@ -121,7 +121,7 @@ def acknowledge(tx: Transaction, row: AgentRow, request: SyncRequest, now_ms: in
         rights.free(
             tx,
             now_ms,
-            "acknowledged",
+            rights.ACKNOWLEDGED,
             agent_id=row.id,
             acknowledged=request.generation_held,
         )

@@ -27,13 +27,14 @@ from manager.operations.ownership.reassignment import give_units
 from manager.operations.planning.cheapest_owners import cheapest_owners
 from manager.operations.policy import Policy
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["IDLE", "LEFT", "LOST", "AgentWork", "liveness_of", "take_over"]
 
-RETIRED: Final = "its agent was retired"
-LEFT: Final = "its agent left"
-LOST: Final = "its agent is lost"
-PLAIN: Final = "its agent is a plain one by now, which gets whole hosts only"
+RETIRED: Final = Message("ownership.owner_retired")
+LEFT: Final = Message("ownership.owner_left")
+LOST: Final = Message("ownership.owner_lost")
+PLAIN: Final = Message("ownership.owner_is_plain")
 
 
 @frozen
@@ -168,7 +169,7 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
     return moved
 
 
-def _takeover_reason(row: AgentRow) -> str:
+def _takeover_reason(row: AgentRow) -> Message:
     if row.retired_ms is not None:
         return RETIRED
     return LEFT if not row.subscribed else LOST

@@ -67,7 +67,7 @@ def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, n
     since, by a manager that has ended.
     """
     for row in agents.all_agents(tx):
-        rights.free(tx, now_ms, "the manager was restored from a backup", agent_id=row.id)
+        rights.free(tx, now_ms, Message("ownership.restored"), agent_id=row.id)
         agents.update(
             tx,
             row.id,

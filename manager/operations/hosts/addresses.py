@@ -21,6 +21,7 @@ from manager.operations.hosts.host_shares import end_where_crowded
 from manager.operations.ownership.group_owners import keep_whole
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.naming import HostFailure
 
 __all__ = [
@@ -39,14 +40,14 @@ COUNTED_MOST: Final = 10_000
 class Resolution:
     """A host to resolve, or what came of it.
 
-    addresses: empty where the name leads nowhere that may be crawled; `problem` says why in words,
-    `failure` as a code.
+    addresses: empty where the name leads nowhere that may be crawled; `problem` says why for a
+    person, `failure` as a code.
     """
 
     host_id: int
     key: str
     addresses: tuple[str, ...] = ()
-    problem: str = ""
+    problem: Message | None = None
     failure: HostFailure = HostFailure.NO_ADDRESS
 
 
@@ -80,7 +81,7 @@ def record_resolutions(
             for one in resolved
             if one.addresses and one.host_id in before
         }
-        rows: list[dict[str, int | str | None]] = []
+        rows: list[dict[str, int | str | Message | None]] = []
         for one in resolved:
             if one.host_id not in before:
                 continue
@@ -91,7 +92,7 @@ def record_resolutions(
             pause_s = min(SLOWEST_RETRY_S, policy.resolve_retry_s * 2.0 ** min(failures, 20))
             state = "resolved" if state == "resolved" else "failed"
             row = _row(one.host_id, state, now_ms, pause_s, failures + 1)
-            why = {"why": one.problem[:200], "failure": one.failure.value}
+            why = {"why": one.problem or "", "failure": one.failure.value}
             rows.append({**row, "at_ms": None, **why})
         addresses.set_resolution(tx, rows)
         record_addresses(tx, MANAGER, found, now_ms)
@@ -99,7 +100,7 @@ def record_resolutions(
 
 def _row(
     host_id: int, state: str, now_ms: int, pause_s: float, failures: int
-) -> dict[str, int | str | None]:
+) -> dict[str, int | str | Message | None]:
     return {
         "host": host_id,
         "to": state,

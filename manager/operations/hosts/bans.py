@@ -8,6 +8,7 @@ to have it excludes it. A ban takes the host from its agent at once.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
@@ -30,6 +31,8 @@ from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
 __all__ = ["Ban", "ban_host", "bans_shown", "lift_ban", "list_bans"]
+
+BANNED: Final = Message("ownership.banned")
 
 
 @frozen
@@ -78,10 +81,14 @@ def ban_host(
         unit_ids = [unit.id for unit in hosts.units_of_hosts(tx, [host.key])]
         for pin in pins.pins_in_groups(tx, unit_ids):
             if pin.agent_id == row.id:
-                beside = "" if pin.unit_id in unit_ids else f"; {host.key} shares its address"
-                raise ConflictError(
-                    f"{pin.unit} is pinned to {agent}{beside}; `prsm hosts unpin {pin.unit}` first"
-                ).about("agent")
+                beside = None
+                if pin.unit_id not in unit_ids:
+                    beside = Message("ownership.shares_its_address", host=host.key)
+                pinned = Message("ownership.unit_pinned", unit=pin.unit, agent=agent)
+                unpin = Message("ownership.unpin_first", unit=pin.unit)
+                raise ConflictError("ownership.ban_obstacle", why=(pinned, beside, unpin)).about(
+                    "agent"
+                )
         _require_another(tx, host, row)
         pins.ban(
             tx,
@@ -122,10 +129,7 @@ def _require_another(tx: Transaction, host: HostRow, row: AgentRow) -> None:
         if other.retired_ms is None and other.id != row.id and other.id not in of_group
     ]
     if not left:
-        raise ConflictError(
-            f"no agent but {row.name} may have {host.key}: to keep all of them away, exclude it "
-            f"(`prsm hosts exclude {host.key}`)"
-        ).about("agent")
+        raise ConflictError("ownership.last_agent", host=host.key, agent=row.name).about("agent")
 
 
 def _take_away(
@@ -145,9 +149,10 @@ def _take_away(
         held = [*unit_ids, *mine]
         others = [other for other in members(tx) if other.id != row.id]
         owners, added = cheapest_owners(tx, others, mine, policy)
-        moved = give_units(tx, owners, now_ms, f"{row.name} never gets {host.key}")
+        banned = Message("ownership.agent_banned", agent=row.name, host=host.key)
+        moved = give_units(tx, owners, now_ms, banned)
         agents.add_load(tx, added)
-    rights.withdraw(tx, now_ms, "the agent never gets this host", unit_ids=held, agent_id=row.id)
+    rights.withdraw(tx, now_ms, BANNED, unit_ids=held, agent_id=row.id)
     return moved
 
 
@@ -155,5 +160,5 @@ def _host(tx: Transaction, text: str) -> HostRow:
     key = host_key(complete_line(text))
     host = hosts.by_key(tx, key)
     if host is None:
-        raise NotFoundError(f"host {key}: not known; import it first")
+        raise NotFoundError("hosts.unknown", host=key)
     return host

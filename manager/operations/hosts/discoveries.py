@@ -18,6 +18,7 @@ from manager.operations.hosts.refused_lines import RefusedLine, line_and_reason
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Recorded", "record_discovered", "record_found"]
 
@@ -34,7 +35,7 @@ class Recorded:
     new: int
     start_pages: int
     known: int
-    refused: list[tuple[int, str]]
+    refused: list[tuple[int, Message]]
     refused_count: int
     over_limit: int
     refused_lines: list[RefusedLine]

@@ -30,7 +30,7 @@ def parse_found(text: str, referer: str | None) -> FoundUrl:
     """Return what a URL and a referer of a line name. Raises UrlError."""
     url = explicit(crawlable(text))
     if len(url) > URL_LIMIT:
-        raise UrlError(f"URL of {len(url)} characters: at most {URL_LIMIT} are taken")
+        raise UrlError("hosts.url_too_long", characters=len(url), limit=URL_LIMIT)
     return FoundUrl(url, host_of(url), _kept(referer))
 
 

@@ -6,6 +6,8 @@ meanwhile. A merged directory keeps its history.
 
 from __future__ import annotations
 
+from typing import Final
+
 from manager.db.engine import Database
 from manager.db.hosts import host_shares, hosts, pieces, start_pages
 from manager.db.ownership import assignments, pins
@@ -18,6 +20,9 @@ from shared.messages import Message
 
 __all__ = ["merge_host"]
 
+MERGED: Final = Message("ownership.merged")
+PROBE_MERGED: Final = Message("planning.host_merged")
+
 
 def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
     """Make the pieces of a host one unit again, of the agent that has `/`; return how many.
@@ -29,17 +34,17 @@ def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
         [top] = [unit for unit in units if unit.path == "/"]
         below = [unit for unit in units if unit.path != "/"]
         if not below:
-            raise ConflictError(f"{host.key} is not split: there is nothing to merge")
-        check_idle(tx, host, units, "merged")
+            raise ConflictError("hosts.not_split", host=host.key)
+        check_idle(tx, host, units)
         ids = [unit.id for unit in below]
         pinned = [pin.unit for pin in pins.pins_in_groups(tx, ids) if pin.unit_id in ids]
         if pinned:
-            raise ConflictError(f"{pinned[0]} is pinned: unpin it before its host is merged")
-        assignments.close(tx, ids, now_ms, "merged into its host")
-        probes.fail(tx, Message("planning.host_merged"), unit_ids=ids)
+            raise ConflictError("hosts.pinned_below", unit=pinned[0])
+        assignments.close(tx, ids, now_ms, MERGED)
+        probes.fail(tx, PROBE_MERGED, unit_ids=ids)
         current = rounds.open_round(tx)
         if current is not None:
-            round_units.cancel_units(tx, current.number, Message("planning.host_merged"), ids)
+            round_units.cancel_units(tx, current.number, PROBE_MERGED, ids)
         start_pages.drop_found(tx, [unit.id for unit in units])
         moves = {page.id: top.id for page in start_pages.start_pages_of(tx, ids)}
         start_pages.move_start_pages(tx, moves)

@@ -22,6 +22,7 @@ from manager.db.rounds import round_units, rounds
 from manager.db.rounds.round_units import FinishedRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.distances import refresh_volumes
+from shared.messages import Message
 from shared.wire.sync import HostRest
 
 __all__ = [
@@ -77,7 +78,7 @@ def finish_rested(tx: Transaction, now_ms: int) -> int:
     round_units.finish_units(tx, done, now_ms)
     for agent_id in {row.agent_id for row in done}:
         units = [row.unit_id for row in done if row.agent_id == agent_id]
-        rights.free(tx, now_ms, "finished", agent_id=agent_id, unit_ids=units)
+        rights.free(tx, now_ms, rights.FINISHED, agent_id=agent_id, unit_ids=units)
         # The agent keeps what it knows of a piece until a list leaves it out.
         agents.update(tx, agent_id, list_changed=True)
     refresh_volumes(tx, current.number, [row.unit_id for row in quiet])
@@ -100,7 +101,7 @@ def end_where_crowded(tx: Transaction, group_ids: Collection[int], now_ms: int) 
             "host.unshared",
             str(host),
             alert=True,
-            reason="another host has the same address; its pieces go to one agent",
+            reason=Message("hosts.address_shared_now"),
         )
     return set(crowded)
 

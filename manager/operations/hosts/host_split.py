@@ -29,15 +29,18 @@ from manager.operations.ownership.reassignment import members
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.units import UnitIndex
 
 __all__ = ["Piece", "Split", "split_host", "takers_of"]
 
+INTERVAL_MOST_S: Final = 86_400
 MOST_PIECES: Final = 64
 USUAL_PIECES: Final = 8
 WORTHLESS: Final = 0.9
 """Of the work: if one agent had as much of it, the others would help nobody."""
 LONGEST_PATH: Final = 500
+SPLIT: Final = Message("ownership.host_split")
 
 
 @frozen
@@ -85,33 +88,29 @@ def split_host(
     for numbers out of range, ConflictError with the reason why it cannot be split now.
     """
     interval_s = policy.split_interval_s if interval_s is None else interval_s
-    if not 0 <= interval_s <= 86_400:
-        raise FormatError(f"interval_s = {interval_s}: must be 0 to 86400 s").about("interval_s")
+    if not 0 <= interval_s <= INTERVAL_MOST_S:
+        raise FormatError("hosts.interval_range", value=interval_s, most=INTERVAL_MOST_S).about(
+            "interval_s"
+        )
     if parts is not None and not 2 <= parts <= MOST_PIECES:
-        raise FormatError(
-            f"pieces = {parts}: must be 2 to {MOST_PIECES}; `merge` makes it one"
-        ).about("pieces")
+        raise FormatError("hosts.pieces_range", value=parts, most=MOST_PIECES).about("pieces")
     with db.write() as tx:
         host, units = host_and_units(tx, key)
         if len(units) > 1:
-            raise ConflictError(f"{host.key} is split already: merge it first")
-        check_idle(tx, host, units, "split")
+            raise ConflictError("hosts.already_split", host=host.key)
+        check_idle(tx, host, units, alone=True)
         taking = takers_of(tx, host, units[0].id)
         if parts is not None and parts > len(taking):
-            raise ConflictError(
-                f"pieces = {parts}: {len(taking)} agents could take one (plain agents get whole "
-                f"hosts only); ask for {len(taking)} at most, or let more agents join"
-            ).about("pieces")
+            raise ConflictError("hosts.too_many_pieces", value=parts, agents=len(taking)).about(
+                "pieces"
+            )
         sizes, number = _directories(tx, host, interval_s)
         made = cut(
             {path: size.work for path, size in sizes.items()},
             parts or min(len(taking), USUAL_PIECES),
         )
         if max(made.weights) > WORTHLESS * sum(made.weights):
-            raise ConflictError(
-                f"{host.key} cannot be cut: by round {number} one directory holds nearly all of "
-                "its work; only directories can be given to others"
-            )
+            raise ConflictError("hosts.one_large_directory", host=host.key, round=number)
         split = _described(host, made, sizes, number, interval_s, taking)
         if dry_run:
             return split
@@ -145,10 +144,7 @@ def takers_of(tx: Transaction, host: HostRow, top: int) -> list[AgentRow]:
     banned = {ban.agent_id for ban in pins.bans_of_hosts(tx, group_ids=groups)}
     taking = [row for row in members(tx) if not row.is_plain and row.id not in banned]
     if len(taking) < 2:
-        raise ConflictError(
-            f"{host.key}: to split it there must be two agents that sync, and there "
-            f"{'is one' if taking else 'is none'}; plain agents get whole hosts only"
-        )
+        raise ConflictError("hosts.too_few_agents", host=host.key, agents=len(taking))
     owner = assignments.owners_of(tx, [top]).get(top)
     far = {row.agent_id: row.ms_per_kb for row in measurements.distances_of_units(tx, [top])}
 
@@ -163,10 +159,7 @@ def _directories(tx: Transaction, host: HostRow, interval_s: float) -> tuple[dic
     """Return what the newest crawl said of each directory, and which round that was."""
     number = directories.newest_round(tx, host.id)
     if number is None:
-        raise ConflictError(
-            f"{host.key}: nothing is known of its directories; they are counted when a crawl of at "
-            "least 1,000 pages was reported"
-        )
+        raise ConflictError("hosts.directories_unknown", host=host.key)
     sizes: dict[str, _Size] = defaultdict(_Size)
     rows = directories.crawled_in(tx, host.id, number)
     whole = measurements.crawled_of_host(tx, host.id, number)
@@ -244,7 +237,7 @@ def _carry_out(
         owners = {
             ids[unit]: taking[part].id for part, units in enumerate(made.parts) for unit in units
         }
-        assignments.place(tx, owners, now_ms, "its host was split")
+        assignments.place(tx, owners, now_ms, SPLIT)
         current = rounds.open_round(tx)
         if current is not None and current.state == "crawling":
             round_units.enter(tx, current.number, owners)

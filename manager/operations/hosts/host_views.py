@@ -175,22 +175,19 @@ def _every_host(
 def _column(sort: str) -> str:
     column = sort.removeprefix("-")
     if column not in host_views.SORTS:
-        raise FormatError(f"sort {sort[:40]!r}: must be one of {', '.join(host_views.SORTS)}")
+        raise FormatError("hosts.bad_sort", value=sort[:40], known=tuple(host_views.SORTS))
     return column
 
 
 def _readings(where: HostFilter) -> list[tuple[HostWanted, Reading]]:
     """Return the meanings of a filter, the first that finds a host counts; at least one."""
     if where.state not in ("", *STATES):
-        raise FormatError(f"state {where.state[:40]!r}: must be one of {', '.join(STATES)}")
+        raise FormatError("hosts.bad_state", value=where.state[:40], known=tuple(STATES))
     given = HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
     if not where.search:
         return [(given, "")]
     if where.domain or where.text:
-        raise FormatError(
-            "search: is given beside domain or text, and looks for both itself; give one of them",
-            Fault.INVALID_VALUE,
-        )
+        raise FormatError("hosts.search_with_filter", Fault.INVALID_VALUE)
     typed = typed_host(where.search)
     readings: list[tuple[HostWanted, Reading]] = [
         (replace(given, text=part), "part") for part in typed.parts
@@ -218,7 +215,7 @@ def _reversed_prefix(domain: str) -> str:
         return ""
     reversed_name = reversed_domain(domain)
     if not reversed_name:
-        raise FormatError(f"domain {domain[:80]!r}: must be a name, as example.jp")
+        raise FormatError("hosts.bad_domain", value=domain[:80])
     return reversed_name
 
 
@@ -283,5 +280,5 @@ def _host(tx: Transaction, key: str) -> HostRow:
     key = host_key(complete_line(key))
     host = hosts.by_key(tx, key)
     if host is None:
-        raise NotFoundError(f"host {key}: not known; import it first")
+        raise NotFoundError("hosts.unknown", host=key)
     return host

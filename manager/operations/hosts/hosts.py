@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database, Transaction
@@ -43,6 +44,8 @@ __all__ = [
     "list_hosts",
 ]
 
+EXCLUDED: Final = Message("ownership.host_excluded")
+
 
 @frozen
 class Imported:
@@ -54,7 +57,7 @@ class Imported:
     new: int
     start_pages: int
     known: int
-    refused: list[tuple[int, str]]
+    refused: list[tuple[int, Message]]
     refused_count: int
     refused_lines: list[RefusedLine]
 
@@ -131,12 +134,13 @@ def _exclude(
 ) -> None:
     hosts.set_excluded(tx, host.id, now_ms, reason)
     hosts.set_unit_state(tx, unit_ids, "excluded")
-    assignments.close(tx, unit_ids, now_ms, "excluded")
-    probes.fail(tx, Message("planning.host_excluded"), unit_ids=unit_ids)
+    assignments.close(tx, unit_ids, now_ms, EXCLUDED)
+    excluded = Message("planning.host_excluded")
+    probes.fail(tx, excluded, unit_ids=unit_ids)
     current = rounds.open_round(tx)
     if current is not None:
-        round_units.cancel_units(tx, current.number, Message("planning.host_excluded"), unit_ids)
-    rights.withdraw(tx, now_ms, "excluded", unit_ids=unit_ids)
+        round_units.cancel_units(tx, current.number, excluded, unit_ids)
+    rights.withdraw(tx, now_ms, EXCLUDED, unit_ids=unit_ids)
     segments, results = archive_withdrawals.withdraw(tx, host.id, now_ms)
     withdrawals.add(tx, host.id, now_ms)
     note(
@@ -169,7 +173,7 @@ def _host_and_units(tx: Transaction, text: str) -> tuple[HostRow, list[int]]:
     key = host_key(complete_line(text))
     host = hosts.by_key(tx, key) or hosts.by_key(tx, _with_dot(key))
     if host is None:
-        raise NotFoundError(f"host {key}: not known; import it first")
+        raise NotFoundError("hosts.unknown", host=key)
     return host, [unit.id for unit in hosts.units_of_hosts(tx, [host.key])]
 
 

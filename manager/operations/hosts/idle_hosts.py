@@ -23,35 +23,30 @@ def host_and_units(tx: Transaction, text: str) -> tuple[HostRow, list[UnitRow]]:
     key = host_key(complete_line(text))
     host = hosts.by_key(tx, key)
     if host is None:
-        raise NotFoundError(f"host {key}: not known; import it first")
+        raise NotFoundError("hosts.unknown", host=key)
     return host, hosts.units_of_hosts(tx, [key])
 
 
-def check_idle(tx: Transaction, host: HostRow, units: list[UnitRow], what: str) -> None:
-    """Refuse where somebody may be fetching, or has fetched in this round."""
+def check_idle(
+    tx: Transaction, host: HostRow, units: list[UnitRow], *, alone: bool = False
+) -> None:
+    """Refuse a host that an agent may be fetching, or has fetched in this round.
+
+    alone: refuse one that shares its address with others, too.
+    """
     if host.excluded_ms is not None:
-        raise ConflictError(f"{host.key} is excluded: include it before it is {what}")
+        raise ConflictError("hosts.excluded", host=host.key)
     if host.group_id is None:
-        raise ConflictError(f"{host.key} has no address yet: wait until its name is looked up")
+        raise ConflictError("hosts.no_address_yet", host=host.key)
     beside = [key for key in addresses.hosts_of_group(tx, host.group_id, 3) if key != host.key]
-    if beside and what == "split":
-        raise ConflictError(
-            f"{host.key} shares its address with {beside[0]}: an address with several hosts is one "
-            "agent's, so it cannot be split"
-        )
+    if beside and alone:
+        raise ConflictError("hosts.shared_address", host=host.key, other=beside[0])
     ids = [unit.id for unit in units]
     held = rights.of_units(tx, ids)
     if held:
-        doing = {"probe": "probed", "refetch": "compared"}.get(held[0].kind, "crawled")
-        raise ConflictError(
-            f"{host.key} is being {doing} in round {held[0].round}: it can be {what} when that is "
-            "over, before the next round begins"
-        )
+        raise ConflictError(f"hosts.busy_{held[0].kind}", host=host.key, round=held[0].round)
     current = rounds.open_round(tx)
     if current is not None:
         done = round_units.fetched_among(tx, current.number, ids)
         if done:
-            raise ConflictError(
-                f"{host.key} was crawled in round {current.number}, which goes on: it can be "
-                f"{what} when the round is over"
-            )
+            raise ConflictError("hosts.crawled_in_round", host=host.key, round=current.number)

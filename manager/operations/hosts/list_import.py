@@ -33,14 +33,14 @@ from manager.operations.ownership.pins import pin_keys
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import ConflictError, FormatError, LineError, PrsmError
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message
 from shared.urls import host_key
 
 __all__ = ["ImportedLists", "ListText", "import_lists"]
 
 AGENT: Final = "Agent="
 SHOWN: Final = 20
-REASON: Final = "in a list that was imported"
+REASON: Final = Message("ownership.in_imported_list")
 
 ListText = tuple[int, str]
 """A line's number, from 1, and its text."""
@@ -76,10 +76,14 @@ class _Refusals:
         """Raise LinesRefusedError where anything was refused."""
         if not self.count:
             return
-        head = with_plurals(f"{self.count} lines cannot be taken, and nothing was changed:")
-        said = [f"{one.owner}, line {one.line}: {one.reason}" for one in self.lines[:SHOWN]]
-        more = [f"... and {self.count - SHOWN} more"] if self.count > SHOWN else []
-        raise LinesRefusedError("\n".join([head, *said, *more]), self.lines, self.count)
+        shown = [
+            Message("hosts.line_of_agent", agent=one.owner, line=one.line, problem=one.reason)
+            for one in self.lines[:SHOWN]
+        ]
+        if self.count > SHOWN:
+            shown.append(Message("hosts.more_lines", number=self.count - SHOWN))
+        message = Message("hosts.lines_refused", lines=self.count, shown=shown)
+        raise LinesRefusedError(message, self.lines, self.count)
 
 
 @frozen
@@ -139,19 +143,14 @@ def _read(
         if not text:
             owner = fleet.get(agent)
             if owner is None:
-                shown = ascii(agent[:80])[1:-1]
-                refusals.add(
-                    shown,
-                    number,
-                    NotFoundError("no agent of this name: see `prsm agents list`"),
-                    agent,
-                )
+                unknown = NotFoundError("hosts.list_of_unknown_agent")
+                refusals.add(ascii(agent[:80])[1:-1], number, unknown, agent)
             elif owner.retired_ms is not None:
-                gone = ConflictError("this agent was retired: it gets no work any more")
+                gone = ConflictError("hosts.list_of_retired_agent")
                 refusals.add(agent, number, gone, agent)
         elif not agent:
             if not nameless:
-                headless = LineError(number, "a list begins with #Agent=NAME")
+                headless = LineError(number, "hosts.list_without_head")
                 refusals.add("no agent", number, headless, text)
             nameless = True
         elif owner is not None:
@@ -164,7 +163,7 @@ def _read(
 def _word(text: str) -> str:
     word, _, referer = text.partition("\t")
     if "\t" in referer:
-        raise FormatError("two tabs; a line is a server or URL, perhaps a tab and a referer")
+        raise FormatError("hosts.two_tabs")
     return word
 
 
@@ -185,23 +184,22 @@ def _wanted(
         for agent, line, key in part:
             unit = ids.get(key)
             if unit is None or key in merged:
-                unknown = NotFoundError(f"{key} is not known; {_remedy(key)}")
+                unknown = NotFoundError("hosts.unknown_in_list", unit=key, remedy=_remedy(key))
                 refusals.add(agent.name, line, unknown, key)
                 continue
             place = wanted.setdefault(unit, _Place(agent.id, line))
             if place.agent != agent.id:
                 twice = ConflictError(
-                    f"{key} is also in the list of {names[place.agent]}, line {place.line}; a unit "
-                    "has one owner"
+                    "hosts.unit_in_two_lists", unit=key, agent=names[place.agent], line=place.line
                 )
                 refusals.add(agent.name, line, twice, key)
     return wanted
 
 
-def _remedy(key: str) -> str:
+def _remedy(key: str) -> Message:
     if key == host_key(key):
-        return "import the host first, or say --add-hosts"
-    return f"split {host_key(key)} there first, or name the whole host"
+        return Message("hosts.import_or_add")
+    return Message("hosts.split_or_name_host", host=host_key(key))
 
 
 def _pin(

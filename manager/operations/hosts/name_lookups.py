@@ -15,9 +15,11 @@ from manager.db.engine import Database, chunks
 from manager.db.hosts import addresses, hosts
 from manager.db.hosts.addresses import NameRow
 from manager.errors import ConflictError, NotFoundError
+from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from shared.errors import PrsmError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
@@ -36,12 +38,13 @@ EXAMPLES: Final = 10
 BATCH: Final = 1_000
 
 
+@message_fields
 @frozen
 class UnresolvedHost:
     """A host whose last look-up failed, with the details."""
 
     host: str
-    detail: str
+    detail: Message | None
 
 
 @frozen
@@ -87,9 +90,9 @@ def look_up_again(db: Database, key: str, actor: Actor, now_ms: int) -> ResolveA
             subject = host_key(complete_line(key))
             host = hosts.by_key(tx, subject)
             if host is None:
-                raise NotFoundError(f"host {subject}: not known; import it first")
+                raise NotFoundError("hosts.unknown", host=subject)
             if host.excluded_ms is not None:
-                raise ConflictError(f"{subject} is excluded: include it before it is looked up")
+                raise ConflictError("hosts.excluded", host=subject)
             asked = addresses.make_due(tx, now_ms, [host.id])
         note(tx, now_ms, actor, "host.resolve", subject, hosts=asked)
     return ResolveAsked(asked)

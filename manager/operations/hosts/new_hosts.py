@@ -7,6 +7,7 @@ when no order to probe it is open any more. Each batch is one transaction.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
@@ -17,11 +18,15 @@ from manager.db.planning import missing_probes
 from manager.db.rounds import round_units, rounds
 from manager.db.rounds.rounds import RoundRow
 from manager.operations.ownership.grants import may_receive
+from manager.operations.ownership.group_owners import SAME_ADDRESS
 from manager.operations.planning.cheapest_owners import cheapest_owners
 from manager.operations.planning.probe_orders import order_some
 from manager.operations.policy import Policy
+from shared.messages import Message
 
 __all__ = ["order_probes", "place_probed"]
+
+CHEAPEST: Final = Message("ownership.new_cheapest")
 
 
 def order_probes(db: Database, now_ms: int, policy: Policy) -> int:
@@ -41,7 +46,7 @@ def order_probes(db: Database, now_ms: int, policy: Policy) -> int:
             return 0
         new = hosts.in_state(tx, "idle", policy.batch)
         owners = _owners(tx, new)
-        _join(tx, current, owners, "shares an address with other units of this agent", now_ms)
+        _join(tx, current, owners, SAME_ADDRESS, now_ms)
         alone = [unit for unit, _ in new if unit not in owners]
         hosts.set_unit_state(tx, alone, "probing")
         # A plain agent calls once a night: nobody waits for its probe of a new host.
@@ -63,10 +68,10 @@ def place_probed(db: Database, now_ms: int, policy: Policy) -> int:
             return 0
         settled = missing_probes.settled_units(tx, policy.batch)
         owned = _owners(tx, settled)
-        _join(tx, current, owned, "shares an address with other units of this agent", now_ms)
+        _join(tx, current, owned, SAME_ADDRESS, now_ms)
         alone = [unit for unit, _ in settled if unit not in owned]
         owners, added = cheapest_owners(tx, _agents_for_work(tx, now_ms), alone, policy)
-        _join(tx, current, owners, "found in this round, costs least here", now_ms)
+        _join(tx, current, owners, CHEAPEST, now_ms)
         agents.add_load(tx, added)
         return len(owned) + len(owners)
 
@@ -83,7 +88,7 @@ def _owners(tx: Transaction, units: Sequence[tuple[int, int | None]]) -> dict[in
 
 
 def _join(
-    tx: Transaction, current: RoundRow, owners: Mapping[int, int], reason: str, now_ms: int
+    tx: Transaction, current: RoundRow, owners: Mapping[int, int], reason: Message, now_ms: int
 ) -> None:
     assignments.place(tx, owners, now_ms, reason)
     round_units.enter(tx, current.number, owners)

@@ -58,7 +58,7 @@ def split_obstacle(db: Database, key: str) -> ConflictError | None:
     with db.read() as tx:
         host, units = host_and_units(tx, key)
         try:
-            check_idle(tx, host, units, "split")
+            check_idle(tx, host, units, alone=True)
             takers_of(tx, host, units[0].id)
         except ConflictError as error:
             return error
@@ -71,12 +71,12 @@ def merge_obstacle(db: Database, key: str) -> ConflictError | None:
         host, units = host_and_units(tx, key)
         below = [unit.id for unit in units if unit.path != "/"]
         try:
-            check_idle(tx, host, units, "merged")
+            check_idle(tx, host, units)
         except ConflictError as error:
             return error
         pinned = [pin.unit for pin in pins.pins_in_groups(tx, below) if pin.unit_id in below]
         if pinned:
-            return ConflictError(f"{pinned[0]} is pinned: unpin it before its host is merged")
+            return ConflictError("hosts.pinned_below", unit=pinned[0])
     return None
 
 

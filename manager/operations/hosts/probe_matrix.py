@@ -120,7 +120,7 @@ def _numbers(tx: Transaction, agent_names: Sequence[str]) -> list[int]:
     number_of = {name: number for number, name in agents.names(tx).items()}
     for name in agent_names:
         if name not in number_of:
-            raise NotFoundError(f"agent {name}: there is none", see="agents")
+            raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
     return [number_of[name] for name in agent_names]
 
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Final
+from typing import Any, Final
 
+from manager.message_fields import message_fields
 from shared.errors import Fault, FormatError, LineError, PrsmError
 from shared.frozen import frozen
+from shared.messages import Message, render, spoken_language
 
 __all__ = ["REFUSALS_KEPT", "LinesRefusedError", "RefusedLine", "line_and_reason", "refused_line"]
 
@@ -22,6 +24,7 @@ TEXT_MOST: Final = 200
 _UNSENDABLE: Final = re.compile("[\ud800-\udfff\0]")
 
 
+@message_fields
 @frozen
 class RefusedLine:
     """A line that cannot be used. line: its number, from 1. code: of the fault, for programs.
@@ -31,12 +34,12 @@ class RefusedLine:
 
     line: int
     code: str
-    reason: str
+    reason: Message
     text: str
     owner: str = ""
 
 
-def line_and_reason(lines: Sequence[RefusedLine]) -> list[tuple[int, str]]:
+def line_and_reason(lines: Sequence[RefusedLine]) -> list[tuple[int, Message]]:
     """Return what scripts of `/api/v1` have read of refused lines from the beginning."""
     return [(one.line, one.reason) for one in lines]
 
@@ -47,14 +50,14 @@ def refused_line(line: int, error: PrsmError, text: str | bytes) -> RefusedLine:
         text = text.decode("utf-8", "replace")
     # What a body holds may be any bytes, and this goes into answers.
     shown = _UNSENDABLE.sub("\ufffd", text[:TEXT_MOST])
-    reason = str(error.problem if isinstance(error, LineError) else error)
+    reason = error.problem if isinstance(error, LineError) else error.message
     return RefusedLine(line, str(error.code), reason, shown)
 
 
 class LinesRefusedError(FormatError):
     """Some lines cannot be taken, so nothing was changed."""
 
-    def __init__(self, message: str, refused: Sequence[RefusedLine], count: int) -> None:
+    def __init__(self, message: Message, refused: Sequence[RefusedLine], count: int) -> None:
         super().__init__(message, Fault.REFUSED_LINES)
         self.refused = tuple(refused)
         self.count = count
@@ -62,4 +65,12 @@ class LinesRefusedError(FormatError):
     @property
     def facts(self) -> dict[str, object]:
         """Return the first refused lines, and how many there are."""
-        return {"refused": [asdict(one) for one in self.refused], "refused_count": self.count}
+        return {"refused": [_answer(one) for one in self.refused], "refused_count": self.count}
+
+
+def _answer(line: RefusedLine) -> dict[str, Any]:
+    return {
+        **asdict(line),
+        "reason": render(line.reason, spoken_language()),
+        "reason_message": line.reason.as_json(),
+    }

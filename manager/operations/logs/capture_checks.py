@@ -67,11 +67,11 @@ def check_captures(
     Raises NotFoundError, FormatError.
     """
     if not 0 < share <= 1:
-        raise FormatError(f"share = {share}: must be above 0 and at most 1; the default is 1")
+        raise FormatError("logs.share_range", value=share)
     with db.read() as tx:
         row = agents.by_name(tx, name)
         if row is None:
-            raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")
+            raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
         since_ms = now_ms - round(policy.probe_fresh_s * 1000)
         logs = _there(reports.log_paths_since(tx, since_ms), place.kept)
     found = compare_logs(

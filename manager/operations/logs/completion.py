@@ -36,7 +36,7 @@ UNREACHABLE: Final = "unreachable:"
 
 @frozen
 class Claim:
-    """An agent's claim that a unit is fetched completely."""
+    """An agent's claim that a unit is fetched completely. reason: what it said, or ours."""
 
     unit_id: int
     kind: str
@@ -113,7 +113,7 @@ def finish_all(
         again = [one.claim for one in some if one.right.kind == "refetch"]
         refetch_orders.finish(tx, agent_id, [(one.unit_id, one.reason) for one in again], now_ms)
     ended = [one for one in good if one.claim.unit_id not in split]
-    rights.free(tx, now_ms, "finished", unit_ids=[one.claim.unit_id for one in ended])
+    rights.free(tx, now_ms, rights.FINISHED, unit_ids=[one.claim.unit_id for one in ended])
     outrun = {one.told.agent.id for one in ended}
     agents.update(tx, sorted(outrun), list_outrun=True, last_work_ms=now_ms)
     agents.update(tx, sorted(of_agent.keys() - outrun), last_work_ms=now_ms)

@@ -65,10 +65,7 @@ def _known(tx: Transaction, agent: AgentIdentity, sha256: str, name: str) -> Acc
         return Accepted(repeated=True, lines=same.lines, quarantined=same.quarantined)
     other = reports.by_name(tx, agent.id, name)
     if other is not None:
-        raise ConflictError(
-            f"report {name}: another body came under this name, with SHA-256 {other.sha256}; "
-            "give each report a name of its own"
-        )
+        raise ConflictError("logs.name_taken", report=name, digest=other.sha256)
     return None
 
 
@@ -90,7 +87,7 @@ def accept_log(
             return known
         row = agents.by_id(tx, agent.id)
         if row is None:
-            raise ForbiddenError(f"agent {agent.name} does not exist any more")
+            raise ForbiddenError("logs.agent_removed", agent=agent.name)
         log_closed_ms = (
             latest_close_ms(tx, row.id, summary.name, now_ms, summary.until_ms)
             if row.is_plain

@@ -57,17 +57,14 @@ def read_moment(text: str, name: str, *, is_end: bool) -> int | None:
             moment += timedelta(days=1)
         return int(moment.timestamp() * 1000)
     except (ValueError, OverflowError) as error:
-        raise FormatError(
-            f"{name} {text[:40]!a}: must be a day or a moment, as 2026-11-21 or 2026-11-21T04:30; "
-            "it is UTC unless it says another zone, as +09:00"
-        ) from error
+        raise FormatError("logs.bad_moment", name=name, value=text[:40]) from error
 
 
 def line_filter(wanted: Wanted) -> LineFilter:
     name, below = _host(wanted.host.strip())
     low, high, no_answer = _status(wanted.status.strip().lower())
     if wanted.kind not in ("", *KINDS):
-        raise FormatError(f"kind {wanted.kind[:40]!a}: must be one of {', '.join(KINDS)}")
+        raise FormatError("logs.bad_kind", value=wanted.kind[:40], known=tuple(KINDS))
     return LineFilter(
         name=name,
         below=below,
@@ -89,10 +86,7 @@ def _host(text: str) -> tuple[str, bool]:
         ascii_text = b""
     match = _NAME.fullmatch(ascii_text.decode("ascii"))
     if match is None:
-        raise FormatError(
-            f"host {text[:80]!a}: must be a name without scheme and port, as www.example.jp, or "
-            "*.example.jp for all names below; for a part of a URL there is another field"
-        )
+        raise FormatError("logs.bad_host", value=text[:80])
     return match[2], bool(match[1])
 
 
@@ -106,9 +100,6 @@ def _status(text: str) -> tuple[int, int, bool]:
         return 400, 999, True
     match = _STATUS.fullmatch(text)
     if match is None:
-        raise FormatError(
-            f"status {text[:40]!a}: must be as 404 or 5xx; `none` is no answer, "
-            "`bad` is none, or 400 and above"
-        )
+        raise FormatError("logs.bad_status", value=text[:40])
     low = int(match[1]) * 100 if match[1] else int(text)
     return low, low + 99 if match[1] else low, False

@@ -67,7 +67,7 @@ class Mark:
         """Return the mark that was written so; raises FormatError."""
         match = re.fullmatch(r"([0-9]{1,18})\.([0-9]{1,18})", text)
         if match is None:
-            raise FormatError(f"mark {text[:40]!a}: must be as an answer gave it, as 17.250")
+            raise FormatError("logs.bad_mark", value=text[:40])
         return cls(int(match[1]), int(match[2]))
 
 
@@ -171,11 +171,7 @@ class LogLines:
         name = sender()
         with self._turns:
             if not self._turns.wait_for(lambda: self._has_turn(name), WAIT_S):
-                raise BusyError(
-                    f"{SEARCHES_AT_ONCE} searches of logs at a time, one of each person: this one "
-                    f"waited for {WAIT_S:g} s; try again in a moment",
-                    retry_after_s=5,
-                )
+                raise BusyError("logs.too_many_searches", 5, most=SEARCHES_AT_ONCE, waited_s=WAIT_S)
             self._searching_for.add(name)
         try:
             yield
@@ -277,4 +273,4 @@ def _agent_id(name: str, names: dict[int, str]) -> int | None:
     for number, known in names.items():
         if known == name:
             return number
-    raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")
+    raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")

@@ -32,7 +32,7 @@ class Scratch:
         StoreFullError.
         """
         if not self._turn.acquire(blocking=False):
-            raise BusyError("another export or comparison goes on: try again when it is done")
+            raise BusyError("logs.other_export")
         folder = self._spool.temporary(".scratch")
         try:
             self._spool.check_room(0)

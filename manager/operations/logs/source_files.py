@@ -61,7 +61,7 @@ def export(db: Database, kind: str, place: Place, actor: Actor, now_ms: int) -> 
     a log is gone or an agent's name cannot be a file's, StoreFullError.
     """
     if kind not in KINDS:
-        raise NotFoundError(f"export {kind[:40]!r}: must be one of {', '.join(KINDS)}")
+        raise NotFoundError("logs.unknown_export", value=kind[:40], known=tuple(KINDS))
     files = _Files(place.folder)
     with db.read() as tx, full_disk_said(place.folder):
         known = [row for row in agents.all_agents(tx) if row.retired_ms is None]
@@ -110,10 +110,7 @@ def _merge(agent: AgentRow, paths: list[str], place: Place, files: _Files) -> No
     found = [place.kept / path for path in paths]
     gone = next((path for path in found if not path.is_file()), None)
     if gone is not None:
-        raise ConflictError(
-            f"log {gone} of {agent.name} is not there: `prsm check` lists what is missing; put it "
-            "back from the last copy of the data directory"
-        )
+        raise ConflictError("logs.file_missing", path=str(gone), agent=agent.name)
     target = files.add(_of("logs", agent))
     merge_logs(found, target, memory_bytes=place.memory_bytes, spill=place.folder)
 
@@ -162,7 +159,7 @@ def _measured(pairs: Iterable[tuple[str, float | None]], decimals: int) -> Itera
 
 def _of(folder: str, agent: AgentRow) -> str:
     if not agent.name.strip("."):
-        raise ConflictError(f"agent {agent.name!r}: its name cannot be a file's; retire it")
+        raise ConflictError("logs.name_is_no_file", agent=agent.name)
     return f"{folder}/{agent.name}"
 
 

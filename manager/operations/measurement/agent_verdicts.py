@@ -1,13 +1,14 @@
 """Watch the agents: who is sick, or lies: by control hosts, what it claims, pages fetched again.
 
 Invariant: a person is told once when an agent becomes suspect and once when it is sound again; in
-between its row names all evidence, in words, and since when. A control host that half of the
+between its row names all evidence, and since when. A control host that half of the
 agents do not reach is sick itself: it is reported and replaced, and counts against no agent.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
@@ -30,15 +31,15 @@ from manager.operations.measurement.predictions import load_model
 from manager.operations.measurement.refetch_results import refetch_tally
 from manager.operations.policy import Policy
 from shared.frozen import frozen
-from shared.plurals import with_plurals
-from shared.ratios import spoken_times
+from shared.messages import Message
+from shared.ratios import times_message
 
 __all__ = ["watch_agents"]
 
 
 @frozen
 class _Verdict:
-    reason: str
+    reason: Message
     since_ms: int
 
 
@@ -97,9 +98,7 @@ def _retire_sick_controls(tx: Transaction, probes: list[ControlProbe], now_ms: i
     keys = control_hosts.drop(tx, sick)
     for unit, key in keys.items():
         silent, tried = sick[unit]
-        reason = with_plurals(
-            f"{silent} of {tried} agents do not reach it: the host is sick, not the agents"
-        )
+        reason = Message("measurement.sick_control_host", silent=silent, agents=tried)
         note(tx, now_ms, CLOCK, "host.sick", key, alert=True, reason=reason)
 
 
@@ -118,29 +117,32 @@ def _verdicts(
             neighbours[number[second]].append(number[first])
     found: dict[int, list[_Verdict]] = defaultdict(list)
     for odd in odd_agents(probes, neighbours, policy.control_factor):
-        found[odd.agent].append(_Verdict(str(odd.reason), odd.since_ms))
+        found[odd.agent].append(_Verdict(odd.reason, odd.since_ms))
     for row in rows.values():
         period = open_period(row)
         if period is not None and period.has_held:
             found[row.id].append(_Verdict(reason_of(period), now_ms))
         tally = refetch_tally(row)
         if tally.is_suspect:
-            found[row.id].append(_Verdict(str(tally.reason), now_ms))
+            found[row.id].append(_Verdict(tally.reason, now_ms))
     ids = list(rows)
     learned = load_model(tx, ids)
     if learned is not None:
         near = too_near(learned.model, learned.known, policy.distance_trust)
         for agent, times in zip(ids, near.tolist(), strict=True):
             if times:
-                reason = with_plurals(
-                    f"it claims to be {spoken_times(times)} times nearer to hosts than most others "
-                    "are"
-                )
+                reason = Message("measurement.too_near", times=times_message(times))
                 found[agent].append(_Verdict(reason, now_ms))
     return {
-        agent: _Verdict("; ".join(one.reason for one in each), min(one.since_ms for one in each))
+        agent: _Verdict(_joined(each), min(one.since_ms for one in each))
         for agent, each in found.items()
     }
+
+
+def _joined(verdicts: Sequence[_Verdict]) -> Message:
+    if len(verdicts) == 1:
+        return verdicts[0].reason
+    return Message("measurement.doubts", doubts=[one.reason for one in verdicts])
 
 
 def _tell(tx: Transaction, row: AgentRow, verdict: _Verdict | None, now_ms: int) -> bool:

@@ -89,10 +89,10 @@ def believe_agent(db: Database, name: str, actor: Actor, now_ms: int) -> None:
     with db.write() as tx:
         row = agents.by_name(tx, name)
         if row is None:
-            raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")
+            raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
         periods = periods_of(row)
         if not periods:
-            raise ConflictError(f"agent {name}: all that it claims is believed already")
+            raise ConflictError("measurement.not_doubted", agent=name)
         newest = age_of(rounds.last_number(tx), "crawl")
         reason = row.suspect_reason
         agents.update(

@@ -30,8 +30,8 @@ from manager.distance import (
     reference_of,
 )
 from shared.frozen import frozen
-from shared.plurals import with_plurals
-from shared.ratios import spoken_times
+from shared.messages import Message
+from shared.ratios import times_message
 
 __all__ = [
     "BYTE_FAULTS",
@@ -329,103 +329,21 @@ def counted_ms(rows: Mapping[int, AgentRow], agent_id: int, age: int, claimed_ms
     return claimed_ms
 
 
-def reason_of(period: Period) -> str:
-    """Return in words why claims are doubted."""
-    return "; ".join(map(_sentence, period.doubts))
+def reason_of(period: Period) -> Message:
+    """Return why claims are doubted."""
+    found = tuple(map(_doubt_message, period.doubts))
+    return found[0] if len(found) == 1 else Message("measurement.doubts", doubts=found)
 
 
-def _sentence(doubt: Doubt) -> str:
-    count, times = f"{doubt.units:,}", spoken_times(doubt.factor)
-    if doubt.evidence is Evidence.CLOCK:
-        return _clock_sentence(doubt.fault, count, times, is_longer=doubt.factor > 1)
-    before = doubt.evidence is Evidence.HISTORY
-    match doubt.fault, doubt.factor > 1:
-        case Fault.TIMES, True:
-            if before:
-                return with_plurals(
-                    f"its times of {count} units are {times} times longer than its own of before"
-                )
-            return with_plurals(
-                f"its times of {count} units are {times} times longer than those of the others"
-            )
-        case Fault.TIMES, False:
-            if before:
-                return with_plurals(
-                    f"its times of {count} units are {times} times shorter than its own of before"
-                )
-            return with_plurals(
-                f"its times of {count} units are {times} times shorter than those of the others"
-            )
-        case Fault.BYTES, True:
-            if before:
-                return with_plurals(
-                    f"its bytes of {count} units are {times} times more than its own of before"
-                )
-            return with_plurals(
-                f"its bytes of {count} units are {times} times more than those of the others"
-            )
-        case Fault.BYTES, False:
-            if before:
-                return with_plurals(
-                    f"its bytes of {count} units are {times} times fewer than its own of before"
-                )
-            return with_plurals(
-                f"its bytes of {count} units are {times} times fewer than those of the others"
-            )
-        case Fault.SCATTERED_TIMES, _:
-            if before:
-                return with_plurals(
-                    f"its times of {count} units are partly far from its own of before"
-                )
-            return with_plurals(
-                f"its times of {count} units are partly far from those of the others"
-            )
-        case (Fault.LINES, _) | (Fault.SCATTERED_LINES, _):
-            return _sentence_of_lines(doubt, count, times, before=before)
-        case _:
-            if before:
-                return with_plurals(
-                    f"its bytes of {count} units are partly far from its own of before"
-                )
-            return with_plurals(
-                f"its bytes of {count} units are partly far from those of the others"
-            )
-
-
-def _sentence_of_lines(doubt: Doubt, count: str, times: str, *, before: bool) -> str:
-    """Return the sentence of how many lines a unit has; before: than in the crawl before."""
-    if doubt.fault is Fault.SCATTERED_LINES:
-        if before:
-            return with_plurals(
-                f"its lines of {count} units are partly far from those of the crawl before"
-            )
-        return with_plurals(f"its lines of {count} units are partly far from those of the others")
-    if doubt.factor > 1:
-        if before:
-            return with_plurals(
-                f"its lines of {count} units are {times} times more than in the crawl before"
-            )
-        return with_plurals(
-            f"its lines of {count} units are {times} times more than those of the others"
-        )
-    if before:
-        return with_plurals(
-            f"its lines of {count} units are {times} times fewer than in the crawl before"
-        )
-    return with_plurals(
-        f"its lines of {count} units are {times} times fewer than those of the others"
-    )
-
-
-def _clock_sentence(fault: Fault, count: str, times: str, *, is_longer: bool) -> str:
-    if fault is Fault.SCATTERED_TIMES:
-        return with_plurals(
-            f"its times of {count} units are partly far from what the manager's clock says"
-        )
-    if is_longer:
-        return with_plurals(
-            f"its times of {count} units are {times} times longer than the manager's clock says"
-        )
-    return with_plurals(
-        f"its times of {count} units are {times} times shorter than the manager's clock says"
+def _doubt_message(doubt: Doubt) -> Message:
+    """Return a doubt: of which claims, in which direction they are off, beside what."""
+    claims = doubt.fault.removeprefix("scattered-")
+    if doubt.fault != claims:
+        code = f"measurement.doubt_{claims}_scattered_{doubt.evidence}"
+        return Message(code, units=doubt.units)
+    ways = ("longer", "shorter") if doubt.fault is Fault.TIMES else ("more", "fewer")
+    return Message(
+        f"measurement.doubt_{claims}_{ways[doubt.factor <= 1]}_{doubt.evidence}",
+        units=doubt.units,
+        times=times_message(doubt.factor),
     )

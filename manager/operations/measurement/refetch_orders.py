@@ -196,7 +196,7 @@ def _give_up(
     refetch_orders.fail(tx, [order.id for order in orders], reason)
     if state == "granted" and orders:
         units = {order.unit_id for order in orders}
-        rights.withdraw(tx, now_ms, str(reason), unit_ids=units, agent_id=agent_id)
+        rights.withdraw(tx, now_ms, reason, unit_ids=units, agent_id=agent_id)
 
 
 def _settle(tx: Transaction, pages: Sequence[PageRow], now_ms: int, policy: Policy) -> None:

@@ -1,6 +1,6 @@
 """Results of refetches: compared, counted for their agents, shown.
 
-The verdict is kept on the agent; `agent_verdicts` says it in words.
+The verdict is kept on the agent; `agent_verdicts` writes it down.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from manager.db.rounds import tick_clock
 from manager.errors import NotFoundError
 from shared.frozen import frozen
 
-__all__ = ["RefetchedPage", "Refetches", "count", "refetch_tally", "refetches_of", "seen_of"]
+__all__ = [
+    "RefetchedPage",
+    "Refetches",
+    "count",
+    "refetch_tally",
+    "refetches_of",
+    "seen_of",
+]
 
 
 @frozen
@@ -87,7 +94,7 @@ def refetches_of(db: Database, name: str) -> Refetches:
     with db.read() as tx:
         row = agents.by_name(tx, name)
         if row is None:
-            raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list")
+            raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
         names = agents.names(tx)
         found = _pages(tx, row.id, row.refetch_round)
     pages = [

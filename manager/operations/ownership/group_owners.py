@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection
+from typing import Final
 
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
@@ -15,8 +16,12 @@ from manager.db.hosts import pieces
 from manager.db.ownership import assignments, pins, rights
 from manager.db.rounds import round_units, rounds
 from manager.operations.ownership.pin_rules import judge
+from shared.messages import Message
 
-__all__ = ["keep_whole"]
+__all__ = ["SAME_ADDRESS", "keep_whole"]
+
+SAME_ADDRESS: Final = Message("ownership.same_address")
+OTHERS_ADDRESS: Final = Message("ownership.address_of_other")
 
 
 def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:
@@ -65,13 +70,13 @@ def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None
         for unit, agent in of_group.items()
         if agent != keeper[group]
     }
-    assignments.place(tx, moving, now_ms, "shares an address with other units of this agent")
+    assignments.place(tx, moving, now_ms, SAME_ADDRESS)
     current = rounds.open_round(tx)
     if current is not None:
         round_units.hand_over(tx, current.number, moving)
     rights.withdraw(
         tx,
         now_ms,
-        "shares an address with units of another agent",
+        OTHERS_ADDRESS,
         unit_ids=[right.unit_id for right in standing if right.agent_id != keeper[right.group_id]],
     )

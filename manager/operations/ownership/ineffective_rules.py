@@ -14,6 +14,7 @@ from manager.db.ownership import pins
 from manager.operations.ownership.pin_rules import judge
 from manager.operations.ownership.reassignment import members
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Unheld", "ineffective_rules_of"]
 
@@ -22,11 +23,11 @@ MOST: Final = 100
 
 @frozen
 class Unheld:
-    """host: its key. what: `is pinned to NAME, which is ignored`. why: in words."""
+    """A rule without effect. host: its key. what: the rule. why: it has none."""
 
     host: str
-    what: str
-    why: str
+    what: Message
+    why: Message
 
 
 def ineffective_rules_of(db: Database) -> list[Unheld]:
@@ -41,7 +42,7 @@ def ineffective_rules_of(db: Database) -> list[Unheld]:
     ignored = [
         Unheld(
             _host(row.unit),
-            f"{row.unit} is pinned to {fleet[row.agent_id].name}, which is ignored",
+            Message("ownership.pin_ignored", unit=row.unit, agent=fleet[row.agent_id].name),
             standing.ignored[row.unit_id],
         )
         for row in found
@@ -52,7 +53,7 @@ def ineffective_rules_of(db: Database) -> list[Unheld]:
     return (
         ignored
         + [
-            Unheld(host, "waits", "no agent that is here may own it, or what shares its address")
+            Unheld(host, Message("ownership.waits"), Message("ownership.all_banned"))
             for host in waiting
         ]
     )[:MOST]

@@ -18,7 +18,7 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.ownership import pins
 from manager.db.ownership.pins import BanRow, PinRow
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["EffectivePins", "absence_reason", "banned_by_group", "judge", "load_standing"]
 
@@ -32,9 +32,9 @@ class EffectivePins:
 
     owner: dict[int, int] = field(default_factory=dict)
     of_atom: dict[int, int] = field(default_factory=dict)
-    ignored: dict[int, str] = field(default_factory=dict)
+    ignored: dict[int, Message] = field(default_factory=dict)
     banned: dict[int, set[int]] = field(default_factory=dict)
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[Message, ...] = ()
 
 
 SHOWN: Final = 3
@@ -64,11 +64,15 @@ def judge(
     for row in found:
         agent = fleet[row.agent_id]
         why = _ignored_reason(row, agent, banned)
-        if not why and row.atom is not None:
+        if why is None and row.atom is not None:
             other = first.setdefault(row.atom, row)
             if other.agent_id != row.agent_id:
-                why = f"{other.unit} on the same address is pinned to {fleet[other.agent_id].name}"
-        if why:
+                why = Message(
+                    "ownership.other_pin",
+                    unit=other.unit,
+                    agent=fleet[other.agent_id].name,
+                )
+        if why is not None:
             standing.ignored[row.unit_id] = why
             continue
         standing.owner[row.unit_id] = row.agent_id
@@ -83,29 +87,29 @@ def judge(
     )
 
 
-def _ignored_reason(row: PinRow, agent: AgentRow, banned: Mapping[int, set[int]]) -> str:
+def _ignored_reason(row: PinRow, agent: AgentRow, banned: Mapping[int, set[int]]) -> Message | None:
     if row.merged_ms is not None:
-        return "the directory is no unit any more"
+        return Message("ownership.pin_of_merged")
     if row.state == "excluded":
-        return "the host is excluded"
+        return Message("ownership.pin_of_excluded")
     if row.group_id is not None and agent.id in banned.get(row.group_id, ()):
-        return f"{agent.name} never gets a host on this address"
+        return Message("ownership.pin_of_banned", agent=agent.name)
     if agent.is_plain and (row.path != "/" or (row.atom or 0) < 0):
-        return f"{agent.name} is a plain agent and gets whole hosts only"
+        return Message("ownership.pin_to_plain_agent", agent=agent.name)
     return absence_reason(agent)
 
 
-def absence_reason(agent: AgentRow) -> str:
-    """Return why an agent can own nothing now; empty: it can."""
+def absence_reason(agent: AgentRow) -> Message | None:
+    """Return why an agent can own nothing now; None: it can."""
     if agent.retired_ms is not None:
-        return f"{agent.name} was retired"
+        return Message("ownership.agent_retired", agent=agent.name)
     if not agent.subscribed:
-        return f"{agent.name} has left"
+        return Message("ownership.agent_left", agent=agent.name)
     if agent.lost_ms is not None:
-        return f"{agent.name} is lost"
+        return Message("ownership.agent_lost", agent=agent.name)
     if agent.last_contact_ms is None:
-        return f"{agent.name} has not called yet"
-    return ""
+        return Message("ownership.agent_not_called", agent=agent.name)
+    return None
 
 
 def banned_by_group(bans: Iterable[BanRow]) -> dict[int, set[int]]:
@@ -117,10 +121,13 @@ def banned_by_group(bans: Iterable[BanRow]) -> dict[int, set[int]]:
     return found
 
 
-def _sentences(units: Mapping[int, str], ignored: Mapping[int, str]) -> tuple[str, ...]:
+def _sentences(units: Mapping[int, str], ignored: Mapping[int, Message]) -> tuple[Message, ...]:
     if not ignored:
         return ()
-    named = [f"{units[unit]} ({why})" for unit, why in list(ignored.items())[:SHOWN]]
-    more = f" and {len(ignored) - SHOWN} more" if len(ignored) > SHOWN else ""
-    pins_are = "1 pin is" if len(ignored) == 1 else with_plurals(f"{len(ignored)} pins are")
-    return (f"{pins_are} ignored: {', '.join(named)}{more}.",)
+    named = [
+        Message("ownership.ignored_pin", unit=units[unit], why=why)
+        for unit, why in list(ignored.items())[:SHOWN]
+    ]
+    if len(ignored) > SHOWN:
+        named.append(Message("ownership.more_pins", number=len(ignored) - SHOWN))
+    return (Message("ownership.pins_ignored", pins=len(ignored), named=named),)

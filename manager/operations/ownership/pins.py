@@ -19,6 +19,7 @@ from manager.db.hosts.hosts import UnitRow
 from manager.db.ownership import assignments, pins
 from manager.db.ownership.pins import PinRow
 from manager.errors import ConflictError, NotFoundError
+from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.pin_rules import (
     EffectivePins,
@@ -30,6 +31,7 @@ from manager.operations.ownership.pin_rules import (
 from manager.operations.ownership.reassignment import give_units
 from shared.errors import PrsmError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.units import unit_key
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
@@ -53,16 +55,17 @@ PAGE_MOST: Final = 1000
 REFUSALS_MOST: Final = 1000
 
 
+@message_fields
 @frozen
 class Pin:
-    """A unit that is one agent's. ignored: why it does not hold now, or empty."""
+    """A unit that is one agent's. ignored: why it does not hold now, or None."""
 
     unit: str
     agent: str
-    reason: str
+    reason: Message | None
     made_by: str
     made_ms: int
-    ignored: str
+    ignored: Message | None
 
 
 @frozen
@@ -73,18 +76,19 @@ class PinPage:
     pins: list[Pin]
 
 
+@message_fields
 @frozen
 class Pinned:
     """Outcome of pins. moved: units that changed hands at once.
 
-    refused: the first 1,000 with their reasons. warning: why the pins do not hold yet, or empty.
+    refused: the first 1,000 with their reasons. warning: why the pins do not hold yet, or None.
     """
 
     pinned: int
     moved: int
-    refused: list[tuple[str, str]]
+    refused: list[tuple[str, Message]]
     refused_count: int
-    warning: str
+    warning: Message | None
 
 
 def pin_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, now_ms: int) -> Pinned:
@@ -97,7 +101,7 @@ def pin_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, now
     with db.write() as tx:
         row = _pinnable(tx, agent)
         unit = _key(text)
-        _, problems, moved = pin_keys(tx, row, [unit], reason, actor, now_ms)
+        _, problems, moved = pin_keys(tx, row, [unit], _typed(reason), actor, now_ms)
         if problems:
             raise problems[0][1]
         note(tx, now_ms, actor, "unit.pin", unit, agent=agent, reason=reason, moved=moved)
@@ -114,17 +118,18 @@ def pin_units(
     with db.read() as tx:
         warning = absence_reason(_pinnable(tx, agent))
     pinned = moved = refused_count = 0
-    refused: list[tuple[str, str]] = []
+    refused: list[tuple[str, Message]] = []
     for part in chunks(texts):
         keys, problems = _keys(part)
         with db.write() as tx:
-            done, conflicts, given = pin_keys(tx, _pinnable(tx, agent), keys, reason, actor, now_ms)
+            row = _pinnable(tx, agent)
+            done, conflicts, given = pin_keys(tx, row, keys, _typed(reason), actor, now_ms)
         pinned += done
         moved += given
         problems += conflicts
         refused_count += len(problems)
         room = REFUSALS_MOST - len(refused)
-        refused += [(text, str(problem)) for text, problem in problems[:room]]
+        refused += [(text, problem.message) for text, problem in problems[:room]]
     with db.write() as tx:
         note(
             tx,
@@ -152,7 +157,7 @@ def unpin_units(
         ids = hosts.ids_of_units(tx, keys)
         for key in keys:
             if key not in ids:
-                raise NotFoundError(f"unit {key}: not known", see="hosts pins")
+                raise NotFoundError("ownership.unknown_pin", unit=key, see="hosts pins")
         forgotten = pins.unpin(tx, list(ids.values()))
         if forgotten:
             subject = keys[0] if len(keys) == 1 else ""
@@ -179,14 +184,19 @@ def pins_shown(tx: Transaction, rows: Collection[PinRow]) -> list[Pin]:
             row.reason,
             row.made_by,
             row.made_ms,
-            standing.ignored.get(row.unit_id, ""),
+            standing.ignored.get(row.unit_id),
         )
         for row in rows
     ]
 
 
 def pin_keys(
-    tx: Transaction, row: AgentRow, keys: list[str], reason: str, actor: Actor, now_ms: int
+    tx: Transaction,
+    row: AgentRow,
+    keys: list[str],
+    reason: Message | None,
+    actor: Actor,
+    now_ms: int,
 ) -> tuple[int, list[tuple[str, PrsmError]], int]:
     """Pin units by key, those that can be, within a transaction of the caller.
 
@@ -209,7 +219,8 @@ def pin_keys(
     names = agents.names(tx)
     for key in keys:
         if key not in ids:
-            problems.append((key, NotFoundError(f"unit {key}: not known; {remedy(key)}")))
+            unknown = NotFoundError("ownership.unknown_unit", unit=key, remedy=remedy(key))
+            problems.append((key, unknown))
             continue
         unit = found[ids[key]]
         group = groups[unit.id]
@@ -221,12 +232,14 @@ def pin_keys(
         problem = pin_obstacle(
             key, unit, row, atom, banned.get(group, ()) if group is not None else ()
         )
-        if not problem and clash is not None:
-            problem = (
-                f"{key} shares its address with {clash.unit}, which is pinned to "
-                f"{names[clash.agent_id]}: unpin that first, or pin both to one agent"
+        if problem is None and clash is not None:
+            problem = Message(
+                "ownership.pins_clash",
+                unit=key,
+                other=clash.unit,
+                agent=names[clash.agent_id],
             )
-        if not problem:
+        if problem is None:
             taken.append(unit.id)
             continue
         problems.append((key, ConflictError(problem)))
@@ -236,7 +249,7 @@ def pin_keys(
             {
                 "unit_id": unit,
                 "agent_id": row.id,
-                "reason": reason,
+                "reason": reason or "",
                 "made_by": actor.name,
                 "made_ms": now_ms,
             }
@@ -248,20 +261,20 @@ def pin_keys(
 
 def pin_obstacle(
     key: str, unit: UnitRow, row: AgentRow, atom: int | None, banned: Collection[int]
-) -> str:
-    """Return why an agent cannot own a unit, whatever is pinned; empty: it can.
+) -> Message | None:
+    """Return why an agent cannot own a unit, whatever is pinned; None: it can.
 
     key: the unit's. atom: what must have one owner with it. banned: agents that never get it.
     """
     if unit.merged_ms is not None:
-        return f"{key} is no unit any more: {remedy(key)}"
+        return Message("ownership.merged_unit", unit=key, remedy=remedy(key))
     if unit.state == "excluded":
-        return f"{key} is excluded: `prsm hosts include` it first"
+        return Message("ownership.excluded_unit", unit=key)
     if row.is_plain and (unit.path != "/" or (atom or 0) < 0):
-        return f"{row.name} is a plain agent and gets whole hosts only: not {key}"
+        return Message("ownership.plain_agent", agent=row.name, unit=key)
     if row.id in banned:
-        return f"{row.name} never gets {key} or what shares its address: lift the ban first"
-    return ""
+        return Message("ownership.banned_agent", agent=row.name, unit=key)
+    return None
 
 
 def _follow(tx: Transaction, unit_ids: Collection[int], now_ms: int) -> int:
@@ -275,14 +288,14 @@ def _follow(tx: Transaction, unit_ids: Collection[int], now_ms: int) -> int:
         for atom, unit, agent in assignments.owners_of_atoms(tx, standing.of_atom)
         if agent != standing.of_atom[atom]
     }
-    return give_units(tx, owners, now_ms, "pinned to this agent")
+    return give_units(tx, owners, now_ms, Message("ownership.pinned"))
 
 
-def remedy(key: str) -> str:
+def remedy(key: str) -> Message:
     """Return what to do first where a key is no unit."""
     if key == host_key(key):
-        return "import the host first"
-    return f"split {host_key(key)} there first, or pin the whole host"
+        return Message("ownership.import_first")
+    return Message("ownership.split_first", host=host_key(key))
 
 
 def _keys(texts: Iterable[str]) -> tuple[list[str], list[tuple[str, PrsmError]]]:
@@ -296,6 +309,11 @@ def _keys(texts: Iterable[str]) -> tuple[list[str], list[tuple[str, PrsmError]]]
     return keys, problems
 
 
+def _typed(reason: str) -> Message | None:
+    """Return a reason that a person typed, as rows hold it beside ours."""
+    return Message.of_text(reason) if reason else None
+
+
 def _key(text: str) -> str:
     return unit_key(complete_line(text))
 
@@ -304,12 +322,13 @@ def agent_of(tx: Transaction, name: str) -> AgentRow:
     """Return an agent by name; raises NotFoundError."""
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name[:253]}: there is none", see="agents list").about("agent")
+        unknown = NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
+        raise unknown.about("agent")
     return row
 
 
 def _pinnable(tx: Transaction, name: str) -> AgentRow:
     row = agent_of(tx, name)
     if row.retired_ms is not None:
-        raise ConflictError(f"agent {name} was retired: pin to one that takes part").about("agent")
+        raise ConflictError("ownership.pin_to_retired", agent=name).about("agent")
     return row

@@ -13,6 +13,7 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.ownership import assignments, rights
 from manager.db.rounds import round_units, rounds
+from shared.messages import Message
 
 __all__ = ["give_units", "members"]
 
@@ -30,7 +31,7 @@ def give_units(
     tx: Transaction,
     owners: Mapping[int, int],
     now_ms: int,
-    reason: str,
+    reason: Message,
     plan_id: int | None = None,
 ) -> int:
     """Give units to agents (unit to agent), in the round that goes on, too; return how many moved.
@@ -46,5 +47,5 @@ def give_units(
         for right in rights.of_units(tx, owners)
         if right.kind == "crawl" and right.agent_id != owners[right.unit_id]
     ]
-    rights.withdraw(tx, now_ms, "given to another agent", unit_ids=crawling)
+    rights.withdraw(tx, now_ms, Message("ownership.given_to_other"), unit_ids=crawling)
     return moved

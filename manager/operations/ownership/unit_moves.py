@@ -19,12 +19,13 @@ from manager.operations.actor import Actor, note
 from manager.operations.ownership.pin_rules import absence_reason, load_standing
 from manager.operations.ownership.pins import agent_of, pin_obstacle, remedy
 from manager.operations.ownership.reassignment import give_units
+from shared.messages import Message
 from shared.units import unit_key
 from shared.wire.server_list import complete_line
 
 __all__ = ["move_unit"]
 
-BY_HAND: Final = "moved by hand"
+BY_HAND: Final = Message("ownership.moved_by_hand")
 
 
 def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, now_ms: int) -> int:
@@ -38,11 +39,11 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
     with db.write() as tx:
         row = agent_of(tx, agent)
         absent = absence_reason(row)
-        if absent:
-            raise ConflictError(f"{absent}: move to an agent that takes part").about("agent")
+        if absent is not None:
+            raise ConflictError("ownership.move_to_absent", why=absent).about("agent")
         unit_id = hosts.ids_of_units(tx, [key]).get(key)
         if unit_id is None:
-            raise NotFoundError(f"unit {key}: not known; {remedy(key)}")
+            raise NotFoundError("ownership.unknown_unit", unit=key, remedy=remedy(key))
         (unit,) = hosts.units_by_id(tx, [unit_id])
         atom = group_lookup.atoms_of_units(tx, [unit_id])[unit_id]
         group = group_lookup.groups_of_units(tx, [unit_id])[unit_id]
@@ -50,22 +51,17 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
         banned = standing.banned.get(group, set()) if group is not None else set()
         problem = pin_obstacle(key, unit, row, atom, banned)
         pinned = standing.of_atom.get(atom) if atom is not None else standing.owner.get(unit_id)
-        if not problem and pinned is not None and pinned != row.id:
-            problem = (
-                f"{key}, or what shares its address, is pinned to {agents.names(tx)[pinned]}: "
-                "unpin it first, or pin it to the other agent"
-            )
-        if problem:
+        if problem is None and pinned is not None and pinned != row.id:
+            owner = agents.names(tx)[pinned]
+            problem = Message("ownership.move_of_pinned", unit=key, agent=owner)
+        if problem is not None:
             raise ConflictError(problem).about("agent")
         owners = _owners(tx, unit_id, atom)
         if not owners:
-            raise ConflictError(
-                f"nobody owns {key} yet: the next plan gives it out; pin it to say to whom"
-            )
+            raise ConflictError("ownership.no_owner_yet", unit=key)
         if row.is_plain and any(one.path != "/" for one in hosts.units_by_id(tx, list(owners))):
             raise ConflictError(
-                f"{row.name} speaks only the five messages and gets whole hosts: directories of "
-                f"others share the address of {key}, and would move with it"
+                "ownership.directories_to_plain_agent", agent=row.name, unit=key
             ).about("agent")
         giving = {unit: row.id for unit, owner in owners.items() if owner != row.id}
         moved = give_units(tx, giving, now_ms, BY_HAND) if giving else 0

@@ -239,7 +239,7 @@ def _allowed(
             denied.setdefault(unit.group_id, set()).update(plain)
     blocked = {group for group, of_group in denied.items() if here <= of_group}
     left = [unit for unit in units if unit.group_id not in blocked] if blocked else units
-    remarks = tuple(map(Message.of_text, standing.sentences))
+    remarks = standing.sentences
     if len(left) == len(units):
         return units, remarks
     return left, (*remarks, Message("planning.units_stay", units=len(units) - len(left)))

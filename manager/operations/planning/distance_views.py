@@ -171,8 +171,7 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
 def _doubts(periods: Sequence[Period], row: DistanceRow) -> Message | None:
     """Return why a distance is not believed as it was claimed; None: it is."""
     age = age_of(row.round, row.kind)
-    reason = next((reason_of(one) for one in periods if one.covers(age)), None)
-    return None if reason is None else Message.of(reason, {})
+    return next((reason_of(one) for one in periods if one.covers(age)), None)
 
 
 def _found(

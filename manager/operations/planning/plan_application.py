@@ -61,7 +61,8 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
     if current is not None and current.state == "crawling":
         # What was found in this round and is only being probed takes part from now on.
         round_units.enter(tx, current.number, owners)
-    moved = give_units(tx, owners, now_ms, f"plan {plan.id}: {plan.method}", plan.id)
+    by_plan = Message("ownership.by_plan", plan=plan.id, method=plan.method)
+    moved = give_units(tx, owners, now_ms, by_plan, plan.id)
     # Names may have turned out to share an address since the plan was made.
     keep_whole(tx, assignments.split_groups(tx), now_ms)
     by_name = {row.name: row.id for row in taking.values()}

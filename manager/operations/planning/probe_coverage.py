@@ -10,8 +10,10 @@ from manager.db.fleet import agents
 from manager.db.planning import probe_coverage
 from manager.db.planning.probe_coverage import ControlRow
 from manager.db.rounds import rounds
+from manager.message_fields import message_fields
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["AGE_DAYS", "AgentCoverage", "Coverage", "coverage"]
 
@@ -19,13 +21,14 @@ AGE_DAYS: Final = (1, 7, 30, 90)
 DAY_MS: Final = 86_400_000
 
 
+@message_fields
 @frozen
 class AgentCoverage:
     """Coverage of an agent's measurements: hosts, open and failed orders.
 
     fresh: hosts that take part, measured so lately that no round probes them again. ages: how many
     are as old as between the limits of AGE_DAYS, and older than the last; of whatever it measured.
-    suspect_reason: empty where it is sound.
+    suspect_reason: None where it is sound.
     """
 
     agent: str
@@ -37,7 +40,7 @@ class AgentCoverage:
     under_way: int
     failed: int
     suspect_since_ms: int | None
-    suspect_reason: str
+    suspect_reason: Message | None
 
 
 @frozen
@@ -100,7 +103,7 @@ def coverage(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> Cove
                 under_way=orders.get((row.id, "granted"), 0) + orders.get((row.id, "finished"), 0),
                 failed=orders.get((row.id, "failed"), 0),
                 suspect_since_ms=row.suspect_since_ms,
-                suspect_reason=row.suspect_reason if row.suspect_since_ms is not None else "",
+                suspect_reason=row.suspect_reason if row.suspect_since_ms is not None else None,
             )
         )
     return Coverage(known, fresh, policy.probe_fresh_s * 1000 / DAY_MS, number, found, controls)

@@ -157,7 +157,8 @@ def finish_round(db: Database, now_ms: int, policy: Policy) -> bool:
 def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
     """Give up what people ordered to be probed in a round that is over; nothing waited for it."""
     probed = requested_probes.granted_in(tx, number)
-    rights.withdraw(tx, now_ms, "the round is over", unit_ids=probed)
+    over = Message("ownership.round_over")
+    rights.withdraw(tx, now_ms, over, unit_ids=probed)
     probes.fail_round(tx, number, Message("rounds.ended_first"))
 
 

@@ -122,7 +122,8 @@ def start_in(
     if not taking:
         raise ConflictError("rounds.no_agent")
     # They are told in terms of a round; what is not fetched yet is given out again in this one.
-    rights.withdraw(tx, now_ms, "a round begins", unit_ids=refetch_orders.granted_units(tx))
+    begins = Message("ownership.round_begins")
+    rights.withdraw(tx, now_ms, begins, unit_ids=refetch_orders.granted_units(tx))
     hosts.change_state(tx, "idle", "probing")
     if not hosts.any_in_state(tx, ["placed", "probing"]):
         failed = Counter[str]()
@@ -186,7 +187,7 @@ def cancel_round(
         probes.fail_round(tx, current.number, cancelled)
         round_units.cancel_units(tx, current.number, cancelled)
         for agent in agents.all_agents(tx):
-            rights.withdraw(tx, now_ms, "the round was cancelled", agent_id=agent.id)
+            rights.withdraw(tx, now_ms, cancelled, agent_id=agent.id)
         hosts.unplaced_to_idle(tx)
         rounds.update(tx, current.number, state="cancelled", finished_ms=now_ms, reason=why)
         note(tx, now_ms, actor, "round.cancel", str(current.number), reason=str(why))

@@ -178,7 +178,7 @@ def test_a_log_twice_is_done(prsm: Running) -> None:
     )  # fmt: skip
     other = agent.send_log(log_body("a.example", LINES[:1]))
     assert other.status_code == 409
-    assert "another body came under this name" in other.text
+    assert "another body arrived under this name" in other.text
     assert len(list_reports(prsm.manager.db)) == 1
     assert len(prsm.files("logs")) == 1
     assert prsm.files("spool") == []

@@ -47,7 +47,7 @@ def test_what_cannot_be_split_is_said_with_the_reason(prsm: Prsm, manager: Runni
     """Nothing to split for, nothing to split by, nothing to merge."""
     ready(manager, "a.example")
     assert (
-        "there must be two agents that sync, and there is one"
+        "it needs at least 2 agents that sync and may have it, found 1"
         in prsm("hosts", "split", "big.example", code=1).stderr
     )
     assert "is not split" in prsm("hosts", "merge", "big.example", code=1).stderr

@@ -40,7 +40,7 @@ def test_bad_lines_are_shown(prsm: Prsm, manager: Running, tmp_path: Path) -> No
     (tmp_path / A).write_text("four.jp\n\nwhat is this")
     (tmp_path / B).write_text("two.jp:8080\nnew.jp\n")
     refused = prsm("lists", "import", str(tmp_path / A), str(tmp_path / B), code=1)
-    assert "2 lines cannot be taken, and nothing was changed" in refused.stderr
+    assert "2 lines cannot be accepted, and nothing was changed" in refused.stderr
     assert f"{A}, line 3: " in refused.stderr
     assert f"{B}, line 2: http://new.jp:80/ is not known" in refused.stderr
     assert owners(prsm) == before

@@ -10,6 +10,7 @@ import pytest
 
 from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
 from shared.host_failures import HostFailure
+from shared.messages import Message
 from tests.manager.cli.conftest import Prsm
 from tests.manager.running import Running, look_up
 
@@ -20,7 +21,9 @@ def fail_all(manager: Running, failure: HostFailure = HostFailure.NO_SUCH_NAME) 
     """Look up what is due, in vain."""
     db, now_ms = manager.manager.db, manager.clock()
     found = [
-        Resolution(host.host_id, host.key, (), f"{host.key} has no address", failure)
+        Resolution(
+            host.host_id, host.key, (), Message.of_text(f"{host.key} has no address"), failure
+        )
         for host in hosts_to_resolve(db, now_ms, 100)
     ]
     record_resolutions(db, found, now_ms, manager.manager.policy)

@@ -47,7 +47,7 @@ def test_answers_are_recorded(tmp_path: Path) -> None:
         import_hosts(prsm.manager.db, [(1, good), (2, bad)], LOCAL, prsm.clock())
         assert due(prsm, names) == 2
         assert host_detail(prsm.manager.db, good).addresses == [(0, "133.9.1.1")]
-        assert "no address" in host_detail(prsm.manager.db, bad).host.resolve_problem
+        assert "no address" in str(host_detail(prsm.manager.db, bad).host.resolve_problem)
         assert due(prsm, names) == 0
         prsm.clock.advance(prsm.manager.policy.resolve_retry_s + 1)
         assert due(prsm, names) == 1

@@ -555,7 +555,7 @@ def test_pinning_and_banning_on_a_hosts_page(prsm: Running, person: Visitor) -> 
     assert f"is pinned to {KYOTO}." in said
     assert _last(prsm) == ("operator", "unit.pin", HOST)
     (pin,) = host_detail(prsm.manager.db, HOST).pins
-    assert (pin.agent, pin.reason) == (KYOTO, "near")
+    assert (pin.agent, str(pin.reason)) == (KYOTO, "near")
     assert "near" in browser.page(page).text
     refused = browser.act(page, "/console/host/ban", {"agent": KYOTO})
     assert browser.submit(read(refused.text).form("/console/host/ban")).status_code == 409

@@ -11,6 +11,7 @@ from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, rec
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.people.audit_log import audit_page
 from shared.host_failures import HostFailure
+from shared.messages import Message
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import HOSTS
 from tests.manager.console.markup import read
@@ -26,7 +27,9 @@ def fail_names(prsm: Running) -> int:
     with prsm.manager.db.read() as tx:
         rows = tx.execute(sa.select(hosts.c.id, hosts.c.key).where(hosts.c.excluded_ms.is_(None)))
         found = [
-            Resolution(row.id, row.key, (), "it has no address", HostFailure.NO_SUCH_NAME)
+            Resolution(
+                row.id, row.key, (), Message.of_text("it has no address"), HostFailure.NO_SUCH_NAME
+            )
             for row in rows
         ]
     record_resolutions(prsm.manager.db, found, prsm.clock(), prsm.manager.policy)

@@ -33,7 +33,10 @@ from manager.db.hosts.hosts import NewHost
 from manager.db.ownership import right_lists, rights
 from manager.db.ownership.rights import Grant
 from manager.db.tables import holdings
+from shared.messages import Message
 from tests.examples import examples
+
+TEST = Message("ownership.moved_by_hand")
 
 KEYS = ("http://a.jp:80/", "http://b.jp:80/", "http://c.jp:80/")
 units = st.integers(0, len(KEYS) - 1)
@@ -106,26 +109,26 @@ class Model:
                 assert isinstance(kind, Kind)
                 self.give(agent, unit, kind)
             case "withdraw":
-                rights.withdraw(self.tx, 5, "test", unit_ids=[unit + 1], agent_id=agent + 1)
+                rights.withdraw(self.tx, 5, TEST, unit_ids=[unit + 1], agent_id=agent + 1)
                 if not isinstance(self.rights[unit], Free) and self.of(unit) == agent:
                     self.rights[unit] = withdraw(self.rights[unit], self.generation[agent] + 1)
             case "take back":
-                rights.withdraw(self.tx, 5, "test", agent_id=agent + 1)
+                rights.withdraw(self.tx, 5, TEST, agent_id=agent + 1)
                 for each, right in self.rights.items():
                     if self.of(each) == agent:
                         self.rights[each] = withdraw(right, self.generation[agent] + 1)
             case "acknowledge":
                 held = max(0, self.generation[agent] + unit)
-                rights.free(self.tx, 5, "test", agent_id=agent + 1, acknowledged=held)
+                rights.free(self.tx, 5, TEST, agent_id=agent + 1, acknowledged=held)
                 for each, right in self.rights.items():
                     self.rights[each] = acknowledge(right, agent, held)
             case "finish":
                 right = self.rights[unit]
                 if isinstance(right, Held | Withdrawn) and right.agent == agent:
-                    rights.free(self.tx, 5, "test", agent_id=agent + 1, unit_ids=[unit + 1])
+                    rights.free(self.tx, 5, TEST, agent_id=agent + 1, unit_ids=[unit + 1])
                     self.rights[unit] = finish(right, agent, right.kind, right.round, 10**9)
             case "permit over":
-                rights.free(self.tx, 5, "test", agent_id=agent + 1)
+                rights.free(self.tx, 5, TEST, agent_id=agent + 1)
                 for each, right in self.rights.items():
                     self.rights[each] = permit_over(right, agent)
             case "raise":
@@ -175,7 +178,7 @@ def test_every_right_that_ends_leaves_a_holding(database: Database) -> None:
     prepare(database)
     with database.write() as tx:
         rights.grant(tx, 1, [Grant(1, 1, "crawl", 3, 0)], 100)
-        rights.free(tx, 250, "finished", agent_id=1, unit_ids=[1])
+        rights.free(tx, 250, rights.FINISHED, agent_id=1, unit_ids=[1])
         rights.grant(tx, 2, [Grant(1, 1, "probe", 4, 50)], 300)
         held = right_lists.held_between(tx, 1, 200, 240)
         assert [(row.unit, row.kind, row.round, row.since_ms, row.until_ms) for row in held] == [

@@ -12,6 +12,7 @@ from manager.operations.hosts.host_views import host_detail
 from manager.operations.ownership.pins import pin_unit
 from manager.operations.people.audit_log import audit_page
 from manager.operations.rounds.rounds import round_detail, start_round
+from shared.messages import Message
 from tests.manager.operations.planning.test_plans import owners
 from tests.manager.operations.world import ADMIN, World
 
@@ -56,7 +57,7 @@ def test_between_rounds_everything_comes_back(database: Database) -> None:
     assert owners(database) == before
     ours = next(key for key, owner in before.items() if owner == "a")
     reasons = [row.reason_opened for row in host_detail(database, ours).owners]
-    assert reasons[:2] == ["its agent is back", "its agent is lost"]
+    assert reasons[:2] == [Message("ownership.owner_back"), Message("ownership.owner_lost")]
     assert len(audit_page(database, action="agent.given-back")) == 1
     back(world)
     assert len(audit_page(database, action="agent.given-back")) == 1

@@ -12,6 +12,7 @@ from manager.operations.hosts.host_views import host_detail
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.people.audit_log import audit_page
 from manager.operations.rounds.rounds import round_detail, start_round
+from shared.messages import Message
 from tests.manager.operations.fleet.test_contact import H1, crawling, owner_of
 from tests.manager.operations.world import ADMIN, World
 
@@ -48,8 +49,8 @@ def test_a_silent_agent_keeps_its_units_while_its_permit_lasts(database: Databas
     assert lost.liveness.state == "lost"
     assert lost.units_owned == 0
     owners = host_detail(database, "h1.jp").owners
-    assert owners[0].reason_opened == "its agent is lost"
-    assert owners[1].reason_closed == "its agent is lost"
+    assert owners[0].reason_opened == Message("ownership.owner_lost")
+    assert owners[1].reason_closed == Message("ownership.owner_lost")
     assert [row.action for row in audit_page(database, alerts=True)] == ["agent.lost"]
     world.work(other)
     world.run(names=[other])

@@ -43,7 +43,7 @@ def look_up(world: World, *, good: int) -> None:
         [
             Resolution(host.host_id, host.key, (f"192.0.2.{number + 1}",))
             if number < good
-            else Resolution(host.host_id, host.key, (), "no", HostFailure.NO_SUCH_NAME)
+            else Resolution(host.host_id, host.key, (), None, HostFailure.NO_SUCH_NAME)
             for number, host in enumerate(due)
         ],
         world.now_ms,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,9 +15,13 @@ from manager.db.engine import Database
 from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.hosts.host_views import HostFilter, host_detail, list_hosts
 from manager.operations.hosts.hosts import import_hosts
+from shared.messages import Message
 from tests.manager.operations.world import ADMIN, POLICY
 
 NAMES = [f"h{number}.jp" for number in range(6)]
+
+
+NO_SUCH_NAME: Final = Message.of_text("no such name")
 
 
 def resolve(database: Database, *answers: tuple[str, tuple[str, ...]], now_ms: int = 10) -> None:
@@ -25,7 +30,7 @@ def resolve(database: Database, *answers: tuple[str, tuple[str, ...]], now_ms: i
     record_resolutions(
         database,
         [
-            Resolution(ids[name].id, ids[name].key, found, "" if found else "no such name")
+            Resolution(ids[name].id, ids[name].key, found, None if found else NO_SUCH_NAME)
             for name, found in answers
         ],
         now_ms,
@@ -57,10 +62,10 @@ def test_a_name_that_leads_nowhere_is_asked_for_again_later(database: Database) 
         pauses.append((host.resolve_after_ms - now_ms) // 1000)
         now_ms = host.resolve_after_ms
     assert pauses == [600, 1200, 2400, 4800]
-    assert (host.resolution, host.resolve_problem) == ("failed", "no such name")
+    assert (host.resolution, host.resolve_problem) == ("failed", NO_SUCH_NAME)
     resolve(database, (NAMES[0], ("192.0.2.1",)), now_ms=now_ms)
     host = host_detail(database, NAMES[0]).host
-    assert (host.resolution, host.resolve_problem, host.resolve_failures) == ("resolved", "", 0)
+    assert (host.resolution, host.resolve_problem, host.resolve_failures) == ("resolved", None, 0)
 
 
 def test_a_name_server_that_is_away_takes_no_host_out(database: Database) -> None:

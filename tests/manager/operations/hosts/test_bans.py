@@ -100,7 +100,7 @@ def test_a_ban_holds_for_the_whole_address(database: Database) -> None:
     world.agents["b"].sees = {H1: world.address["http://h2.jp:80/"]}
     world.sync("b")
     assert set(owners(database).values()) == {"b"}
-    assert list_pins(database).pins[0].ignored == "a never gets a host on this address"
+    assert list_pins(database).pins[0].ignored == Message("ownership.pin_of_banned", agent="a")
     world.run()
     assert round_detail(database, 1).round.state == "finished"
     assert check(database) == []

@@ -24,6 +24,7 @@ from manager.operations.hosts.hosts import exclude_host, import_hosts, include_h
 from manager.operations.people.audit_log import audit_page
 from manager.operations.rounds.rounds import start_round
 from shared.errors import FormatError
+from shared.messages import Message
 from shared.units import UnitIndex
 from shared.wire.orders import Order, orders
 from shared.wire.sync import FinishedUnit, HostRest
@@ -262,7 +263,7 @@ def test_merging_makes_one_unit_again(database: Database) -> None:
             sa.select(assignments.c.reason_closed).where(assignments.c.until_ms.is_not(None))
         )
         kept = tx.values(sa.select(units.c.key).where(units.c.merged_ms.is_not(None)))
-    assert closed.count("merged into its host") == len(kept) == pieces - 1
+    assert closed.count(Message("ownership.merged")) == len(kept) == pieces - 1
     begin_crawl(world)
     [order] = [one for name in NAMES for one in listed(world, name)]
     assert order == Order(HOST)
@@ -420,9 +421,9 @@ def test_a_host_that_cannot_be_split_now_is_refused_in_words(database: Database)
         split_host(database, HOST, ADMIN, world.now_ms, parts=1)
     with pytest.raises(FormatError, match="interval_s"):
         split_host(database, HOST, ADMIN, world.now_ms, interval_s=-1)
-    with pytest.raises(ConflictError, match="3 agents could take one"):
+    with pytest.raises(ConflictError, match="only 3 agents can get one"):
         split_host(database, HOST, ADMIN, world.now_ms, parts=4)
-    with pytest.raises(ConflictError, match="nothing is known of its directories"):
+    with pytest.raises(ConflictError, match="the sizes of its directories are not known"):
         split_host(database, OTHER, ADMIN, world.now_ms)
     with pytest.raises(ConflictError, match="is not split"):
         merge_host(database, HOST, ADMIN, world.now_ms)
@@ -444,7 +445,7 @@ def test_a_host_that_cannot_be_split_now_is_refused_in_words(database: Database)
         split_host(database, HOST, ADMIN, world.now_ms)
     world.run()
     assert len(split_host(database, HOST, ADMIN, world.now_ms).pieces) == 3
-    with pytest.raises(ConflictError, match="split already"):
+    with pytest.raises(ConflictError, match="is already split"):
         split_host(database, HOST, ADMIN, world.now_ms)
 
 
@@ -496,11 +497,12 @@ def give(world: World, unit: str, to: str) -> None:
     with world.db.write() as tx:
         unit_id = hosts.ids_of_units(tx, [unit])[unit]
         owner = {unit_id: world.agents[to].identity.id}
-        placing.place(tx, owner, world.now_ms, "by hand")
+        placing.place(tx, owner, world.now_ms, Message("ownership.moved_by_hand"))
         current = rounds.open_round(tx)
         assert current is not None
         round_units.hand_over(tx, current.number, owner)
-        rights.withdraw(tx, world.now_ms, "given to another agent", unit_ids=[unit_id])
+        given = Message("ownership.given_to_other")
+        rights.withdraw(tx, world.now_ms, given, unit_ids=[unit_id])
     world.tick()
 
 

@@ -35,7 +35,7 @@ def test_a_list_by_hand_is_understood(database: Database) -> None:
     brought = import_hosts(database, enumerate(lines, 1), ADMIN, 5)
     assert (brought.new, brought.start_pages, brought.known, brought.refused_count) == (3, 1, 1, 2)
     assert [line for line, _ in brought.refused] == [7, 8]
-    assert "only http and https" in brought.refused[0][1]
+    assert "only http and https" in str(brought.refused[0][1])
     assert [line.key for line in list_hosts(database).hosts] == [
         "http://www.a.jp:80/",
         "https://b.jp:443/",
@@ -55,7 +55,7 @@ def test_ports_of_other_protocols_are_refused(database: Database, port: int) -> 
     assert line == 4
     (refused,) = brought.refused_lines
     assert (refused.code, refused.text) == ("port", f"http://a.jp:{port}/x")
-    assert f"port {port} belongs to another protocol" in reason
+    assert f"port {port} belongs to another protocol" in str(reason)
 
 
 def test_a_dot_at_the_end_of_a_name_makes_no_other_host(database: Database) -> None:

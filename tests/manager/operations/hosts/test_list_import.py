@@ -98,10 +98,14 @@ CODES: Final = {
     "not_a_url",
     "not_a_unit",
     "scheme",
-    "format",
-    "not_found",
-    "conflict",
     "malformed_line",
+    "hosts.list_of_retired_agent",
+    "hosts.list_of_unknown_agent",
+    "hosts.two_tabs",
+    "hosts.unit_in_two_lists",
+    "hosts.unknown_in_list",
+    "ownership.excluded_unit",
+    "ownership.pins_clash",
 }
 BAD_LISTS: Final = [
     ("#Agent=a\nh0.jp\nno host here\n", "a, line 2: http://no host here: not a URL"),

@@ -19,6 +19,7 @@ from manager.operations.hosts.name_lookups import (
     resolutions_of_list,
 )
 from manager.operations.people.audit_log import audit_page
+from shared.messages import Message
 from shared.naming import HostFailure
 from tests.manager.operations.world import ADMIN, POLICY
 
@@ -39,7 +40,7 @@ def look_up(database: Database, now_ms: int, failures: dict[str, HostFailure]) -
         answers.append(
             Resolution(host.host_id, host.key, (f"192.0.2.{number + 1}",))
             if failure is None
-            else Resolution(host.host_id, host.key, (), f"{name} failed", failure)
+            else Resolution(host.host_id, host.key, (), Message.of_text(f"{name} failed"), failure)
         )
     record_resolutions(database, answers, now_ms, POLICY)
 
@@ -56,7 +57,7 @@ def test_names_are_counted_by_what_their_look_up_brought(database: Database) -> 
         "name_timeout": 1,
     }
     (example,) = next(one for one in found.failures if one.failure == "no_such_name").examples
-    assert (example.host, example.detail) == (f"http://{GONE}:80/", f"{GONE} failed")
+    assert (example.host, str(example.detail)) == (f"http://{GONE}:80/", f"{GONE} failed")
     assert host_detail(database, GONE).host.resolve_failure == "no_such_name"
 
 
@@ -108,7 +109,7 @@ def test_one_host_is_looked_up_again(database: Database) -> None:
     with pytest.raises(NotFoundError, match="import it first"):
         look_up_again(database, "never.jp", ADMIN, 12)
     exclude_host(database, GOOD, "", ADMIN, 13)
-    with pytest.raises(ConflictError, match="is excluded: include it before"):
+    with pytest.raises(ConflictError, match="is excluded; include it first"):
         look_up_again(database, GOOD, ADMIN, 14)
 
 

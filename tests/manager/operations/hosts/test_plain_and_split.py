@@ -30,6 +30,8 @@ from tests.manager.operations.hosts.test_host_split import (
 )
 from tests.manager.operations.world import ADMIN, World
 
+BY_HAND = Message("ownership.moved_by_hand")
+
 pytestmark = pytest.mark.scenario
 
 
@@ -73,7 +75,7 @@ def test_who_joins_again_as_plain_gives_its_pieces_away(database: Database) -> N
     assert set(owners(world).values()) == set(others)
     [entry] = audit_page(database, action="agent.taken-over")
     assert entry.subject == plain
-    assert "whole hosts only" in str(entry.detail)
+    assert "ownership.owner_is_plain" in entry.detail
     world.take_list(plain)
     assert listed(world, plain) == []
     world.run(names=others)
@@ -112,7 +114,12 @@ def test_who_comes_back_as_plain_gets_no_piece_back(database: Database) -> None:
     world, lost = split(database)
     with database.write() as tx:
         whole = hosts.ids_of_units(tx, [OTHER])[OTHER]
-        assignments.place(tx, {whole: world.agents[lost].identity.id}, world.now_ms, "by hand")
+        assignments.place(
+            tx,
+            {whole: world.agents[lost].identity.id},
+            world.now_ms,
+            BY_HAND,
+        )
     let_pass(world, *[name for name in NAMES if name != lost])
     after = owners(world)
     assert lost not in after.values()
@@ -156,7 +163,12 @@ def test_an_address_with_pieces_stays_with_an_agent_that_syncs(database: Databas
         keys = [f"http://{name}:80/" for name in more]
         units = hosts.ids_of_units(tx, keys)
         plain = world.agents["p"].identity.id
-        assignments.place(tx, dict.fromkeys(units.values(), plain), world.now_ms, "by hand")
+        assignments.place(
+            tx,
+            dict.fromkeys(units.values(), plain),
+            world.now_ms,
+            BY_HAND,
+        )
         one = host_detail(database, keys[0]).host.id
         record_addresses(tx, plain, {one: set(world.address[HOST])}, world.now_ms)
         now = assignments.owners_of(tx, units.values())

@@ -43,7 +43,7 @@ def test_another_body_under_a_name_is_refused(database: Database) -> None:
     agent = world.agents["a"].identity
     accept_log(database, agent, LOG, world.now_ms)
     other = replace(LOG, sha256="bb" * 32)
-    with pytest.raises(ConflictError, match="another body came under this name"):
+    with pytest.raises(ConflictError, match="another body arrived under this name"):
         accept_log(database, agent, other, world.now_ms)
     with pytest.raises(ConflictError):
         known_report(database, agent, other.sha256, other.name)

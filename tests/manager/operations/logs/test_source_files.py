@@ -13,7 +13,10 @@ from manager.db.tables import units
 from manager.operations.logs.source_files import Place, export
 from manager.operations.measurement.distances import note_unreachable
 from manager.operations.rounds.rounds import start_round
+from shared.messages import Message
 from tests.manager.operations.world import ADMIN, World
+
+BY_HAND = Message("ownership.moved_by_hand")
 
 
 def exported(database: Database, kind: str, folder: Path) -> dict[str, list[str]]:
@@ -67,7 +70,7 @@ def test_unreachable_is_infinitely_far(database: Database, tmp_path: Path) -> No
         agent = world.agents["a"].identity.id
         note_unreachable(tx, agent, [one], 1, 0)
         tx.execute(units.update().where(units.c.id == one).values(volume_kb=2.5))
-        assignments.place(tx, {one: agent}, 0, "a test")
+        assignments.place(tx, {one: agent}, 0, BY_HAND)
     assert exported(database, "distances", tmp_path / "1") == {
         "distance/a": ["one.jp inf"],
         "distance/b": [],
@@ -94,6 +97,6 @@ def test_rows_come_in_the_order_of_keys(database: Database, tmp_path: Path, coun
         keys = [f"http://{'abcd'[number % 4]}-{number}.jp:80/" for number in range(count)]
         agent = world.agents["a"].identity.id
         owned = hosts.ids_of_units(tx, keys)
-        assignments.place(tx, dict.fromkeys(owned.values(), agent), 0, "a test")
+        assignments.place(tx, dict.fromkeys(owned.values(), agent), 0, BY_HAND)
     names = exported(database, "lists", tmp_path / "1")["random/a"]
     assert names == [key.removeprefix("http://").removesuffix(":80/") for key in sorted(keys)]

@@ -47,7 +47,9 @@ def row(world: World, name: str) -> AgentRow:
 
 def suspects(world: World) -> dict[str, str]:
     views = list_agents(world.db, world.now_ms, world.policy)
-    return {view.row.name: view.row.suspect_reason for view in views if view.row.suspect_reason}
+    return {
+        view.row.name: str(view.row.suspect_reason) for view in views if view.row.suspect_reason
+    }
 
 
 def test_honest_agents_agree(database: Database) -> None:

@@ -8,6 +8,7 @@ from manager.operations.hosts.bans import ban_host
 from manager.operations.ownership.ineffective_rules import ineffective_rules_of
 from manager.operations.ownership.pins import pin_unit
 from manager.operations.rounds.rounds import start_round
+from shared.messages import Message
 from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, World
 
@@ -29,9 +30,9 @@ def test_a_pin_of_an_agent_that_is_gone_is_said(database: Database) -> None:
     retire(database, "a", ADMIN, world.now_ms)
     pinned, waits = ineffective_rules_of(database)
     assert pinned.host == "http://h1.jp:80/"
-    assert pinned.what == "http://h1.jp:80/ is pinned to a, which is ignored"
-    assert pinned.why == "a was retired"
-    assert (waits.host, waits.what) == ("http://h2.jp:80/", "waits")
+    assert pinned.what == Message("ownership.pin_ignored", unit="http://h1.jp:80/", agent="a")
+    assert pinned.why == Message("ownership.agent_retired", agent="a")
+    assert (waits.host, waits.what) == ("http://h2.jp:80/", Message("ownership.waits"))
 
 
 @kept_world

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 import sqlalchemy as sa
 
@@ -24,6 +26,7 @@ from manager.operations.planning.plan_application import apply_plan
 from manager.operations.planning.plans import make_plan, plan_detail
 from manager.operations.rounds.rounds import round_detail, start_round
 from shared.errors import UrlError
+from shared.messages import Message
 from tests.manager.operations.hosts.test_host_split import HOST, crawled
 from tests.manager.operations.hosts.test_host_split import owners as piece_owners
 from tests.manager.operations.planning.test_plans import HOSTS, measured, owners
@@ -35,6 +38,9 @@ pytestmark = pytest.mark.scenario
 def other_than(database: Database, unit: str) -> str:
     """Return an agent that does not own a unit."""
     return next(name for name in "abc" if name != owners(database)[unit])
+
+
+LEFT: Final = Message("ownership.agent_left", agent="a")
 
 
 def replanned(database: Database, world: World, method: str) -> list[str]:
@@ -50,13 +56,14 @@ def test_a_pinned_host_changes_hands_and_stays(database: Database) -> None:
     unit = "http://h1.jp:80/"
     agent = other_than(database, unit)
     done = pin_unit(database, "h1.jp", agent, "near it", ADMIN, world.now_ms)
-    assert (done.moved, done.warning) == (1, "")
+    assert (done.moved, done.warning) == (1, None)
     assert owners(database)[unit] == agent
     for method in ("random", "keep", "tree", "prices"):
         replanned(database, world, method)
         assert owners(database)[unit] == agent
     (pin,) = list_pins(database).pins
-    assert (pin.unit, pin.agent, pin.reason, pin.ignored) == (unit, agent, "near it", "")
+    assert (pin.unit, pin.agent, pin.ignored) == (unit, agent, None)
+    assert pin.reason == Message.of_text("near it")
     assert host_detail(database, "h1.jp").pins == [pin]
     assert audit_page(database, action="unit.pin")[0].subject == unit
     assert unpin_units(database, ["h1.jp"], ADMIN, world.now_ms) == 1
@@ -116,9 +123,9 @@ def test_pins_that_turn_out_to_share_an_address(database: Database) -> None:
     world.sync("a")
     assert set(owners(database).values()) == {"a"}
     second = list_pins(database, agent="b").pins[0]
-    assert second.ignored == "http://h1.jp:80/ on the same address is pinned to a"
+    assert str(second.ignored) == "http://h1.jp:80/ on the same address is pinned to a"
     said = replanned(database, world, "prices")
-    assert "1 pin is ignored: http://h2.jp:80/" in " ".join(said)
+    assert "1 pin is ignored: http://h2.jp:80/" in " ".join(map(str, said))
     assert check(database) == []
 
 
@@ -130,17 +137,17 @@ def test_a_pin_waits_for_an_agent_that_left(database: Database) -> None:
     unsubscribe(database, world.agents["a"].identity, world.now_ms)
     world.tick()
     assert owners(database)[unit] != "a"
-    assert list_pins(database).pins[0].ignored == "a has left"
-    assert "(a has left)" in " ".join(replanned(database, world, "prices"))
+    assert list_pins(database).pins[0].ignored == LEFT
+    assert "(a has left)" in " ".join(map(str, replanned(database, world, "prices")))
     again = pin_unit(database, "h1.jp", "a", "", ADMIN, world.now_ms)
-    assert (again.moved, again.warning) == (0, "a has left")
+    assert (again.moved, again.warning) == (0, LEFT)
     subscribe(database, world.agents["a"].identity, world.now_ms)
     replanned(database, world, "keep")
     assert owners(database)[unit] == "a"
     retire(database, "a", ADMIN, world.now_ms)
     world.tick()
-    assert list_pins(database).pins[0].ignored == "a was retired"
-    with pytest.raises(ConflictError, match="was retired: pin to one that takes part"):
+    assert list_pins(database).pins[0].ignored == Message("ownership.agent_retired", agent="a")
+    with pytest.raises(ConflictError, match="was retired; pin to an agent that takes part"):
         pin_unit(database, "h2.jp", "a", "", ADMIN, world.now_ms)
 
 
@@ -162,7 +169,8 @@ def test_a_lost_agents_pins_do_not_hold_its_units_back(database: Database) -> No
             world.call(name)
     assert "a" not in owners(database).values()
     assert owners(database)[f"http://{HOSTS[0]}:80/"] == "c"
-    assert {pin.ignored for pin in list_pins(database, agent="a").pins} == {"a is lost"}
+    lost = Message("ownership.agent_lost", agent="a")
+    assert {pin.ignored for pin in list_pins(database, agent="a").pins} == {lost}
     assert check(database) == []
 
 
@@ -174,7 +182,7 @@ def test_a_host_that_has_no_owner_goes_to_its_agent(database: Database) -> None:
     asked = [*HOSTS[:6], "nowhere.jp", "http://h7.jp/page.html", "http://h1.jp/dir/"]
     done = pin_units(database, asked, "a", "by hand", ADMIN, world.now_ms)
     assert (done.pinned, done.moved, done.refused_count) == (6, 0, 3)
-    reasons = dict(done.refused)
+    reasons = {text: str(reason) for text, reason in done.refused}
     assert "import the host first" in reasons["http://nowhere.jp:80/"]
     assert "path ends in '/'" in reasons["http://h7.jp/page.html"]
     assert "split http://h1.jp:80/ there first" in reasons["http://h1.jp:80/dir/"]
@@ -194,13 +202,13 @@ def test_what_cannot_be_pinned_is_refused(database: Database) -> None:
     world.join("a")
     world.hosts("h1.jp")
     exclude_host(database, "h1.jp", "", ADMIN, world.now_ms)
-    with pytest.raises(ConflictError, match="is excluded: `prsm hosts include` it first"):
+    with pytest.raises(ConflictError, match="is excluded; `prsm hosts include` it first"):
         pin_unit(database, "h1.jp", "a", "", ADMIN, world.now_ms)
     with pytest.raises(NotFoundError, match="import the host first"):
         pin_unit(database, "h2.jp", "a", "", ADMIN, world.now_ms)
     with pytest.raises(UrlError):
         pin_unit(database, "http://h1.jp/x.html", "a", "", ADMIN, world.now_ms)
-    with pytest.raises(NotFoundError, match="agent z: there is none"):
+    with pytest.raises(NotFoundError, match="agent z: not found"):
         pin_unit(database, "h1.jp", "z", "", ADMIN, world.now_ms)
     with pytest.raises(NotFoundError):
         unpin_units(database, ["h2.jp"], ADMIN, world.now_ms)
@@ -214,7 +222,7 @@ def test_an_excluded_hosts_pin_comes_back_with_it(database: Database) -> None:
     world.hosts("h1.jp", "h2.jp")
     pin_unit(database, "h1.jp", "b", "", ADMIN, world.now_ms)
     exclude_host(database, "h1.jp", "", ADMIN, world.now_ms)
-    assert list_pins(database).pins[0].ignored == "the host is excluded"
+    assert list_pins(database).pins[0].ignored == Message("ownership.pin_of_excluded")
     replanned(database, world, "random")
     assert owners(database)["http://h1.jp:80/"] is None
 
@@ -235,7 +243,7 @@ def test_a_piece_of_a_split_host_is_pinned_by_itself(database: Database) -> None
         replanned(database, world, method)
         assert piece_owners(world)[pieces[0]] == agent
         assert piece_owners(world)[pieces[1]] == other
-    assert {pin.ignored for pin in list_pins(database).pins} == {""}
+    assert {pin.ignored for pin in list_pins(database).pins} == {None}
     assert check(database) == []
 
 

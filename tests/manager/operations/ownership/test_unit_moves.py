@@ -16,6 +16,7 @@ from manager.operations.ownership.pins import list_pins, pin_unit, unpin_units
 from manager.operations.ownership.unit_moves import move_unit
 from manager.operations.people.audit_log import audit_page
 from manager.operations.rounds.rounds import round_detail, start_round
+from shared.messages import Message
 from tests.manager.operations.hosts.test_host_split import HOST, crawled
 from tests.manager.operations.hosts.test_host_split import owners as piece_owners
 from tests.manager.operations.ownership.test_pins import other_than, other_than_owner, replanned
@@ -23,6 +24,7 @@ from tests.manager.operations.planning.test_plans import measured, owners
 from tests.manager.operations.world import ADMIN, World
 
 UNIT = "http://h1.jp:80/"
+BY_HAND = Message("ownership.moved_by_hand")
 
 
 def test_a_moved_host_changes_hands_until_the_next_plan(database: Database) -> None:
@@ -34,8 +36,8 @@ def test_a_moved_host_changes_hands_until_the_next_plan(database: Database) -> N
     assert list_pins(database).pins == []
     detail = host_detail(database, "h1.jp")
     newest, older = sorted(detail.owners, key=lambda row: -row.epoch)[:2]
-    assert (detail.agents[newest.agent_id], newest.reason_opened) == (agent, "moved by hand")
-    assert (older.until_ms, older.reason_closed) == (world.now_ms, "moved by hand")
+    assert (detail.agents[newest.agent_id], newest.reason_opened) == (agent, BY_HAND)
+    assert (older.until_ms, older.reason_closed) == (world.now_ms, BY_HAND)
     (row,) = audit_page(database, action="unit.move")
     assert (row.subject, row.actor_name) == (UNIT, ADMIN.name)
     assert '"reason": "near it"' in row.detail
@@ -86,15 +88,15 @@ def test_what_cannot_move_is_refused_in_words(database: Database) -> None:
         with pytest.raises(ConflictError, match=match):
             move_unit(database, host, agent, "", ADMIN, now_ms)
 
-    refused("h1.jp", "a", "nobody owns http://h1.jp:80/ yet")
+    refused("h1.jp", "a", "http://h1.jp:80/ has no owner yet")
     replanned(database, world, "random")
     pin_unit(database, "h1.jp", "a", "", ADMIN, now_ms)
-    refused("h1.jp", "b", "is pinned to a: unpin it first")
+    refused("h1.jp", "b", "is pinned to a; unpin it first")
     unpin_units(database, ["h1.jp"], ADMIN, now_ms)
     ban_host(database, "h1.jp", "b", "", ADMIN, now_ms)
     refused("h1.jp", "b", "never gets http://h1.jp:80/")
     unsubscribe(database, world.agents["c"].identity, now_ms)
-    refused("h1.jp", "c", "c has left: move to an agent that takes part")
+    refused("h1.jp", "c", "c has left; move to an agent that takes part")
     exclude_host(database, "h2.jp", "", ADMIN, now_ms)
     refused("h2.jp", "a", "is excluded")
     for host, agent in (("z.jp", "a"), ("h1.jp", "z")):

@@ -28,6 +28,7 @@ from manager.operations.rounds.rounds import (
 )
 from manager.operations.rounds.tick import tick
 from shared.errors import FormatError
+from shared.messages import Message
 from tests.manager.operations.world import ADMIN, POLICY, World
 
 pytestmark = pytest.mark.scenario
@@ -229,7 +230,7 @@ def test_hosts_found_in_the_crawl_join_it(database: Database) -> None:
     assert round_detail(database, 1).units == {"finished": 3}
     new = host_detail(database, "new.jp")
     assert len(new.distances) == 2
-    assert new.owners[0].reason_opened == "found in this round, costs least here"
+    assert new.owners[0].reason_opened == Message("ownership.new_cheapest")
     twin, first = host_detail(database, "twin.jp"), host_detail(database, "h1.jp")
     assert twin.owners[0].agent_id == first.owners[0].agent_id
     assert twin.group == ["http://h1.jp:80/", "http://twin.jp:80/"]

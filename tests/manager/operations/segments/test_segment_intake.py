@@ -198,9 +198,10 @@ def test_a_name_from_a_clock_that_ran_ahead(tmp_path: Path) -> None:
     with running(tmp_path) as prsm:
         agent = prsm.agent()
         hold(prsm, agent, HOST)
+        over = Message("ownership.round_over")
         with prsm.manager.db.write() as tx:
-            rights.withdraw(tx, START_MS + 1000, "over", agent_id=agent.identity.id)
-            rights.free(tx, START_MS + 1000, "over", agent_id=agent.identity.id)
+            rights.withdraw(tx, START_MS + 1000, over, agent_id=agent.identity.id)
+            rights.free(tx, START_MS + 1000, over, agent_id=agent.identity.id)
         prsm.clock.advance(3600)
         late = "PRS-20991231000000-00000-a.example.warc.gz"
         assert isinstance(collected(prsm, agent, [page()], late).outcome, Accepted)
