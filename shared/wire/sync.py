@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from shared.wire import PROTOCOL
 from shared.wire.orders import OrderKind
@@ -65,6 +65,7 @@ __all__ = [
     "SendingLimits",
     "Serving",
     "Settings",
+    "StateMessage",
     "StoppedUrls",
     "SyncAnswer",
     "SyncRequest",
@@ -175,6 +176,13 @@ class RenamedSetting(_Message):
     new: NameText
 
 
+class StateMessage(_Message):
+    """A state's reason by its code in the catalogues (`agent.…`), with the parameters by name."""
+
+    code: ShortText
+    params: dict[str, JsonValue] = {}
+
+
 class DayHours(_Message):
     """Hours of one day of the week (`sat`) or of one date (`2026-12-29`); none: never then."""
 
@@ -213,7 +221,8 @@ class SyncRequest(_Message):
     version: NameText
     clock_ms: EpochMs
     state: AgentState
-    state_reason: ShortText = ""
+    state_reason: ShortText = ""  # in English, for managers that know no codes
+    state_message: StateMessage | None = None  # the same by code; taken where it is known and small
     next_contact_ms: EpochMs | None = None  # when the agent means to call again, its own clock
     round_held: Count = 0
     generation_held: Count = 0

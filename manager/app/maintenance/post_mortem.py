@@ -8,27 +8,30 @@ from manager.app.composition import layout_of
 from manager.db import Database
 from manager.settings import Settings
 from shared.errors import PrsmError
+from shared.messages import Message
 
 __all__ = ["database_problem"]
 
 EXAMINE_S: Final = 2.0
 
 
-def database_problem(settings: Settings) -> str:
-    """Return in a sentence what is wrong with the SQLite file of a manager; empty: nothing known.
+def database_problem(settings: Settings) -> Message | None:
+    """Return what is wrong with the SQLite file of a manager; None: nothing known.
 
     For commands that find no manager: they end anyway, so this never raises, and creates nothing.
     """
     path = layout_of(settings).database
     if settings.database.url or not path.is_file() or not path.stat().st_size:
-        return ""
+        return None
     db = None
     try:
         db = Database(f"sqlite:///{path}")
         db.examine(EXAMINE_S)
-    except (PrsmError, OSError) as error:
-        return str(error)
+    except PrsmError as error:
+        return error.message
+    except OSError as error:
+        return Message.of_text(str(error))
     finally:
         if db is not None:
             db.close()
-    return ""
+    return None

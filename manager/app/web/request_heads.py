@@ -28,7 +28,7 @@ def check_parameters(query: bytes) -> None:
     parameters = query.count(b"&") + 1
     if parameters > PARAMETERS_MOST:
         raise LimitError(
-            f"the address has {parameters} parameters: the limit is {PARAMETERS_MOST}; send fewer"
+            "requests.too_many_parameters", parameters=parameters, most=PARAMETERS_MOST
         )
 
 

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "SAID_NOTHING",
@@ -61,10 +62,10 @@ class AgentRow:
     boot_id: str
     sequence: int
     clone_ms: int | None
-    clone_reason: str
+    clone_reason: Message | None
     version: str
     state: str
-    state_reason: str
+    state_reason: Message | None
     skew_ms: int
     disk_free_bytes: int | None
     capacity: str

@@ -30,6 +30,7 @@ from manager.operations.machine_conditions import Condition
 from manager.store import StoreError
 from manager.store.owner_marks import BucketPlace
 from manager.store.segments.object_store import ObjectStore
+from shared.messages import Message
 
 __all__ = ["BucketGate", "BucketState"]
 
@@ -125,7 +126,8 @@ class BucketGate:
         """Return the state of the gate as a condition of this manager, while it is shut."""
         if self.state is BucketState.CHECKED or self._store is None:
             return []
-        return [Condition(self.state.value, self._store.shown, self._text(), stops=False)]
+        message = Message.of_text(self._text())
+        return [Condition(self.state.value, self._store.shown, message, stops=False)]
 
     def _shut(self, state: BucketState, why: str) -> None:
         assert self._store is not None

@@ -27,6 +27,7 @@ from manager.operations.segments.file_checks import (
 )
 from manager.operations.trouble import Trouble
 from manager.store.segments.verification import FileProblem
+from shared.messages import Message
 
 __all__ = [
     "ANSWERS",
@@ -158,8 +159,10 @@ def problem_troubles(db: Database) -> list[Trouble]:
     return [
         Trouble(
             "files:",
-            f"{len(found)} kept files are missing or damaged: {named}{more}; see "
-            "`prsm archive problems`",
+            Message.of_text(
+                f"{len(found)} kept files are missing or damaged: {named}{more}; see "
+                "`prsm archive problems`"
+            ),
         )
     ]
 

@@ -32,6 +32,7 @@ from manager.operations.trouble import Trouble
 from manager.store.segments.verification import Verdict
 from shared.errors import PrsmError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.plurals import with_plurals
 
 __all__ = ["Pace", "ScrubProgress", "Scrubber", "scrub_now", "scrub_progress", "scrub_troubles"]
@@ -325,4 +326,4 @@ def scrub_troubles(db: Database, pace: Pace) -> list[Trouble]:
         f"{size_bytes / 1e9:,.0f} GB of kept files cannot be verified within {pace.days:g} days at "
         f"{pace.bytes_per_s / 1e6:g} MB/s; raise archive.scrub_bytes_per_s or archive.scrub_days"
     )
-    return [Trouble("scrub:", text)]
+    return [Trouble("scrub:", Message.of_text(text))]
