@@ -114,7 +114,7 @@ class Clock:
         limit: None: how long the job takes matters to nobody.
         """
         if interval_s <= 0:
-            raise SettingError("app.interval_not_positive", name=name, interval_s=interval_s)
+            raise SettingError(f"interval of {name} = {interval_s} s: must be > 0")
         if self._watched is not None:
             job = self._watched(name, job)
         first = {"next_run_time": datetime.now(UTC)} if at_once else {}

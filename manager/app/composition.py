@@ -212,7 +212,10 @@ def _refuse_new_file(path: Path, files: MarkedFiles) -> None:
     refuse_new_database(files, str(path))
     journal = path.with_name(path.name + "-wal")
     if journal.exists() and journal.stat().st_size:
-        raise StoreError("app.database_journal_left", path=str(path), journal=journal.name)
+        raise StoreError(
+            f"{path} is missing or empty, and {journal.name} beside it holds changes of it, which "
+            "a new database would delete: put the database back, or move the journal away"
+        )
 
 
 def url_of(settings: Settings) -> str:

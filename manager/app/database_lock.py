@@ -34,13 +34,17 @@ class DatabaseLock:
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise StoreError(
-                "app.database_not_writable", path=str(path), problem=str(error.strerror)
+                f"database {path}: {error.strerror}; the manager's user must be able to write it"
             ) from error
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             # Not closed: where this very process serves it, SQLite would lose its locks.
-            raise StoreError("app.database_in_use", path=str(path)) from None
+            raise StoreError(
+                f"database {path}: another manager serves this file, perhaps from another data "
+                "directory or by a link; end that one first. Several managers at once need "
+                "PostgreSQL (database.url)"
+            ) from None
         except BaseException:
             os.close(self._handle)
             raise

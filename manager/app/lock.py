@@ -40,17 +40,18 @@ def held_by_us(path: Path, name: str = "") -> Iterator[str]:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise StoreError(
-            "app.data_not_writable", path=str(path), problem=str(error.strerror)
+            f"{path}: {error.strerror}; the data directory must be writable by this user: see its "
+            "mode, its file system, or name another with --data"
         ) from error
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = _read(handle).partition("\n")[0]
-            served = str(path.parent)
-            if holder:
-                raise StoreError("app.directory_in_use", path=served, holder=holder) from None
-            raise StoreError("app.directory_in_use_unknown", path=served) from None
+            raise StoreError(
+                f"{path.parent} is served already by {holder or 'another process'}; stop that one "
+                "first, or name another directory with --data"
+            ) from None
         host, file = socket.gethostname(), os.fstat(handle).st_ino
         told = _TOLD.search(_read(handle))
         here = told is not None and (told["host"], int(told["file"])) == (host, file)
@@ -66,7 +67,9 @@ def held_by_us(path: Path, name: str = "") -> Iterator[str]:
             os.fsync(handle)  # it is read after a power cut
         except OSError as error:
             raise StoreError(
-                "app.lock_not_written", path=str(path), problem=str(error.strerror)
+                f"{path}: {error.strerror}: the file that says which process serves the directory "
+                "cannot be written; make room in its file system (`df`, `df -i`), see `dmesg`, or "
+                "name another directory with --data"
             ) from error
         yield before
     finally:

@@ -114,7 +114,7 @@ def restore(
         raise RefusedError(str(error)) from error
     if as_json:
         told = {"made_ms": done.manifest.made_ms, "held_until_ms": done.held_until_ms}
-        output.as_json(told | {"findings": [str(one) for one in done.findings]})
+        output.as_json(told | {"findings": done.findings})
     else:
         made = output.time_text(done.manifest.made_ms)
         held = output.time_text(done.held_until_ms)
@@ -123,7 +123,7 @@ def restore(
         output.say("people log in again; agents that joined since need new tokens")
         output.say("hosts that were excluded since must be excluded again")
     if done.findings:
-        raise RefusedError("`prsm check` finds: " + "; ".join(map(str, done.findings[:5])))
+        raise RefusedError("`prsm check` finds: " + "; ".join(done.findings[:5]))
 
 
 def _moment_ms(text: str | None) -> int | None:

@@ -27,7 +27,6 @@ from manager.operations.ownership.ineffective_rules import Unheld
 from manager.operations.people.audit_log import AuditRow
 from manager.operations.releases.release_views import MetadataAge
 from shared.frozen import frozen
-from shared.messages import Message
 
 __all__ = [
     "Notice",
@@ -304,7 +303,7 @@ def spoken_detail(detail: str, *, translated: bool = False) -> str:
     if not isinstance(fields, dict):
         return detail
     told = [
-        (name.removesuffix("_ms").replace("_", " "), _spoken(name, value, translated=translated))
+        (name.removesuffix("_ms").replace("_", " "), _spoken(name, value))
         for name, value in fields.items()
         if value not in ("", None)
     ]
@@ -313,19 +312,15 @@ def spoken_detail(detail: str, *, translated: bool = False) -> str:
     return ", ".join(f"{name} {value}" for name, value in told)
 
 
-def _spoken(name: str, value: object, *, translated: bool) -> str:
+def _spoken(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if name.endswith("_ms") and isinstance(value, int | float):
         return figures.moment(round(value)) if value > EPOCH_MS else figures.duration(value)
     if isinstance(value, list):
-        told = [_spoken(name, one, translated=translated) for one in value]
-        return ", ".join(told) if told else "none"
+        return ", ".join(_spoken(name, one) for one in value) if value else "none"
     if isinstance(value, dict):
-        if (message := Message.of_json(value)) is not None:
-            return spoken(message) if translated else str(message)
-        told = [f"{key} {_spoken(key, one, translated=translated)}" for key, one in value.items()]
-        return f"({', '.join(told)})"
+        return f"({', '.join(f'{key} {_spoken(key, one)}' for key, one in value.items())})"
     if isinstance(value, str):
         return unquote_plus(value) if name == "query" else value
     return json.dumps(value)

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import metadata
+from manager.db.tables.columns import MessageText
 from shared.errors import FormatError
 
 __all__ = ["dump", "is_empty", "load", "table_names"]
@@ -35,7 +36,7 @@ def dump(tx: Transaction, name: str) -> Iterator[bytes]:
     """Yield the lines of a table, in the order of its key; memory is that of some rows."""
     table = metadata.tables[name]
     yield _line([column.name for column in table.columns])
-    query = sa.select(table).order_by(*table.primary_key.columns)
+    query = sa.select(*map(_as_kept, table.columns)).order_by(*table.primary_key.columns)
     rows = tx.connection.execution_options(stream_results=True).execute(query)
     for part in rows.partitions(ROWS):
         for row in part:
@@ -95,6 +96,11 @@ def _go_on_counting(tx: Transaction, table: sa.Table) -> None:
     if sequence is not None:
         last = tx.value(sa.select(sa.func.max(table.c.id)))
         tx.execute(sa.select(sa.func.setval(sequence, last or 1, last is not None)))
+
+
+def _as_kept(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
+    """Return a column as the row has it: of a message its text."""
+    return sa.type_coerce(column, sa.Text()) if isinstance(column.type, MessageText) else column
 
 
 def _plain(value: Any) -> Any:

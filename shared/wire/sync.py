@@ -65,7 +65,6 @@ __all__ = [
     "SendingLimits",
     "Serving",
     "Settings",
-    "StateMessage",
     "StoppedUrls",
     "SyncAnswer",
     "SyncRequest",
@@ -176,13 +175,6 @@ class RenamedSetting(_Message):
     new: NameText
 
 
-class StateMessage(_Message):
-    """A state's reason by its code in the catalogues (`agent.…`), with the parameters by name."""
-
-    code: ShortText
-    params: dict[str, JsonValue] = {}
-
-
 class DayHours(_Message):
     """Hours of one day of the week (`sat`) or of one date (`2026-12-29`); none: never then."""
 
@@ -222,7 +214,9 @@ class SyncRequest(_Message):
     clock_ms: EpochMs
     state: AgentState
     state_reason: ShortText = ""  # in English, for managers that know no codes
-    state_message: StateMessage | None = None  # the same by code; taken where it is known and small
+    # The same by its code in the catalogues, `{"code": ..., "params": {...}}`; what is no such code
+    # of an agent, or too large, is not read.
+    state_message: dict[str, JsonValue] | None = None
     next_contact_ms: EpochMs | None = None  # when the agent means to call again, its own clock
     round_held: Count = 0
     generation_held: Count = 0

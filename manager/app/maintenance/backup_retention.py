@@ -32,11 +32,8 @@ def remove_older(newest: Path, keep: int) -> list[Path]:
             path.unlink()
         except OSError as error:
             raise StoreError(
-                "app.backup_cannot_be_removed",
-                keep=keep,
-                path=str(path),
-                problem=str(error.strerror),
-                newest=str(newest),
+                f"--keep {keep}: {path} cannot be removed ({error.strerror}); the new backup "
+                f"{newest} is whole"
             ) from error
     return removed
 

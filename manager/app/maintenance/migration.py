@@ -67,10 +67,8 @@ def change_schema(settings: Settings, target: str, now_ms: int) -> Schema:
                 serving = seen_lately(db, now_ms - SEEN_MS)
                 if serving:
                     raise SettingError(
-                        "app.managers_still_serve",
-                        present=before,
-                        target=target,
-                        managers=serving,
+                        f"going down from {before} to {target}: {', '.join(serving)} still "
+                        "serves; end all managers of this version first, then wait a minute"
                     )
             with db.write() as tx:
                 migrate_to(tx, target)
@@ -93,4 +91,4 @@ def _opened(settings: Settings) -> Iterator[Database]:
 
 def _check_there(path: Path) -> None:
     if not path.exists() or not path.stat().st_size:
-        raise SettingError("app.database_missing", path=str(path))
+        raise SettingError(f"{path}: there is no database; `prsm serve` makes one")

@@ -16,7 +16,7 @@ EXAMINE_S: Final = 2.0
 
 
 def database_problem(settings: Settings) -> Message | None:
-    """Return what is wrong with the SQLite file of a manager; None: nothing known.
+    """Return the problem of the SQLite file of a manager; None: no problem is known.
 
     For commands that find no manager: they end anyway, so this never raises, and creates nothing.
     """

@@ -19,7 +19,7 @@ from manager.db import Database, Transaction
 from manager.db.migrate import check_known, migrate_to
 from manager.db.row_dumps import is_empty, load
 from manager.operations.actor import Actor
-from manager.operations.health.consistency_checks import Inconsistency, check
+from manager.operations.health.consistency_checks import check
 from manager.operations.health.restore_safety import make_safe
 from manager.operations.identity.installation import (
     MarkedFiles,
@@ -46,7 +46,7 @@ class Restored:
 
     manifest: Manifest
     held_until_ms: int
-    findings: list[Inconsistency]
+    findings: list[str]
 
 
 def restore(
@@ -66,10 +66,10 @@ def restore(
     manifest = backup.manifest
     check_known(manifest.schema_version)
     if manifest.missing:
+        some = ", ".join(manifest.missing[:3])
         raise FormatError(
-            "app.backup_lacks_files",
-            missing=len(manifest.missing),
-            names=manifest.missing[:3],
+            f"backup: {len(manifest.missing)} files were missing when it was made ({some}); "
+            "take another one"
         )
     _check_empty(data)
     backup.verify()
@@ -129,7 +129,7 @@ def _filled(
         files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
         set_marks(files.places(), installation_id(db), now_ms())
         mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
-        findings = check(db, lambda path: (layout.kept / path).exists())
+        findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
     finally:
         db.close()
     return Restored(manifest, held_until_ms, findings)
@@ -150,13 +150,19 @@ def _check_empty(folder: Path) -> None:
     if folder.exists() and (
         not folder.is_dir() or any(path.name != OF_THE_DISK for path in folder.iterdir())
     ):
-        raise FormatError("app.directory_not_empty", path=str(folder))
+        raise FormatError(
+            f"{folder}: is not empty, and a restore changes nothing that is there; name another "
+            "directory with --data, or move this one away"
+        )
 
 
 def _check_no_tables(db: Database) -> None:
     with db.read() as tx:
         if not is_empty(tx):
-            raise FormatError("app.database_not_empty")
+            raise FormatError(
+                "database.url: this database has tables, and a restore changes nothing that is "
+                "there; make an empty one, and give settings that name it with --config"
+            )
 
 
 def _restore_own(backup: BackupReader, data: Path, config: Path | None) -> None:
@@ -178,5 +184,5 @@ def _load(tx: Transaction, backup: BackupReader) -> None:
     for name, rows in backup.manifest.tables.items():
         loaded = load(tx, name, backup.lines(f"tables/{name}.jsonl.gz"))
         if loaded != rows:
-            raise FormatError("app.backup_rows_differ", table=name, loaded=loaded, declared=rows)
+            raise FormatError(f"backup: table {name} has {loaded} rows, not {rows}")
     migrate_to(tx, "head")

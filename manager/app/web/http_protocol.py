@@ -38,14 +38,14 @@ much as a kilobyte."""
 WAITING: Final = 16
 """Requests of one connection behind the one that is being answered. Browsers send none ahead."""
 
-_TOO_LARGE: Final = (431, Message("requests.head_too_large", most=BETWEEN_BYTES))
-_TOO_MANY: Final = (400, Message("requests.too_many_requests_ahead", most=WAITING))
-_TOO_MANY_FIELDS: Final = (431, Message("requests.too_many_fields", most=FIELDS_MOST))
+_TOO_LARGE: Final = (431, Message("app.head_too_large", most=BETWEEN_BYTES))
+_TOO_MANY: Final = (400, Message("app.head_too_many_requests", most=WAITING))
+_TOO_MANY_FIELDS: Final = (431, Message("app.head_too_many_fields", most=FIELDS_MOST))
 _TOO_MANY_CHUNKS: Final = (
     400,
-    Message("requests.chunks_too_small", free=CHUNKS_FREE, least=CHUNK_BYTES),
+    Message("app.head_chunks_too_small", free=CHUNKS_FREE, least=CHUNK_BYTES),
 )
-_NO_HOST: Final = (400, Message("requests.host_field"))
+_NO_HOST: Final = (400, Message("app.head_host_field"))
 
 
 class BoundedProtocol(HttpToolsProtocol):

@@ -28,7 +28,7 @@ def check_parameters(query: bytes) -> None:
     parameters = query.count(b"&") + 1
     if parameters > PARAMETERS_MOST:
         raise LimitError(
-            "requests.too_many_parameters", parameters=parameters, most=PARAMETERS_MOST
+            f"the address has {parameters} parameters: the limit is {PARAMETERS_MOST}; send fewer"
         )
 
 

@@ -14,6 +14,7 @@ from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit, link
 from manager.operations.search import HITS_MOST, Hit, Kind, Match, SearchResult
 from shared.idn import to_unicode
+from shared.messages import Message
 from shared.urls import split_host
 
 __all__ = ["PAGES"]
@@ -109,7 +110,7 @@ def export(visit: Visit) -> Response:
                 hit.key,
                 hit.match,
                 hit.state,
-                hit.about,
+                str(hit.about),
                 None if hit.at_ms is None else figures.iso(hit.at_ms),
             ]
             for hit in hits
@@ -149,7 +150,7 @@ def _address(visit: Visit, hit: Hit) -> str:
     return link(page, **{name: key})
 
 
-def _shown(hit: Hit) -> str:
+def _shown(hit: Hit) -> str | Message:
     """Return the text of a hit's link."""
     return hit.about if hit.kind in ("console", "alert") else hit.key
 

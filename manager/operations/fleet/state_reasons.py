@@ -23,12 +23,14 @@ OWN: Final = "agent."
 
 def reason_of(request: SyncRequest) -> Message | None:
     """Return the reason of the state that an agent reports; None: it gives none."""
-    given = request.state_message
-    if given is not None and given.code.startswith(OWN):
-        message = Message.of_json({"code": given.code, "params": given.params})
-        if message is not None and _is_small(message) and _is_known(message):
-            return message
+    message = Message.of_json(request.state_message)
+    if message is not None and _is_acceptable(message):
+        return message
     return Message.of_text(request.state_reason) if request.state_reason else None
+
+
+def _is_acceptable(message: Message) -> bool:
+    return message.code.startswith(OWN) and _is_known(message) and _is_small(message)
 
 
 def _is_small(message: Message) -> bool:

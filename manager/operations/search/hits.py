@@ -6,6 +6,7 @@ from typing import Final, Literal, get_args
 
 from manager.operations.people.users import Role
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["HITS_MOST", "KINDS", "ConsolePage", "Hit", "HitGroup", "Kind", "Match", "SearchResult"]
 
@@ -43,14 +44,15 @@ class Hit:
     """One thing that was found.
 
     key: how the other operations name it: a host key, URL, name, number, path. state: a word for
-    its state or kind. about: what it is known by beside its key. at_ms: when it was made, or last.
+    its state or kind. about: what it is known by beside its key; of an alert its message. at_ms:
+    when it was made, or last.
     """
 
     kind: Kind
     key: str
     match: Match
     state: str = ""
-    about: str = ""
+    about: str | Message = ""
     at_ms: int | None = None
 
 

@@ -119,10 +119,9 @@ class Search:
     def _alerts(self, query: Query, now_ms: int) -> Iterable[Hit]:
         for one in current_alerts(self._db, self._desk, now_ms).troubles:
             match = query.match(one.key)
-            text = str(one.text)
-            if match or query.match(text):
+            if match or query.match(str(one.text)):
                 state = "silent" if one.silence else ""
-                yield Hit("alert", one.key, match or "part", state, text, one.since_ms)
+                yield Hit("alert", one.key, match or "part", state, one.text, one.since_ms)
 
     def _setting_hits(self, query: Query) -> Iterable[Hit]:
         for line in setting_lines(self._settings):

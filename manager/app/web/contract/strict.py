@@ -41,12 +41,9 @@ LARGEST: Final = 2**63 - 1
 MOST_DIGITS: Final = 20
 """Python turns no more than some thousand digits into a number."""
 _SPELLINGS: Final[dict[type, tuple[re.Pattern[str], str]]] = {
-    bool: (re.compile(r"true|false"), "requests.parameter_boolean"),
-    int: (re.compile(r"-?[0-9]+"), "requests.parameter_whole_number"),
-    float: (
-        re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"),
-        "requests.parameter_number",
-    ),
+    bool: (re.compile(r"true|false"), "true or false"),
+    int: (re.compile(r"-?[0-9]+"), "a whole number, as 50"),
+    float: (re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"), "a number, as 0.5"),
 }
 
 
@@ -166,7 +163,7 @@ class _Strict:
                 raise UnknownFieldError("parameter", name, sorted(known))
             if name in given and not known[name]:
                 raise FormatError(
-                    "requests.repeated_parameter", Fault.REPEATED_PARAMETER, name=name
+                    f"{name}: is given twice; give one value", Fault.REPEATED_PARAMETER
                 )
             given[name] = value
             self._check_scalar(name, value)
@@ -175,16 +172,14 @@ class _Strict:
         kind = self._declared.scalars.get(name)
         if kind is None:
             return
-        pattern, refusal = _SPELLINGS[kind]
+        pattern, wanted = _SPELLINGS[kind]
         if not pattern.fullmatch(value):
-            raise FormatError(refusal, Fault.INVALID_VALUE, name=name, value=value[:SHOWN])
+            raise FormatError(f"{name} = {value[:SHOWN]!a}: must be {wanted}", Fault.INVALID_VALUE)
         if kind is int and (len(value) > MOST_DIGITS or abs(int(value)) > LARGEST):
             raise FormatError(
-                "requests.number_too_large",
+                f"{name} = {value[:SHOWN]!a}: is larger than {LARGEST}, the largest that is "
+                "kept; say a smaller one",
                 Fault.INVALID_VALUE,
-                name=name,
-                value=value[:SHOWN],
-                most=LARGEST,
             )
 
     def _check_type(self, request: Request) -> None:
@@ -216,11 +211,9 @@ class _Strict:
         """Raise FormatError for a body that the operation would not look at."""
         if raw.strip() not in NOTHING:
             raise FormatError(
-                "requests.body_not_expected",
+                f"{request.method} {request.url.path} takes no body, and this one has "
+                f"{len(raw)} bytes; send none",
                 Fault.UNKNOWN_PARAMETER,
-                method=request.method,
-                path=request.url.path[:200],
-                size=len(raw),
             )
 
     def _refuse_key(self, place: tuple[int | str, ...]) -> None:

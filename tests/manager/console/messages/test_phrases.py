@@ -16,20 +16,17 @@ import sqlalchemy as sa
 import agent
 import manager
 import shared
-from agent.control.drain import Holds
-from manager.assignment.liveness import AgentFacts, LivenessState, liveness
+from manager.assignment.liveness import LivenessState
 from manager.console.language import speak
 from manager.console.messages import phrases, words
 from manager.console.messages.phrases import CLAUSE, PHRASES, actor, actor_meant, pattern, spoken
 from manager.console.messages.words import word
 from manager.db.tables import metadata
-from manager.operations.health.alert_events import _SAID
 from manager.operations.releases.update_reports import OUTCOMES
 from manager.settings import Settings, setting_lines
 from shared.wire.sync import CommandName
 
 FOLDERS = [Path(one.__path__[0]) for one in (manager, agent, shared)]
-HOUR_MS = 3_600_000
 KANA = re.compile(r"[\u3040-\u30ff]")
 
 
@@ -69,34 +66,6 @@ def _japanese(text: str) -> str:
         return spoken(text).replace("\u00a0", " ")
 
     return copy_context().run(say)
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [
-        AgentFacts("sync", None, HOUR_MS),
-        AgentFacts("sync", 0, HOUR_MS, retired=True),
-        AgentFacts("sync", 0, HOUR_MS, promised_ms=HOUR_MS),
-        AgentFacts("sync", 0, 99 * HOUR_MS, promised_ms=HOUR_MS),
-        AgentFacts("sync", 0, HOUR_MS, promised_ms=9 * HOUR_MS, says_state="asleep"),
-        AgentFacts("plain", 0, 99 * HOUR_MS),
-        AgentFacts("sync", 5 * HOUR_MS, HOUR_MS, says_state="paused", says=Holds(("site",)).reason),
-        AgentFacts("sync", 5 * HOUR_MS, HOUR_MS, says_state="draining"),
-        *(
-            AgentFacts("sync", 5 * HOUR_MS, HOUR_MS, worked, 6 * HOUR_MS, 0, held, queue, says=says)
-            for worked in (None, 0, 5 * HOUR_MS - 1000)
-            for held in (0, 3)
-            for queue in (None, 0, 12_000)
-            for says in ("", "<b>")
-        ),
-    ],
-)
-def test_whatever_an_agent_does_is_said_in_japanese(facts: AgentFacts) -> None:
-    """Every sentence about how an agent is, is known whole; only its own words stay as they are."""
-    reason = liveness(facts, 5 * HOUR_MS).reason
-    said = _japanese(reason)
-    assert KANA.search(said), reason
-    assert not re.search(r"[a-z]{2,}", re.sub("<b>|URL|`[^`]*`", "", said)), said
 
 
 @pytest.mark.parametrize(
@@ -166,14 +135,6 @@ def test_clauses_are_said_one_by_one(english: str, japanese: str) -> None:
     """A clause that is not known stays as it came, beside those that are."""
     assert _japanese(english) == japanese
     assert spoken(english) == english
-
-
-@pytest.mark.parametrize("action", _SAID)
-def test_whatever_happens_once_is_said_in_japanese(action: str) -> None:
-    """What it was, with whose it was, and what to do; names and commands stay as they are."""
-    what, remedy = _SAID[action]
-    assert any(KANA.search(_japanese(text)) for text in (what, f"{what}: h.jp"))
-    assert KANA.search(_japanese(remedy))
 
 
 def test_whatever_a_setting_means_is_said_in_japanese() -> None:

@@ -277,7 +277,7 @@ def test_a_damaged_segment_is_told_asked_for_and_replaced(tmp_path: Path, damage
         assert (problem.kind, problem.subject, problem.problem) == ("segment", NAME, damage)
         assert problem.answer == "asked"
         (trouble,) = problem_troubles(manager.db)
-        assert NAME in trouble.text
+        assert NAME in str(trouble.message)
         assert NAME in str(prsm.local.get("/api/v1/alerts").json())
         assert NAME in str(prsm.local.get("/api/v1/audit?alerts=true").json())
         with manager.db.read() as tx:
@@ -443,7 +443,7 @@ def test_more_than_can_be_read_in_time_is_told(tmp_path: Path) -> None:
     with running(tmp_path) as prsm:
         filled(prsm)
         (trouble,) = scrub_troubles(prsm.manager.db, Pace(1, 0.0001))
-        assert "archive.scrub_bytes_per_s" in trouble.text
+        assert "archive.scrub_bytes_per_s" in str(trouble.message)
         assert scrub_troubles(prsm.manager.db, Pace(1, 10**6)) == []
         assert Pace(10, 10**9).rate(864_000 * 10**6) == pytest.approx(2 * 10**6)
 
