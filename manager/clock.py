@@ -32,6 +32,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from manager.errors import BusyError, DamagedDatabaseError
 from shared.errors import SettingError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Clock", "Job", "LateJob", "Limit", "wall_clock_ms"]
 
@@ -56,7 +57,7 @@ class Limit:
     """The longest time that a job may go on past its next call, and the effect of more."""
 
     after_s: float
-    effect: str
+    effect: Message
 
 
 @frozen
@@ -65,7 +66,7 @@ class LateJob:
 
     name: str
     late_s: float
-    effect: str
+    effect: Message
 
 
 class Clock:

@@ -110,10 +110,7 @@ def shown_key_hash(request: Request) -> str:
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     key = key.strip()
     if scheme.lower() != "bearer" or not key:
-        raise UnknownKeyError(
-            "no key: send it as `Authorization: Bearer KEY`; the administrator gives out join "
-            "tokens for new agents"
-        )
+        raise UnknownKeyError("fleet.key_missing")
     if len(key) > KEY_LIMIT:
         raise unknown_key()
     return hash_of_key(key)
@@ -149,9 +146,7 @@ async def refusal(request: Request) -> PrsmError:
 
 def unknown_key() -> UnknownKeyError:
     """Return what who shows a key that nobody has is told."""
-    return UnknownKeyError(
-        "unknown key: it was replaced, or is of another manager; join with a new token"
-    )
+    return UnknownKeyError("fleet.key_unknown")
 
 
 async def _agent_of(
@@ -165,7 +160,7 @@ async def _agent_of(
     if known is None:
         raise await refusal(request)
     if host is not None and check_agent_name(host) != known.name:
-        raise ForbiddenError(f"host={host}: the key shown is that of {known.name}")
+        raise ForbiddenError("fleet.key_of_other_agent", name=host[:253], agent=known.name)
     work_for(f"agent {known.id}")
     return known
 

@@ -22,7 +22,7 @@ from manager.operations.fleet.server_lists import current_list
 from manager.operations.hosts.discoveries import Recorded
 from manager.operations.identity.enrolment import AgentIdentity
 from shared.errors import FormatError
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["router"]
 
@@ -93,21 +93,28 @@ async def record(request: Request, door: Door, agent: Agent) -> str:
     if recorded.over_limit:
         wait_s = (DAY_MS - now_ms % DAY_MS) // 1000 + 1
         raise SlowDownError(
-            f"{recorded.over_limit} hosts are over the {door.policy.discoveries_per_day} that an "
-            f"agent may find in a day (limits.discoveries_per_day); send the list again in {wait_s}"
-            " s, what was taken does no harm",
+            "fleet.discoveries_over_limit",
             wait_s,
+            over=recorded.over_limit,
+            most=door.policy.discoveries_per_day,
+            wait_s=wait_s,
         )
     return _told(recorded)
 
 
 def _told(recorded: Recorded) -> str:
-    told = with_plurals(
-        f"taken: {recorded.new} new hosts, {recorded.start_pages} new start pages, "
-        f"{recorded.known} known; {recorded.refused_count} lines refused\n"
+    accepted = Message(
+        "fleet.discovered_accepted",
+        new=recorded.new,
+        start_pages=recorded.start_pages,
+        known=recorded.known,
+        refused=recorded.refused_count,
     )
-    shown = recorded.refused_lines[:REFUSALS_SHOWN]
-    return told + "".join(f"line {one.line}: {one.reason} [{one.code}]\n" for one in shown)
+    refused = [
+        Message("fleet.refused_line", line=one.line, why=one.reason, code=one.code)
+        for one in recorded.refused_lines[:REFUSALS_SHOWN]
+    ]
+    return "".join(f"{one}\n" for one in (accepted, *refused))
 
 
 @router.post("/servlets/submitlog", openapi_extra=ANY_BODY)
@@ -117,12 +124,14 @@ async def submit_log(request: Request, door: Door, agent: Agent) -> str:
     with door.uploads.one(agent.id, declared_bytes):
         body = await door.logs.receive(request.stream(), declared_bytes)
         receipt = await while_connected(request, door.logs.enter(agent, body))
+    log, lines, foreign = receipt.name, receipt.lines, receipt.quarantined
     if receipt.repeated:
-        return f"{receipt.name}: was taken before; throw it away\n"
-    told = with_plurals(f"{receipt.name}: taken, {receipt.lines} lines")
-    if receipt.quarantined:
-        told += f", {receipt.quarantined} of them of hosts that were not yours then"
-    return told + "\n"
+        said = Message("fleet.log_repeated", log=log)
+    elif foreign:
+        said = Message("fleet.log_accepted_foreign", log=log, lines=lines, foreign=foreign)
+    else:
+        said = Message("fleet.log_accepted", log=log, lines=lines)
+    return f"{said}\n"
 
 
 @router.get("/servlets/isrestart")
@@ -138,14 +147,16 @@ async def is_restart(door: Door, agent: Agent, host: Host) -> str:
 async def subscribe(door: Door, agent: Agent, host: Host) -> str:
     """M5: take part."""
     await asyncio.to_thread(contact.subscribe, door.db, agent, door.now_ms(), door.policy)
-    return f"{agent.name}: takes part; fetch the list at /servlets/list?host={agent.name}\n"
+    said = Message("fleet.subscribed_answer", name=agent.name)
+    return f"{said}\n"
 
 
 @router.get("/servlets/unsubscribe")
 async def unsubscribe(door: Door, agent: Agent, host: Host) -> str:
     """M5: leave; the agent's units are given to others."""
     await asyncio.to_thread(contact.unsubscribe, door.db, agent, door.now_ms(), door.policy)
-    return f"{agent.name}: has left; its units go to others. /servlets/subscribe brings it back\n"
+    said = Message("fleet.left_answer", name=agent.name)
+    return f"{said}\n"
 
 
 @router.get("/servlets/listrobot", response_class=RedirectResponse)

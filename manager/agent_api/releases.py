@@ -81,6 +81,4 @@ def _open(door: AgentDoor, name: str) -> BinaryIO:
     try:
         return door.bundles.open(row.sha256)
     except FileNotFoundError as error:
-        raise NotFoundError(
-            f"release {row.version}: its file is not here; tell the administrator"
-        ) from error
+        raise NotFoundError("fleet.release_file_missing", version=row.version) from error

@@ -24,6 +24,7 @@ from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments.uploads import NewUpload, TransferRow, offset, status_of
 from manager.store import PartBusyError, StoreFullError
 from shared.errors import FormatError
+from shared.messages import Message
 from shared.wire.uploads import CHECKSUMS, TUS, UploadStatus, read_metadata
 
 __all__ = ["router"]
@@ -130,10 +131,10 @@ async def append(request: Request, door: Door, agent: Agent, key: str) -> Respon
     if refusal := _unspoken(request):
         return refusal
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != BODY_TYPE:
-        return _said(415, f"Content-Type: must be {BODY_TYPE}")
+        return _said(415, Message("fleet.tus_content_type", type=BODY_TYPE))
     start = _number(request, "upload-offset")
     if start is None:
-        return _said(400, "Upload-Offset: must be a number, the place of the first byte sent")
+        return _said(400, Message("fleet.tus_offset"))
     try:
         row = await _taken(request, door, agent, key, start)
     except PrsmError as error:
@@ -159,9 +160,8 @@ async def overridden(request: Request, door: Door, agent: Agent, key: str) -> Re
     """PATCH, HEAD or DELETE by `X-HTTP-Method-Override`, where a proxy lets only POST through."""
     method = request.headers.get("x-http-method-override", "").strip().upper()
     if method not in OVERRIDDEN:
-        return _said(
-            405, f"X-HTTP-Method-Override {method[:20]!r}: must be one of {sorted(OVERRIDDEN)}"
-        )
+        known = sorted(OVERRIDDEN)
+        return _said(405, Message("fleet.tus_method", method=method[:20], methods=known))
     act = {"PATCH": append, "HEAD": look, "DELETE": terminate}[method]
     return await act(request, door, agent, key)
 
@@ -187,10 +187,10 @@ async def _body(request: Request) -> AsyncIterator[bytes]:
 
 def _asked(request: Request) -> NewUpload:
     if request.headers.get("upload-defer-length"):
-        raise FormatError("Upload-Defer-Length: a sealed segment has a length; send Upload-Length")
+        raise FormatError("fleet.tus_deferred_length")
     size_bytes = _number(request, "upload-length")
     if size_bytes is None:
-        raise FormatError("Upload-Length: must be the number of bytes of the file")
+        raise FormatError("fleet.tus_length")
     values = read_metadata(request.headers.get("upload-metadata", ""))
     order = values.get("order", b"").decode("ascii", "replace")
     return NewUpload(
@@ -216,9 +216,8 @@ def _unspoken(request: Request) -> Response | None:
     version = request.headers.get("tus-resumable", "")
     if version == TUS:
         return None
-    return _said(
-        412, f"Tus-Resumable {version[:20]!r}: this server speaks {TUS}", {"Tus-Version": TUS}
-    )
+    refusal = Message("fleet.tus_version", version=version[:20], spoken=TUS)
+    return _said(412, refusal, {"Tus-Version": TUS})
 
 
 def _at(row: TransferRow, door: AgentDoor) -> dict[str, str]:
@@ -232,18 +231,18 @@ def _refused(error: PrsmError) -> Response:
     """Return tus's own status codes; raises the others, which are the whole manager's."""
     match error:
         case ChecksumError(offset=at):
-            return _said(460, str(error), {"Upload-Offset": str(at)})
+            return _said(460, error.message, {"Upload-Offset": str(at)})
         case OffsetError(offset=at):
-            return _said(409, str(error), {"Upload-Offset": str(at)})
+            return _said(409, error.message, {"Upload-Offset": str(at)})
         case TakenOverError() | PartBusyError():
-            return _said(423, str(error), {"Retry-After": "5"})
+            return _said(423, error.message, {"Retry-After": "5"})
         case StoreFullError():
-            return _said(507, str(error), {"Retry-After": str(error.retry_after_s)})
+            return _said(507, error.message, {"Retry-After": str(error.retry_after_s)})
         case _:
             raise error
 
 
-def _said(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
+def _said(status: int, message: Message, headers: Mapping[str, str] | None = None) -> Response:
     code = _CODES[status]
     said = {**_RESUMABLE, "X-Error-Code": code, **(headers or {})}
-    return JSONResponse({"detail": sentence, "code": code}, status, said)
+    return JSONResponse({"detail": str(message), "code": code}, status, said)

@@ -61,11 +61,7 @@ class Uploads:
         declared_bytes: of its body; None: unknown, which counts as nothing.
         """
         if self._under_way >= self._at_once:
-            raise BusyError(
-                f"{self._under_way} uploads are under way, which is the limit "
-                "(limits.uploads_at_once); send it again in a while",
-                retry_after_s=30,
-            )
+            raise BusyError("fleet.uploads_at_once", retry_after_s=30, value=self._under_way)
         sender = self._senders.setdefault(agent_id, _Sender())
         try:
             size_bytes = declared_bytes or 0
@@ -109,9 +105,11 @@ class Uploads:
         if len(begun) >= self._per_minute:
             wait_s = max(1, -(-(begun[0] + MINUTE_MS - now_ms) // 1000))
             raise SlowDownError(
-                f"{len(begun)} uploads within a minute: the limit is {self._per_minute} "
-                f"(limits.uploads_per_minute); send it again in {wait_s} s",
+                "fleet.uploads_per_minute",
                 wait_s,
+                value=len(begun),
+                limit=self._per_minute,
+                wait_s=wait_s,
             )
         begun.append(now_ms)
 

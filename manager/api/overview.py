@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from manager.api.access import AdminDoor, Door, Viewer
+from manager.message_fields import message_fields
 from manager.operations.fleet.agent_summaries import agent_glances
 from manager.operations.health.alerts import few_hosts
 from manager.operations.health.few_hosts import trouble_of
@@ -21,6 +22,8 @@ from manager.operations.logs.activity import Rate, rates
 from manager.operations.people.audit_log import AuditRow, audit_page
 from manager.operations.releases.release_views import MetadataAge, running_out
 from manager.operations.rounds.rounds import RoundDetail, list_rounds, round_detail
+from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["router"]
 
@@ -29,12 +32,14 @@ ALERTS: Final = 10
 router: Final = APIRouter(prefix="/api/v1", tags=["overview"])
 
 
-class Attention(BaseModel):
+@message_fields
+@frozen
+class Attention:
     """An agent that a person should look at, and why."""
 
     agent: str
     state: str
-    reason: str
+    reason: Message
 
 
 class Overview(BaseModel):
@@ -51,7 +56,7 @@ class Overview(BaseModel):
     ]
     names: Annotated[Resolutions, Field(description="how their look-ups went, and why some failed")]
     troubles: Annotated[
-        list[str],
+        list[Message],
         Field(
             description="the manager or agents resolve or reach few of their hosts, and what is "
             "wrong with the manager's own machine, files and jobs"
@@ -100,9 +105,9 @@ def _overview(door: AdminDoor) -> Overview:
         names_waiting=names_waiting(door.db, now_ms),
         names=resolutions(door.db),
         troubles=[
-            *(one.text for one in door.alerts.own()),
+            *(one.message for one in door.alerts.own()),
             *(
-                trouble_of(one).text
+                trouble_of(one).message
                 for one in few_hosts(door.db, views, door.alerts.limits.hosts_share)
             ),
         ],

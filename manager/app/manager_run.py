@@ -49,6 +49,7 @@ from manager.settings import Settings
 from manager.store.segments.segment_examination import examine_segment
 from manager.store.segments.segment_rebuild import rebuild_segment
 from manager.store.segments.segment_rewrite import rewrite_segment
+from shared.messages import Message
 from shared.native import absence_reason
 
 __all__ = ["serve"]
@@ -205,7 +206,7 @@ def _clocks(
         settings.look_s,
         "alerts",
         leadership.only(alerts.look),
-        limit=Limit(LATE_S, "administrators are told late"),
+        limit=Limit(LATE_S, Message("alerts.job_alerts")),
     )
     clock.every(settings.look_s, "silences", outages.remember)
     beside.every(settings.look_s, "outages", outages.look)
@@ -222,21 +223,21 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     batch = manager.settings.naming.batch
     clock = Clock(manager.metrics.timed)
 
-    def once(interval_s: float, name: str, job: Job, effect: str = "") -> None:
-        limit = Limit(LATE_S, effect) if effect else None
+    def once(interval_s: float, name: str, job: Job, effect: Message | None = None) -> None:
+        limit = None if effect is None else Limit(LATE_S, effect)
         clock.every(interval_s, name, manager.leadership.only(job), limit=limit)
 
     once(
         policy.tick_s,
         "names",
         lambda: resolve_due(db, names, now_ms, policy, batch),
-        "hosts get no addresses",
+        Message("alerts.job_names"),
     )
     once(
         policy.tick_s,
         "tick",
         lambda: tick(db, now_ms(), policy, planner=None, epoch=manager.leadership.epoch),
-        "agents get new work late, and units of lost agents stay with them",
+        Message("alerts.job_tick"),
     )
     # Beside the tick: with a million hosts they take minutes, and nobody's work is to wait for it.
     once(
@@ -250,7 +251,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
         CHECKPOINT_S,
         "checkpoint",
         manager.db.checkpoint,
-        limit=Limit(LATE_S, "the journal of the database grows"),
+        limit=Limit(LATE_S, Message("alerts.job_checkpoint")),
     )
     clock.every(DAY_S, "database check", partial(manager.db.examine, 0))
     if manager.certificate is not None:
@@ -261,7 +262,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
         BEAT_S,
         "file lease",
         manager.lease.renew,
-        "another manager may take the files of this one for its own",
+        Message("alerts.job_file_lease"),
     )
     once(ACCEPT_S, "accept", manager.acceptance.accept_waiting)
     once(ACCEPT_S, "fetch", manager.pulling.fetch_due)

@@ -19,6 +19,7 @@ from manager.settings import SETTINGS_FILE, Settings, exposed_secrets
 from manager.store import Layout, StoreError
 from manager.store.file_system import FileSystem
 from manager.store.owner_marks import apart_folders
+from shared.messages import Message
 
 __all__ = ["SelfCheck", "check_folders"]
 
@@ -33,9 +34,9 @@ def check_folders(layout: Layout, system: FileSystem = _REAL) -> None:
 
 
 def _refuse(found: Sequence[Condition]) -> None:
-    forbidding = [one.text for one in found if one.forbids_start]
+    forbidding = [one.message for one in found if one.forbids_start]
     if forbidding:
-        raise StoreError("; ".join(forbidding))
+        raise StoreError("app.folders_unusable", problems=forbidding)
 
 
 class SelfCheck:
@@ -86,11 +87,11 @@ class SelfCheck:
         before = {(one.code, one.subject) for one in self._found}
         for one in found:
             if (one.code, one.subject) not in before:
-                _log.warning("%s", one.text)
+                _log.warning("%s", one.message)
         now = {(one.code, one.subject) for one in found}
         for one in self._found:
             if (one.code, one.subject) not in now:
-                _log.info("over: %s", one.text)
+                _log.info("over: %s", one.message)
         self._found = tuple(found)
         return self._found
 
@@ -110,9 +111,9 @@ class SelfCheck:
         return (*conditions_of(self._db, (), (), 0), *found)
 
     @property
-    def blocker(self) -> str:
-        """Return the condition that keeps anything from being stored; empty: there is none."""
-        return next((one.text for one in self.conditions if one.stops), "")
+    def blocker(self) -> Message | None:
+        """Return the condition that keeps anything from being stored; None: there is none."""
+        return next((one.message for one in self.conditions if one.stops), None)
 
     def troubles(self) -> list[Trouble]:
         """Return the conditions as troubles for alerts."""

@@ -1,6 +1,6 @@
-"""Liveness of an agent in words: it follows from work, not from sockets.
+"""Liveness of an agent: it follows from work, not from sockets.
 
-Invariant: every state comes with a sentence that says why, from facts that the manager has. An
+Invariant: every state comes with a message that says why, from facts that the manager has. An
 agent is lost only when its promised contact plus grace has passed and its permit is over: only
 then can nobody be fetching its units. What follows from a state is left to the tick.
 """
@@ -12,9 +12,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Final, Literal
 
-from manager.assignment.words import clock_time, spoken_duration
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message, message_of_row
 
 __all__ = ["AgentFacts", "AgentKind", "Liveness", "LivenessState", "liveness", "promised_contact"]
 
@@ -49,8 +48,8 @@ class LivenessState(StrEnum):
 
 
 _HELD: Final = {
-    "paused": (LivenessState.PAUSED, "it fetches nothing for now"),
-    "draining": (LivenessState.DRAINING, "it takes no more work"),
+    "paused": (LivenessState.PAUSED, Message("fleet.state_paused")),
+    "draining": (LivenessState.DRAINING, Message("fleet.state_draining")),
 }
 """What counts before the pages that it fetched a moment ago."""
 
@@ -63,7 +62,7 @@ class AgentFacts:
     means to call again. units_held: whose right it has. work_since_ms: since when a list of it
     names one of them. probes_waiting: that are ordered of it and not granted yet. queue: URLs it
     has waiting, None where it cannot say. left: by M5, and it did not come back. says_state, says:
-    its own words, as the sync has them.
+    its own words, as the sync has them: a message, or its form in rows; empty: none.
     """
 
     kind: AgentKind
@@ -78,7 +77,7 @@ class AgentFacts:
     retired: bool = False
     left: bool = False
     says_state: str = ""
-    says: str = ""
+    says: Message | str | None = None
     work_window_ms: int = 15 * 60_000
     probes_waiting: int = 0
 
@@ -87,19 +86,19 @@ class AgentFacts:
 class Liveness:
     """state, why, and when it ends by itself.
 
-    words: makes the sentence that says why; of most agents nobody reads it. until_ms: asleep: when
-    it is expected; late: when it counts as lost; else None. attention: somebody should look.
+    make_reason: makes the reason, which most callers do not read. until_ms: asleep: when it is
+    expected; late: when it counts as lost; else None. attention: an administrator should look.
     """
 
     state: LivenessState
-    words: Callable[[], str]
+    make_reason: Callable[[], Message]
     until_ms: int | None = None
     attention: bool = False
 
     @property
-    def reason(self) -> str:
-        """Return the sentence that says why."""
-        return self.words()
+    def reason(self) -> Message:
+        """Return why it is in this state."""
+        return self.make_reason()
 
 
 def promised_contact(
@@ -123,21 +122,21 @@ def promised_contact(
 def liveness(facts: AgentFacts, now_ms: int, plain_renewal_ms: int = PLAIN_RENEWAL_MS) -> Liveness:
     """Return how an agent is at a moment, and why."""
     if facts.retired:
-        return Liveness(LivenessState.RETIRED, _retired_words)
+        return Liveness(LivenessState.RETIRED, _retired_reason)
     if facts.left:
-        return Liveness(LivenessState.LEFT, _left_words)
+        return Liveness(LivenessState.LEFT, _left_reason)
     contact_ms = facts.last_contact_ms
     if contact_ms is None:
-        return Liveness(LivenessState.NEW, _new_words)
+        return Liveness(LivenessState.NEW, _new_reason)
     due_ms = promised_contact(facts.kind, contact_ms, facts.promised_ms, plain_renewal_ms)
     if now_ms > due_ms + min(TARDY_MS, facts.grace_ms // 4):
         return _overdue(facts, contact_ms, due_ms, now_ms)
     if _sleeps(facts, contact_ms, due_ms, now_ms):
-        words = partial(_asleep_words, facts.kind, contact_ms, due_ms, now_ms)
-        return Liveness(LivenessState.ASLEEP, words, until_ms=max(due_ms, now_ms))
+        make = partial(_asleep_reason, facts.kind, contact_ms, due_ms, now_ms)
+        return Liveness(LivenessState.ASLEEP, make, until_ms=max(due_ms, now_ms))
     if facts.says_state in _HELD:
         state, why = _HELD[facts.says_state]
-        return Liveness(state, partial(_held_words, why, facts))
+        return Liveness(state, partial(_with_own_words, why, facts))
     return _awake(facts, now_ms)
 
 
@@ -150,10 +149,10 @@ def _sleeps(facts: AgentFacts, contact_ms: int, due_ms: int, now_ms: int) -> boo
 def _overdue(facts: AgentFacts, contact_ms: int, due_ms: int, now_ms: int) -> Liveness:
     """Return late or lost, for an agent that is over the contact it promised."""
     lost_ms = max(due_ms + facts.grace_ms, facts.permit_until_ms)
-    words = partial(_overdue_words, contact_ms, due_ms, lost_ms, now_ms)
+    make = partial(_overdue_reason, contact_ms, due_ms, lost_ms, now_ms)
     if now_ms >= lost_ms:
-        return Liveness(LivenessState.LOST, words, None, True)
-    return Liveness(LivenessState.LATE, words, until_ms=lost_ms, attention=True)
+        return Liveness(LivenessState.LOST, make, None, True)
+    return Liveness(LivenessState.LATE, make, until_ms=lost_ms, attention=True)
 
 
 def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
@@ -163,81 +162,84 @@ def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
     worked_ms = facts.last_work_ms
     done = facts.says_state == "idle" and not facts.queue
     if worked_ms is not None and now_ms - worked_ms <= window_ms and not done:
-        return Liveness(LivenessState.WORKING, partial(_work_words, facts.queue, worked_ms, now_ms))
+        return Liveness(
+            LivenessState.WORKING, partial(_work_reason, facts.queue, worked_ms, now_ms)
+        )
     could = facts.units_held > 0 and facts.queue != 0 and not facts.says and not done
     since_ms = facts.work_since_ms
     if could and since_ms is not None and now_ms - since_ms <= window_ms:
-        return Liveness(LivenessState.WORKING, partial(_fresh_words, facts, now_ms - since_ms))
-    return Liveness(LivenessState.IDLE, partial(_idle_words, facts, now_ms), attention=could)
+        return Liveness(LivenessState.WORKING, partial(_fresh_reason, facts, now_ms - since_ms))
+    return Liveness(LivenessState.IDLE, partial(_idle_reason, facts, now_ms), attention=could)
 
 
-def _retired_words() -> str:
-    return "it was retired and gets no work any more"
+def _retired_reason() -> Message:
+    return Message("fleet.state_retired")
 
 
-def _left_words() -> str:
-    return "it left by M5 and gets no work; /servlets/subscribe brings it back"
+def _left_reason() -> Message:
+    return Message("fleet.state_left")
 
 
-def _new_words() -> str:
-    return "it has never called"
+def _new_reason() -> Message:
+    return Message("fleet.new_agent")
 
 
-def _asleep_words(kind: AgentKind, contact_ms: int, due_ms: int, now_ms: int) -> str:
-    by = clock_time(due_ms)
-    why = f"it sleeps until {by}" if kind == "sync" else f"it calls once a night, by {by}"
-    return f"{why}; {_silent(contact_ms, now_ms)}"
+def _asleep_reason(kind: AgentKind, contact_ms: int, due_ms: int, now_ms: int) -> Message:
+    silent_ms = _past(contact_ms, now_ms)
+    if kind == "plain":
+        return Message("fleet.state_plain_asleep", due_ms=due_ms, silent_ms=silent_ms)
+    return Message("fleet.state_asleep", due_ms=due_ms, silent_ms=silent_ms)
 
 
-def _held_words(why: str, facts: AgentFacts) -> str:
-    return f"{why}{_own_words(facts)}"
-
-
-def _overdue_words(contact_ms: int, due_ms: int, lost_ms: int, now_ms: int) -> str:
-    silent = _silent(contact_ms, now_ms)
-    over = f"{silent}; it was expected {spoken_duration(now_ms - due_ms)} ago"
+def _overdue_reason(contact_ms: int, due_ms: int, lost_ms: int, now_ms: int) -> Message:
+    silent_ms, overdue_ms = _past(contact_ms, now_ms), _past(due_ms, now_ms)
     if now_ms >= lost_ms:
-        return f"{over}, and its permit is over: others take its units"
-    return f"{over}; others take its units in {spoken_duration(lost_ms - now_ms)}"
+        return Message("fleet.state_lost", silent_ms=silent_ms, overdue_ms=overdue_ms)
+    return Message(
+        "fleet.state_late", silent_ms=silent_ms, overdue_ms=overdue_ms, left_ms=lost_ms - now_ms
+    )
 
 
-def _silent(contact_ms: int, now_ms: int) -> str:
-    return f"last heard {spoken_duration(now_ms - contact_ms)} ago"
+def _work_reason(queue: int | None, worked_ms: int, now_ms: int) -> Message:
+    past_ms = _past(worked_ms, now_ms)
+    if queue:
+        return Message("fleet.state_working_queue", worked_ms=past_ms, urls=queue)
+    return Message("fleet.state_working", worked_ms=past_ms)
 
 
-def _work_words(queue: int | None, worked_ms: int, now_ms: int) -> str:
-    waiting = with_plurals(f", {queue:,} URLs waiting") if queue else ""
-    return f"last fetched a page {spoken_duration(now_ms - worked_ms)} ago{waiting}"
+def _fresh_reason(facts: AgentFacts, list_ms: int) -> Message:
+    return Message("fleet.state_list_fetched", units=facts.units_held, list_ms=max(0, list_ms))
 
 
-def _fresh_words(facts: AgentFacts, list_ms: int) -> str:
-    held = with_plurals(f"{facts.units_held:,} units")
-    return f"took its list of {held} {spoken_duration(list_ms)} ago, no page yet"
+def _idle_reason(facts: AgentFacts, now_ms: int) -> Message:
+    return _with_own_words(_idleness(facts, now_ms), facts)
 
 
-def _idle_words(facts: AgentFacts, now_ms: int) -> str:
-    says, worked_ms = _own_words(facts), facts.last_work_ms
-    if not facts.units_held:
+def _idleness(facts: AgentFacts, now_ms: int) -> Message:
+    queue, units = facts.queue, facts.units_held
+    if not units:
         if facts.probes_waiting:
-            waiting = with_plurals(f"{facts.probes_waiting:,} probes wait for their turn")
-            return with_plurals(f"it has nothing to crawl, and {waiting}{says}")
-        return f"it has no unit to fetch{says}"
-    fetched = (
-        "never fetched a page"
-        if worked_ms is None
-        else f"fetched nothing for {spoken_duration(now_ms - worked_ms)}"
-    )
-    if facts.queue == 0:
-        return f"its queue is empty and it {fetched}{says}"
-    held = (
-        with_plurals(f"holds {facts.units_held:,} units")
-        if facts.queue is None
-        else with_plurals(f"has {facts.queue:,} URLs")
-    )
-    return f"it calls, {held}, but {fetched}{says}"
+            return Message("fleet.idle_probes_wait", probes=facts.probes_waiting)
+        return Message("fleet.idle_no_units")
+    if facts.last_work_ms is None:
+        if queue is None:
+            return Message("fleet.idle_units_never", units=units)
+        if queue:
+            return Message("fleet.idle_urls_never", urls=queue)
+        return Message("fleet.idle_empty_never")
+    idle_ms = _past(facts.last_work_ms, now_ms)
+    if queue is None:
+        return Message("fleet.idle_units_since", units=units, idle_ms=idle_ms)
+    if queue:
+        return Message("fleet.idle_urls_since", urls=queue, idle_ms=idle_ms)
+    return Message("fleet.idle_empty_since", idle_ms=idle_ms)
 
 
-def _own_words(facts: AgentFacts) -> str:
-    """Return what an agent says of itself as one clause, or nothing."""
-    words = facts.says.replace("; ", ", ")
-    return f'; it says "{words}"' if words else ""
+def _with_own_words(why: Message, facts: AgentFacts) -> Message:
+    """Return a reason with what the agent says of itself, where it says anything."""
+    says = message_of_row(facts.says) if isinstance(facts.says, str) else facts.says
+    return why if says is None else Message("fleet.says", what=why, words=says)
+
+
+def _past(at_ms: int, now_ms: int) -> int:
+    return max(0, now_ms - at_ms)

@@ -1,7 +1,7 @@
 """Questions to the whole database that every state of it must answer with nothing.
 
-Each returns a few examples, as texts. What they mean together is left to
-`operations.health.consistency_checks`.
+Each returns a few examples, as texts, and has the name of its message in the catalogue
+`consistency`. What they mean together is left to `operations.health.consistency_checks`.
 """
 
 from __future__ import annotations
@@ -324,30 +324,30 @@ def _work_of_who_left(tx: Transaction) -> list[str]:
 
 
 QUESTIONS: Final[dict[str, Callable[[Transaction], list[str]]]] = {
-    "unit with more than one owner": _units_with_many_owners,
-    "unit is placed, but has no owner": _placed_without_owner,
-    "unit has an owner, but is not placed": _owned_but_not_placed,
-    "owner began before the one before it ended": _overlaps_of_owners,
-    "address with more than one owner": _groups_with_many_owners,
-    "address that more than one agent may fetch from": _groups_with_many_holders,
-    "split host with more agents than shares of its rate": _holders_without_a_share,
-    "split host that shares its address": _shared_and_not_alone,
-    "right in another group than its host": _rights_in_another_group,
-    "right of an agent without a permit": _rights_without_permit,
-    "right of a list that is not made yet": _rights_from_the_future,
-    "agent whose list changed without a sign": _silent_changes,
-    "right of an agent that left": _work_of_who_left,
-    "probe that was given without a right": _orders_without_right,
-    "right to probe without an order": _probes_without_order,
-    "page to be fetched again without a right": _refetches_without_right,
-    "order to probe of a round that is over": _orders_of_old_rounds,
-    "crawl that was given without a right": _crawls_without_right,
-    "right to crawl without a crawl": _rights_without_crawl,
-    "crawl by another than the owner": _crawls_of_others,
-    "unit has an owner, but is not in the round": _owned_but_not_in_round,
-    "host without a unit": _hosts_without_unit,
-    "unit at work without an address": _work_without_address,
-    "exclusion that host and unit disagree on": _excluded_but_not_out,
+    "unit_with_many_owners": _units_with_many_owners,
+    "placed_without_owner": _placed_without_owner,
+    "owned_not_placed": _owned_but_not_placed,
+    "overlapping_owners": _overlaps_of_owners,
+    "address_with_many_owners": _groups_with_many_owners,
+    "address_with_many_holders": _groups_with_many_holders,
+    "split_host_over_shares": _holders_without_a_share,
+    "split_host_shares_address": _shared_and_not_alone,
+    "right_in_other_group": _rights_in_another_group,
+    "right_without_permit": _rights_without_permit,
+    "future_right": _rights_from_the_future,
+    "unmarked_list_change": _silent_changes,
+    "left_agent_with_right": _work_of_who_left,
+    "probe_without_right": _orders_without_right,
+    "probe_right_without_order": _probes_without_order,
+    "refetch_without_right": _refetches_without_right,
+    "old_probe_order": _orders_of_old_rounds,
+    "crawl_without_right": _crawls_without_right,
+    "right_without_crawl": _rights_without_crawl,
+    "crawl_of_other": _crawls_of_others,
+    "owned_not_in_round": _owned_but_not_in_round,
+    "host_without_unit": _hosts_without_unit,
+    "work_without_address": _work_without_address,
+    "excluded_in_part": _excluded_but_not_out,
 }
 
 

@@ -1,6 +1,6 @@
 """Conditions of one manager's machine: folders, inodes, readable secrets, a damaged database.
 
-A condition has a code and a subject; the sentence is made of both. `stops` says that nothing that
+A condition has a code and a subject. `stops` says that nothing that
 is sent can be kept: such a manager is not ready, and does not start.
 """
 
@@ -21,7 +21,7 @@ from manager.store.file_system import (
     problem_of,
 )
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["Condition", "conditions_of", "trouble_of"]
 
@@ -34,12 +34,12 @@ class Condition:
     """Something that a person must mend at this machine. subject: a folder, a file.
 
     forbids_start: a manager could not even make the files that it needs to begin. is_alert: alerts
-    tell it, too.
+    report it, too.
     """
 
     code: str
     subject: str
-    text: str
+    message: Message
     stops: bool
     forbids_start: bool = False
     is_alert: bool = True
@@ -47,41 +47,8 @@ class Condition:
 
 _REAL: Final = FileSystem()
 
-_OF_FOLDER: Final[dict[FileSystemState, tuple[str, str]]] = {
-    FileSystemState.NO_INODES: (
-        "has no free inodes: no file can be made, though bytes may be left",
-        "remove many small files, or make a file system with more inodes (`df -i`)",
-    ),
-    FileSystemState.FULL: ("is full", "make room (`df`)"),
-    FileSystemState.QUOTA: (
-        "is at the quota of this user",
-        "raise the quota, or make room (`quota`)",
-    ),
-    FileSystemState.READ_ONLY: (
-        "is read-only",
-        "see `dmesg` for errors of the disk, repair it, and mount it for writing",
-    ),
-    FileSystemState.NOT_PERMITTED: (
-        "may not be written by this user",
-        "give it to the user who runs the manager (chown, chmod)",
-    ),
-    FileSystemState.UNREACHABLE: (
-        "cannot be reached",
-        "mount it again, or see database.files and --data",
-    ),
-}
-
 _MAY_START: Final = (FileSystemState.FULL, FileSystemState.QUOTA)
 """A manager without room still answers, and tells agents to come back."""
-
-_OF_SECRET: Final[dict[Exposure, tuple[str, str]]] = {
-    Exposure.SETTINGS_FILE: ("can be read by every user of this machine", "chmod 600 {place}"),
-    Exposure.KEY_FILE: ("can be read by every user of this machine", "chmod 600 {place}"),
-    Exposure.COMMAND_LINE: (
-        "the command line can be read by every user of this machine (`ps`)",
-        "write it into prsm.toml, readable by this user only",
-    ),
-}
 
 
 def conditions_of(
@@ -103,50 +70,45 @@ def conditions_of(
             continue
         left = free_inodes(folder, system)
         if left is not None and left < least_inodes:
-            text = with_plurals(
-                f"folder {folder}: {left:,} inodes are left, fewer than alerts.disk_inodes "
-                f"({least_inodes:,}); remove many small files, or make a file system with more "
-                "(`df -i`)"
+            few = Message(
+                "alerts.folder_few_inodes", path=str(folder), free=left, least=least_inodes
             )
-            found.append(Condition(FEW_INODES, str(folder), text, stops=False))
+            found.append(Condition(FEW_INODES, str(folder), few, stops=False))
     found += [_of_secret(one) for one in secrets]
     return sorted(found, key=lambda one: not one.stops)
 
 
 def trouble_of(condition: Condition) -> Trouble:
     """Return the trouble that alerts tell of a condition."""
-    return Trouble(f"{condition.code}:{condition.subject}", condition.text)
+    return Trouble(f"{condition.code}:{condition.subject}", condition.message)
 
 
 def _of_database(db: Database | None) -> Iterator[Condition]:
     known = None if db is None else db.damage.known
     if known is not None:
-        yield Condition(DAMAGED, known.file, str(known), stops=True)
+        yield Condition(DAMAGED, known.file, known.message, stops=True)
 
 
 def _of_folder(problem: FileSystemProblem) -> Condition:
-    what, remedy = _OF_FOLDER[problem.state]
-    text = f"folder {problem.folder}: the file system {what} ({problem.detail}); {remedy}"
+    path, state = str(problem.folder), problem.state
     return Condition(
-        problem.state.value,
-        str(problem.folder),
-        text,
+        state.value,
+        path,
+        Message(f"alerts.folder_{state.name.lower()}", path=path, detail=problem.detail),
         stops=True,
-        forbids_start=problem.state not in _MAY_START,
+        forbids_start=state not in _MAY_START,
     )
 
 
 def _of_secret(one: ExposedSecret) -> Condition:
-    what, remedy = _OF_SECRET[one.exposure]
-    names = ", ".join(one.secrets)
-    if one.place:
-        text = f"file {one.place}, which holds {names}, {what}; {remedy.format(place=one.place)}"
+    if one.exposure is Exposure.COMMAND_LINE:
+        message = Message("alerts.secrets_on_command_line", secrets=one.secrets)
     else:
-        text = f"{names}: {what}; {remedy}"
+        message = Message("alerts.file_readable", path=str(one.place), secrets=one.secrets)
     return Condition(
         one.exposure.value,
         one.place or "arguments",
-        text,
+        message,
         stops=False,
         is_alert=one.exposure is Exposure.SETTINGS_FILE,
     )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Trouble"]
 
 
 @frozen
 class Trouble:
-    """key: `kind:subject`. text: one sentence, which may hold what others chose.
+    """key: `kind:subject`. message: its parameters may hold what others chose.
 
-    after_s: for how long it must have been seen before anybody is told.
+    after_s: for how long it must have been seen before recipients are notified.
     """
 
     key: str
-    text: str
+    message: Message
     after_s: float = 0.0

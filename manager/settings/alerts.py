@@ -62,6 +62,11 @@ class AlertSettings:
         "it is not signed",
         secret=True,
     )
+    language: str = setting(
+        "en",
+        unit="language",
+        reason="language of the mails and webhook messages with alerts: en or ja",
+    )
     look_s: float = setting(
         60.0,
         unit="s",

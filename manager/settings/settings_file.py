@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from manager.settings.groups import Settings
 from shared.errors import SettingError
+from shared.messages import LANGUAGES
 from shared.settings import Form, check_network, name_server
 
 __all__ = ["FORM", "SETTINGS_FILE", "documented", "read_settings"]
@@ -60,6 +61,10 @@ def _check_together(settings: Settings) -> None:
         parts = urlsplit(settings.alerts.webhook_url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise SettingError("settings_errors.webhook_url")
+    if settings.alerts.language not in LANGUAGES:
+        raise SettingError(
+            "alerts.unknown_language", language=settings.alerts.language, languages=LANGUAGES
+        )
     for name in ("mail_from", *settings.alerts.mail_to):
         address = settings.alerts.mail_from if name == "mail_from" else name
         if "@" not in address or not address.isascii() or not address.isprintable():

@@ -19,6 +19,7 @@ Value = "str | int | float | bool | Message | Sequence[Value] | None"
 
 _CODE: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9_]*")
 _ROW: Final = re.compile(rf"({_CODE.pattern})(?: (\{{.*\}}))?", re.DOTALL)
+_NUL: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 TEXT: Final = "general.text"
 """The code of a sentence that somebody else wrote: an agent of an older version, or an old row."""
 DEEPEST: Final = 8
@@ -121,8 +122,8 @@ def row_of_message(message: Message | None) -> str:
     if not message.params:
         return message.code
     params = message.as_json()["params"]
-    # NUL can neither be kept by PostgreSQL nor be meant.
-    text = json.dumps(params, ensure_ascii=False, separators=(",", ":")).replace("\\u0000", "")
+    text = json.dumps(params, ensure_ascii=False, separators=(",", ":"))
+    text = _NUL.sub(r"\1", text)  # which PostgreSQL cannot store
     return f"{message.code} {text}"
 
 

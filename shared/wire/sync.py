@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 from shared.wire import PROTOCOL
 from shared.wire.orders import OrderKind
@@ -213,7 +213,10 @@ class SyncRequest(_Message):
     version: NameText
     clock_ms: EpochMs
     state: AgentState
-    state_reason: ShortText = ""
+    state_reason: ShortText = ""  # in English, for managers that know no codes
+    # The same by its code in the catalogues, `{"code": ..., "params": {...}}`; what is no such code
+    # of an agent, or too large, is not read.
+    state_message: dict[str, JsonValue] | None = None
     next_contact_ms: EpochMs | None = None  # when the agent means to call again, its own clock
     round_held: Count = 0
     generation_held: Count = 0

@@ -12,8 +12,10 @@ import pytest
 
 from manager.clock import THREADS, Clock, Every, Limit
 from shared.errors import SettingError
+from shared.messages import Message
 
 LONG_S = 60
+LATE = Message.of_text("lists come late")
 
 
 def test_a_job_is_called_when_the_clock_starts_and_again() -> None:
@@ -165,7 +167,7 @@ def test_a_job_that_runs_past_its_next_times_is_late_only_beyond_its_limit(
             job()
 
     with caplog.at_level(logging.INFO, logger="manager"):
-        clock.every(0.01, "tick", run, limit=Limit(300, "lists come late"))
+        clock.every(0.01, "tick", run, limit=Limit(300, LATE))
         clock.every(0.01, "scrub", unlimited)
         clock.start()
         try:
@@ -175,7 +177,7 @@ def test_a_job_that_runs_past_its_next_times_is_late_only_beyond_its_limit(
             assert clock.late_jobs() == []
             now_s += 2
             (late,) = clock.late_jobs()
-            assert (late.name, late.effect) == ("tick", "lists come late")
+            assert (late.name, late.effect) == ("tick", LATE)
             assert late.late_s == 301
             wait_until(lambda: "tick is 301 s late: lists come late" in caplog.text)
             job.go_on.set()
@@ -200,7 +202,7 @@ def test_jobs_that_wait_for_a_thread_are_late_too() -> None:
     try:
         for holder in holders:
             assert holder.begun.wait(LONG_S)
-        clock.every(0.01, "tick", lambda: None, limit=Limit(60, "lists come late"))
+        clock.every(0.01, "tick", lambda: None, limit=Limit(60, LATE))
         wait_until(lambda: clock._passed_s)
         now_s = 61.0
         assert [late.name for late in clock.late_jobs()] == ["tick"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from dataclasses import fields
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from manager.api.access import Admin, Door, Operator, Viewer
 from manager.assignment import LivenessState
+from manager.message_fields import message_fields
 from manager.operations.fleet import agents
 from manager.operations.fleet.agents import (
     AgentView,
@@ -27,6 +29,7 @@ from manager.operations.measurement.claims import Evidence, Fault, doubts_of
 from manager.operations.measurement.refetch_results import Refetches, refetches_of
 from shared.messages import Message
 from manager.operations.segments.sending_limits import limits_for_agent, limits_message
+from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.positions import read_position
 from shared.wire.sync import SendingLimits
@@ -47,13 +50,15 @@ class DoubtAnswer(BaseModel):
     evidence: Annotated[Evidence, Field(description="what they were compared with")]
 
 
-class AgentAnswer(BaseModel):
+@message_fields
+@frozen
+class AgentAnswer:
     """One agent. Times are epoch milliseconds by the manager's clock; none: it never happened."""
 
     name: str
     kind: str
     state: Annotated[str, Field(description=", ".join(LivenessState))]
-    reason: Annotated[str, Field(description="why it is in this state, in words")]
+    reason: Message
     state_until_ms: int | None
     attention: Annotated[bool, Field(description="an administrator should look")]
     units_owned: int
@@ -68,7 +73,7 @@ class AgentAnswer(BaseModel):
     promised_ms: int | None
     version: str
     said_state: Annotated[str, Field(description="what it says of itself")]
-    said_reason: str
+    said_reason: Message | None
     skew_ms: int
     disk_free_bytes: int | None
     reports_waiting: int
@@ -87,7 +92,7 @@ class AgentAnswer(BaseModel):
     command_argument: str
     command_ordered_ms: int | None
     command_done_ms: int | None
-    clone_reason: str
+    clone_reason: Message | None
     suspect_since_ms: int | None
     suspect_reason: Annotated[
         Message | str,
@@ -114,6 +119,9 @@ class AgentAnswer(BaseModel):
     sending_said: Annotated[Message, Field(description="the same in words")]
     latitude: Annotated[float | None, Field(description="degrees; none: nobody said")]
     longitude: float | None
+
+
+_SHOWN: Final = tuple(one.name for one in fields(AgentAnswer))
 
 
 class AgentDetailAnswer(BaseModel):
@@ -292,7 +300,7 @@ async def position(
 def _answer(view: AgentView) -> AgentAnswer:
     row, liveness = view.row, view.liveness
     # The row has more than the world should see: the key's hash stays here.
-    shown = {name: getattr(row, name) for name in AgentAnswer.model_fields if hasattr(row, name)}
+    shown = {name: getattr(row, name) for name in _SHOWN if hasattr(row, name)}
     return AgentAnswer(
         **{
             **shown,

@@ -1,9 +1,9 @@
 """Send what administrators must know, by mail and to a webhook.
 
-What agents and hosts chose is in these texts: headers of a mail are one line and ASCII, its body is
-plain text without control characters, a webhook's body is JSON. A webhook is signed:
-`X-PRSM-Signature: t=SECONDS,v1=HEX`, the HMAC-SHA256 of `SECONDS.BODY` by the secret, so that its
-receiver knows who wrote it, and when.
+Texts are in the language of `alerts.language`. They hold what agents and hosts chose: headers of a
+mail are one line and ASCII, its body is plain text without control characters, a webhook's body is
+JSON. A webhook is signed: `X-PRSM-Signature: t=SECONDS,v1=HEX`, the HMAC-SHA256 of `SECONDS.BODY`
+by the secret, so that its receiver knows who wrote it, and when.
 """
 
 from __future__ import annotations
@@ -23,22 +23,24 @@ from urllib.parse import urlsplit
 import httpx
 
 from manager.operations.health.alert_views import Way
-from manager.operations.health.alerts import Message
+from manager.operations.health.alerts import Notification
 from manager.settings import AlertSettings
 from shared.errors import PrsmError
+from shared.messages import Message, render
 
 __all__ = ["SendingError", "mail_sender", "signature", "ways", "webhook_sender"]
 
 TIMEOUT_S: Final = 30.0
 LINES: Final = 100
 SUBJECT: Final = 150
+PROBLEM: Final = 500
 
 
 class SendingError(PrsmError):
     """A message could not be handed over."""
 
 
-Sender = Callable[[Sequence[Message]], None]
+Sender = Callable[[Sequence[Notification]], None]
 
 
 def ways(settings: AlertSettings, url: str, now_ms: Callable[[], int]) -> list[Way]:
@@ -56,19 +58,20 @@ def ways(settings: AlertSettings, url: str, now_ms: Callable[[], int]) -> list[W
 
 def mail_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int]) -> Sender:
     """Return who sends one mail for all messages of a moment. It raises SendingError."""
+    language = settings.language
 
-    def send(made: Sequence[Message]) -> None:
+    def send(made: Sequence[Notification]) -> None:
         mail = EmailMessage()
         mail["From"] = settings.mail_from
         mail["To"] = ", ".join(settings.mail_to)
         mail["Date"] = format_datetime(datetime.fromtimestamp(now_ms() / 1000, UTC))
         mail["Message-ID"] = make_msgid(domain=settings.mail_from.rpartition("@")[2] or None)
         mail["Auto-Submitted"] = "auto-generated"
-        more = f" (and {len(made) - 1} more)" if len(made) > 1 else ""
-        mail["Subject"] = f"PRSM: {_line(made[0])}"[:SUBJECT] + more
-        lines = [_line(message) for message in made[:LINES]]
+        mail["Subject"] = _subject(made, language)
+        lines = [_line(one, language) for one in made[:LINES]]
         if len(made) > LINES:
-            lines.append(f"... and {len(made) - LINES} more")
+            more = Message("alerts.mail_more", number=len(made) - LINES)
+            lines.append(render(more, language))
         mail.set_content("\n".join([*lines, "", url, ""]), cte="quoted-printable")
         try:
             with smtplib.SMTP(settings.smtp_host, settings.smtp_port, timeout=TIMEOUT_S) as server:
@@ -79,7 +82,10 @@ def mail_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int]) ->
                 server.send_message(mail)
         except (OSError, smtplib.SMTPException) as error:
             raise SendingError(
-                f"alerts.smtp_host = {settings.smtp_host}:{settings.smtp_port}: {error}"
+                "alerts.mail_not_sent",
+                host=settings.smtp_host,
+                port=settings.smtp_port,
+                problem=str(error)[:PROBLEM],
             ) from error
 
     return send
@@ -90,24 +96,22 @@ def _log_in(server: smtplib.SMTP, settings: AlertSettings) -> None:
         server.login(settings.smtp_user, settings.smtp_password)
     except UnicodeError:
         # Its own words would hold a letter of the password.
-        raise SendingError(
-            "alerts.smtp_user, alerts.smtp_password: hold a letter that is not ASCII, which no "
-            "login of a mail server takes; choose others"
-        ) from None
+        raise SendingError("alerts.smtp_login_not_ascii") from None
 
 
 def webhook_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int]) -> Sender:
     """Return who posts messages as JSON. It raises SendingError."""
 
-    def send(made: Sequence[Message]) -> None:
+    def send(made: Sequence[Notification]) -> None:
         alerts = [
             {
-                "key": message.key,
-                "state": message.state,
-                "text": _printable(message.text),
-                "since_ms": message.since_ms,
+                "key": one.key,
+                "state": one.state,
+                "text": _printable(render(one.message, settings.language)),
+                **one.message.as_json(),
+                "since_ms": one.since_ms,
             }
-            for message in made
+            for one in made
         ]
         body = json.dumps({"sent_ms": now_ms(), "console": url, "alerts": alerts}).encode()
         headers = {"Content-Type": "application/json"}
@@ -119,9 +123,9 @@ def webhook_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int])
                 settings.webhook_url, content=body, headers=headers, timeout=TIMEOUT_S
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise SendingError(f"alerts.webhook_url: {error}") from error
+            raise SendingError("alerts.webhook_not_sent", problem=str(error)[:PROBLEM]) from error
         if not answer.is_success:
-            raise SendingError(f"alerts.webhook_url: answered {answer.status_code}")
+            raise SendingError("alerts.webhook_refused", status=answer.status_code)
 
     return send
 
@@ -132,9 +136,21 @@ def signature(secret: str, seconds: int, body: bytes) -> str:
     return f"t={seconds},v1={signed.hexdigest()}"
 
 
-def _line(message: Message) -> str:
-    state = {"begun": "", "event": "", "still": "still: ", "over": "over: "}[message.state]
-    return state + _printable(message.text)
+def _subject(made: Sequence[Notification], language: str) -> str:
+    subject = f"PRSM: {_line(made[0], language)}"[:SUBJECT]
+    if len(made) == 1:
+        return subject
+    more = Message("alerts.mail_subject_more", number=len(made) - 1)
+    return f"{subject} {render(more, language)}"
+
+
+def _line(one: Notification, language: str) -> str:
+    message = one.message
+    if one.state == "still":
+        message = Message("alerts.mail_still", text=message)
+    elif one.state == "over":
+        message = Message("alerts.mail_over", text=message)
+    return _printable(render(message, language))
 
 
 def _printable(text: str) -> str:

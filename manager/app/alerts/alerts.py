@@ -14,15 +14,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from manager.assignment.words import spoken_duration
 from manager.clock import Clock
 from manager.db import Database
 from manager.errors import PrsmError
 from manager.operations.health.alert_views import WAY, AlertDesk, Way, unsent_reason
-from manager.operations.health.alerts import Expiry, Limits, Message, messages
+from manager.operations.health.alerts import Expiry, Limits, Notification, notifications
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.trouble import Trouble
 from manager.settings import AlertSettings, Settings
+from shared.messages import Message
 
 __all__ = ["Alerts", "alert_desk", "late_troubles"]
 
@@ -38,9 +38,9 @@ class _Line:
     """Messages that wait for a channel, and since when it fails; None: it took the last."""
 
     way: Way
-    waiting: deque[Message] = field(default_factory=lambda: deque(maxlen=WAITING))
+    waiting: deque[Notification] = field(default_factory=lambda: deque(maxlen=WAITING))
     deaf_ms: int | None = None
-    why: str = ""
+    why: Message | None = None
 
     def send(self, now_ms: int) -> None:
         if not self.waiting:
@@ -81,23 +81,23 @@ class Alerts:
         clock says so in a line, and calls again.
         """
         now_ms = self._now_ms()
-        made: list[Message] = []
+        made: list[Notification] = []
         try:
             made = self._made(now_ms)
         finally:
             self.tell(made, now_ms)
         return len(made)
 
-    def tell(self, made: Sequence[Message], now_ms: int) -> None:
+    def tell(self, made: Sequence[Notification], now_ms: int) -> None:
         """Hand messages to each way, after what waits for it. Asks no database."""
         with self._sending:
             for line in self._lines:
                 line.waiting.extend(made)
                 line.send(now_ms)
 
-    def _made(self, now_ms: int) -> list[Message]:
+    def _made(self, now_ms: int) -> list[Notification]:
         desk = self._desk
-        return messages(
+        return notifications(
             self._db,
             desk.standing(),
             desk.expiries(),
@@ -110,7 +110,10 @@ class Alerts:
     def _deaf(self, now_ms: int) -> list[Trouble]:
         """Return the ways that take nothing."""
         return [
-            Trouble(f"{WAY}{line.way.name}", f"nobody is told by {line.way.name}: {line.why}")
+            Trouble(
+                f"{WAY}{line.way.name}",
+                Message("alerts.delivery_failing", way=line.way.name, why=line.why),
+            )
             for line in self._lines
             if line.deaf_ms is not None and now_ms - line.deaf_ms >= DEAF_S * 1000
         ]
@@ -120,12 +123,9 @@ def late_troubles(clocks: Iterable[Clock]) -> list[Trouble]:
     """Return the jobs of clocks that are beyond their limits."""
     found = []
     for job in (job for clock in clocks for job in clock.late_jobs()):
-        late = spoken_duration(round(job.late_s * 1000))
-        text = (
-            f"job {job.name} of the manager is late by {late}; {job.effect}; its log says what it "
-            "waits for, else look at processor and disk"
-        )
-        found.append(Trouble(f"job:{job.name}", text))
+        late_ms = round(job.late_s * 1000)
+        late = Message("alerts.job_late", job=job.name, late_ms=late_ms, effect=job.effect)
+        found.append(Trouble(f"job:{job.name}", late))
     return found
 
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Final
 
 from manager.app.alerts.alerts import Alerts
-from manager.assignment.words import spoken_duration
 from manager.db import Database
-from manager.operations.health.alerts import Message, note_message
+from manager.operations.health.alerts import Notification, note_notification
 from manager.operations.health.silences import SilenceRow, open_silences
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Outages", "Signs"]
 
@@ -28,15 +28,15 @@ class Signs:
     """Facts that a manager knows of its database without asking it.
 
     host, place: the manager's machine, and its name for people. gone_s: for how long the database
-    has not answered, in s; 0: it does. leads: whether this manager leads. why: in a sentence, where
-    the manager knows it: its file is damaged, its disk takes nothing; empty: it does not.
+    has not answered, in s; 0: it does. leads: whether this manager leads. why: where the
+    manager knows it: its file is damaged, its disk is full; None: it does not.
     """
 
     host: str
     place: str
     gone_s: Callable[[], float]
     leads: Callable[[], bool]
-    why: Callable[[], str] = str
+    why: Callable[[], Message | None] = lambda: None
 
 
 class Outages:
@@ -62,11 +62,11 @@ class Outages:
         self._resend_s = resend_s
         self._now_ms = now_ms
         self._key: Final = f"database:{signs.host}"
-        self._begun: Message | None = None
-        self._over: Message | None = None  # that waits for the end of a window
+        self._begun: Notification | None = None
+        self._over: Notification | None = None  # that waits for the end of a window
         self._told_ms = 0
         self._silences: list[SilenceRow] = []
-        self._unwritten: deque[tuple[Message, int]] = deque(maxlen=UNWRITTEN)
+        self._unwritten: deque[tuple[Notification, int]] = deque(maxlen=UNWRITTEN)
 
     def look(self) -> int:
         """Send what is due; return how much. What waits for a way is tried while nobody leads."""
@@ -86,15 +86,15 @@ class Outages:
             return
         self._silences = open_silences(self._db, self._now_ms())
         while self._unwritten:
-            message, told_ms = self._unwritten[0]
-            note_message(self._db, message, told_ms)
+            made, told_ms = self._unwritten[0]
+            note_notification(self._db, made, told_ms)
             self._unwritten.popleft()
 
-    def _due(self, gone_s: float, now_ms: int) -> list[Message]:
+    def _due(self, gone_s: float, now_ms: int) -> list[Notification]:
         holding = {row.key for row in self._silences if row.holds(now_ms)}
         begun = self._begun
         if begun is not None and not gone_s:
-            self._over, self._begun = self._message("over", begun.since_ms, now_ms), None
+            self._over, self._begun = self._notification("over", begun.since_ms, now_ms), None
         if "" in holding:
             return []
         if self._over is not None:
@@ -103,25 +103,23 @@ class Outages:
         if not gone_s or not self._grace_s or self._key in holding:
             return []
         # A known reason does not pass without a person.
-        if gone_s < self._grace_s and not self._signs.why():
+        if gone_s < self._grace_s and self._signs.why() is None:
             return []
         if begun is None:
-            self._begun = self._message("begun", now_ms - round(gone_s * 1000), now_ms)
+            self._begun = self._notification("begun", now_ms - round(gone_s * 1000), now_ms)
             made = self._begun
         elif self._resend_s and now_ms - self._told_ms >= self._resend_s * 1000:
-            made = self._message("still", begun.since_ms, now_ms)
+            made = self._notification("still", begun.since_ms, now_ms)
         else:
             return []
         self._told_ms = now_ms
         return [made]
 
-    def _message(self, state: str, since_ms: int, now_ms: int) -> Message:
-        lasted = spoken_duration(now_ms - since_ms)
-        why = self._signs.why() or "see that it runs, and is reached from there"
-        text = (
-            f"the database answers manager {self._signs.place} again, after {lasted}"
-            if state == "over"
-            else f"the database has not answered manager {self._signs.place} for {lasted}; {why}; "
-            "agents go on with their permits meanwhile"
-        )
-        return Message(self._key, state, text, since_ms)
+    def _notification(self, state: str, since_ms: int, now_ms: int) -> Notification:
+        place, lasted_ms = self._signs.place, now_ms - since_ms
+        if state == "over":
+            message = Message("alerts.database_answers", place=place, lasted_ms=lasted_ms)
+        else:
+            why = self._signs.why() or Message("alerts.database_unreachable")
+            message = Message("alerts.database_gone", place=place, lasted_ms=lasted_ms, why=why)
+        return Notification(self._key, state, message, since_ms)

@@ -18,6 +18,7 @@ from manager.operations.health.alerts import Expiry
 from manager.settings import ServerSettings
 from shared.errors import SettingError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Certificate", "certificate_of"]
 
@@ -48,8 +49,10 @@ class Certificate:
             self._served = self._load()
         except (OSError, ValueError, x509.InvalidVersion) as error:
             raise SettingError(
-                f"server.tls_certificate = {certificate}, server.tls_key = {key}: {error}; give "
-                "PEM files: the certificate with its chain, and its key without a password"
+                "app.certificate_unusable",
+                certificate=str(certificate),
+                key=str(key),
+                problem=str(error),
             ) from error
         self.context: Final = self._served.context
         """What the listener is given; a connection takes the newest one itself."""
@@ -73,13 +76,10 @@ class Certificate:
 
     def expiry(self) -> Expiry:
         """Return when the certificate ends that is served, and what is wrong with its files."""
-        wrong = ""
+        problem = None
         if self._wrong:
-            wrong = (
-                f"cannot be loaded again: {self._wrong}; what was loaded before is served until "
-                "the manager ends; mend server.tls_certificate and server.tls_key"
-            )
-        return Expiry(NAME, self._served.until_ms, wrong)
+            problem = Message("alerts.certificate_not_loaded", problem=self._wrong)
+        return Expiry(NAME, Message("alerts.certificate"), self._served.until_ms, problem)
 
     def _give_newest(
         self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext

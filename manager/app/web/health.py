@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 
 from manager.operations.machine_conditions import Condition
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["Health", "router"]
 
@@ -49,11 +50,11 @@ async def readyz(request: Request) -> JSONResponse:
     found, gone_s = health.conditions(), health.database_gone_s()
     told: dict[str, Any] = {}
     if found:
-        told["problems"] = [{"code": one.code, "text": one.text} for one in found]
-    why = next((one.text for one in found if one.stops), "")
-    if not why and gone_s:
-        why = f"the database has not answered for {gone_s:.0f} s"
-    if not why:
+        told["problems"] = [{"code": one.code, "text": str(one.message)} for one in found]
+    why = next((one.message for one in found if one.stops), None)
+    if why is None and gone_s:
+        why = Message("app.database_not_answering", gone_s=gone_s)
+    if why is None:
         return JSONResponse({"ready": True, **told})
     headers = {"Retry-After": str(RETRY_S)}
-    return JSONResponse({"ready": False, "reason": why, **told}, 503, headers)
+    return JSONResponse({"ready": False, "reason": str(why), **told}, 503, headers)

@@ -25,6 +25,7 @@ from manager.app.web.answer_pace import AnswerPace
 from manager.app.web.connection_shares import make_room
 from manager.app.web.request_heads import FIELDS_MOST
 from manager.app.web.request_turns import RequestTurns
+from shared.messages import Message
 
 __all__ = ["BETWEEN_BYTES", "BoundedProtocol"]
 
@@ -37,23 +38,14 @@ much as a kilobyte."""
 WAITING: Final = 16
 """Requests of one connection behind the one that is being answered. Browsers send none ahead."""
 
-_TOO_LARGE: Final = (
-    431,
-    f"a head, or what a body has beside data, is over {BETWEEN_BYTES} bytes; send fewer fields",
-)
-_TOO_MANY: Final = (
-    400,
-    f"more than {WAITING} requests wait on this connection; send them as answers come",
-)
-_TOO_MANY_FIELDS: Final = (
-    431,
-    f"a head of more than {FIELDS_MOST} fields; send fewer",
-)
+_TOO_LARGE: Final = (431, Message("app.head_too_large", most=BETWEEN_BYTES))
+_TOO_MANY: Final = (400, Message("app.head_too_many_requests", most=WAITING))
+_TOO_MANY_FIELDS: Final = (431, Message("app.head_too_many_fields", most=FIELDS_MOST))
 _TOO_MANY_CHUNKS: Final = (
     400,
-    f"a body of over {CHUNKS_FREE} chunks has {CHUNK_BYTES} bytes in each; send larger chunks",
+    Message("app.head_chunks_too_small", free=CHUNKS_FREE, least=CHUNK_BYTES),
 )
-_NO_HOST: Final = (400, "a request of HTTP/1.1 has one field Host, no more (RFC 9112, 3.2)")
+_NO_HOST: Final = (400, Message("app.head_host_field"))
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -77,7 +69,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _chunks = 0
     _body_bytes = 0
     _head_is_over = False
-    _refusal: tuple[int, str] | None = None
+    _refusal: tuple[int, Message] | None = None
     _running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
@@ -232,7 +224,7 @@ class BoundedProtocol(HttpToolsProtocol):
         running = self._running
         speaking = running and running.response_started and not running.response_complete
         if not speaking and not self.transport.is_closing():
-            status, why = self._refusal or (400, msg)
+            status, why = self._refusal or (400, Message.of_text(msg))
             self.transport.write(_answer(status, why))
         self.transport.close()
 
@@ -266,7 +258,8 @@ def _turns_of(state: ServerState, loop: asyncio.AbstractEventLoop) -> RequestTur
     return found
 
 
-def _answer(status: int, why: str) -> bytes:
+def _answer(status: int, message: Message) -> bytes:
+    why = str(message)
     phrase = http.HTTPStatus(status).phrase
     head = (
         f"HTTP/1.1 {status} {phrase}\r\ncontent-type: text/plain; charset=utf-8\r\n"

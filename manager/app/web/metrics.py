@@ -110,8 +110,10 @@ class Metrics:
             )
         except OSError as error:
             raise SettingError(
-                f"server.metrics_port = {server.metrics_port} at {server.metrics_host}: "
-                f"{error.strerror}; choose another"
+                "app.metrics_port_failed",
+                port=server.metrics_port,
+                host=server.metrics_host,
+                problem=str(error.strerror),
             ) from error
         _log.info("metrics at http://%s:%d/metrics", server.metrics_host, server.metrics_port)
 

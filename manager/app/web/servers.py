@@ -87,8 +87,10 @@ def _tcp_socket(server: ServerSettings) -> socket.socket:
         listener = socket.create_server(address, family=family, backlog=2048)
     except OSError as error:
         raise SettingError(
-            f"server.listen_host = {server.listen_host}, server.listen_port = "
-            f"{server.listen_port}: {error.strerror}; choose another, or 0 for any free port"
+            "app.listen_failed",
+            host=server.listen_host,
+            port=server.listen_port,
+            problem=str(error.strerror),
         ) from error
     # Connections inherit it; asyncio sets it only where a socket says that it is TCP. Without it
     # the body of an answer waits up to 40 ms until the client has acknowledged the head.
@@ -99,10 +101,7 @@ def _tcp_socket(server: ServerSettings) -> socket.socket:
 
 def _unix_socket(path: Path) -> socket.socket:
     if len(str(path).encode()) > SOCKET_PATH_LIMIT:
-        raise SettingError(
-            f"socket {path}: its path has more than {SOCKET_PATH_LIMIT} bytes, which no system "
-            "allows; set server.socket to a shorter one"
-        )
+        raise SettingError("app.socket_path_too_long", path=str(path), most=SOCKET_PATH_LIMIT)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.unlink(missing_ok=True)
@@ -112,7 +111,9 @@ def _unix_socket(path: Path) -> socket.socket:
         listener.listen(128)
     except OSError as error:
         listener.close()
-        raise StoreError(f"socket {path}: {error.strerror}; see server.socket") from error
+        raise StoreError(
+            "app.socket_failed", path=str(path), problem=str(error.strerror)
+        ) from error
     return listener
 
 

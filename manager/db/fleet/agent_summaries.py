@@ -24,7 +24,10 @@ __all__ = [
 
 @frozen
 class GlanceRow:
-    """State and position of an agent; `manager.db.tables.fleet` defines each field."""
+    """State and position of an agent; `manager.db.tables.fleet` defines each field.
+
+    state_reason: as the row has it, for most callers do not read it (`message_of_row`).
+    """
 
     id: int
     name: str
@@ -72,7 +75,7 @@ def all_glances(tx: Transaction) -> list[GlanceRow]:
         c.promised_ms,
         c.permit_until_ms,
         c.state,
-        c.state_reason,
+        sa.type_coerce(c.state_reason, sa.Text()).label("state_reason"),
         c.latitude,
         c.longitude,
     )

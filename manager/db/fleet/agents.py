@@ -62,10 +62,10 @@ class AgentRow:
     boot_id: str
     sequence: int
     clone_ms: int | None
-    clone_reason: str
+    clone_reason: Message | None
     version: str
     state: str
-    state_reason: str
+    state_reason: Message | None
     skew_ms: int
     disk_free_bytes: int | None
     capacity: str

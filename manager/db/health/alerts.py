@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from manager.db.engine import Transaction
 from manager.db.tables import alert_silences, alerts_told
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "EventsTold",
@@ -42,7 +43,7 @@ class ToldRow:
     """A trouble. told_ms: when it was told last; 0: it was seen, but lasts not long enough yet."""
 
     key: str
-    text: str
+    message: Message
     since_ms: int
     told_ms: int
 
@@ -67,23 +68,30 @@ class SilenceRow:
 
 def all_told(tx: Transaction) -> list[ToldRow]:
     """Return the troubles that go on, the oldest first."""
-    query = sa.select(alerts_told).where(alerts_told.c.key != _EVENTS)
-    return tx.rows(ToldRow, query.order_by(alerts_told.c.since_ms))
+    c = alerts_told.c
+    query = sa.select(c.key, c.text.label("message"), c.since_ms, c.told_ms)
+    return tx.rows(ToldRow, query.where(c.key != _EVENTS).order_by(c.since_ms))
 
 
 def events_told(tx: Transaction) -> EventsTold | None:
     """Return which events were told; None: there was none yet."""
-    row = tx.row(ToldRow, sa.select(alerts_told).where(alerts_told.c.key == _EVENTS))
-    return None if row is None else EventsTold(int(row.text), row.told_ms)
+    c = alerts_told.c
+    upto = sa.type_coerce(c.text, sa.Text()).label("upto")
+    row = tx.execute(sa.select(upto, c.told_ms).where(c.key == _EVENTS)).one_or_none()
+    return None if row is None else EventsTold(int(row.upto), row.told_ms)
 
 
 def note_events(tx: Transaction, upto: int, told_ms: int) -> None:
     """Note which events were told."""
-    note_told(tx, _EVENTS, str(upto), told_ms, told_ms)
+    _note(tx, _EVENTS, str(upto), told_ms, told_ms)
 
 
-def note_told(tx: Transaction, key: str, text: str, since_ms: int, now_ms: int) -> None:
-    """Note that somebody was told."""
+def note_told(tx: Transaction, key: str, message: Message, since_ms: int, now_ms: int) -> None:
+    """Note that recipients were notified of a trouble."""
+    _note(tx, key, message, since_ms, now_ms)
+
+
+def _note(tx: Transaction, key: str, text: Message | str, since_ms: int, now_ms: int) -> None:
     row = {"key": key, "text": text, "since_ms": since_ms, "told_ms": now_ms}
     tx.upsert(alerts_told, [row], ["key"])
 

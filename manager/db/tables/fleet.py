@@ -53,10 +53,10 @@ agents: Final = sa.Table(
     text("boot_id"),
     count("sequence"),
     moment("clone_ms"),
-    text("clone_reason"),
+    message("clone_reason"),
     text("version"),
     text("state"),
-    text("state_reason"),
+    message("state_reason"),
     count("skew_ms"),  # its clock minus the manager's
     sa.Column("disk_free_bytes", Whole),
     text("capacity"),  # JSON, as it came with the last sync that said it; empty: it never did

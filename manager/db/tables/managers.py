@@ -6,7 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import count, identity, metadata, moment, text
+from manager.db.tables.columns import count, identity, message, metadata, moment, text
 
 __all__ = ["alert_silences", "alerts_told", "installation", "leader", "lease_stamps", "managers"]
 
@@ -55,7 +55,7 @@ alerts_told: Final = sa.Table(
     "alerts_told",
     metadata,
     sa.Column("key", sa.Text(), primary_key=True),
-    text("text"),
+    message("text"),
     moment("since_ms", required=True),
     moment("told_ms", required=True),
 )

@@ -1,6 +1,6 @@
 """Agents, as people look at them and act on them.
 
-Liveness comes with its reason in words (`manager.assignment.liveness`). Commands reach our agents
+Liveness comes with its reason (`manager.assignment.liveness`). Commands reach our agents
 with their next sync and are acknowledged by id; a plain agent knows only RESTART.
 """
 
@@ -191,17 +191,17 @@ def order_command(
     can only restart, and is not told about pages; it was retired).
     """
     if command not in COMMANDS:
-        raise FormatError(f"command {command[:40]!r}: must be one of {', '.join(COMMANDS)}")
+        raise FormatError("fleet.unknown_command", command=command[:40], commands=COMMANDS)
     if pages and command != "restart":
-        raise FormatError(f"pages with {command}: only a restart deletes them; leave it out")
+        raise FormatError("fleet.pages_not_restart", command=command)
     argument = PAGES_TOO if pages else ""
     command_id = secrets.token_hex(8)
     with db.write() as tx:
         row = _found(tx, name)
         if row.retired_ms is not None:
-            raise ConflictError(f"agent {name} was retired: it takes no commands")
+            raise ConflictError("fleet.retired_no_commands", name=name)
         if row.is_plain and command != "restart":
-            raise ConflictError(f"agent {name} speaks only the five messages: it can only restart")
+            raise ConflictError("fleet.plain_only_restarts", name=name)
         if pages:
             check_hears_of_pages(row)
         if command == "restart":
@@ -224,10 +224,7 @@ def order_command(
 def check_hears_of_pages(row: AgentRow) -> None:
     """Raise ConflictError where an agent cannot be told that a restart deletes pages, too."""
     if row.is_plain:
-        raise ConflictError(
-            f"agent {row.name} speaks only the five messages: it cannot be told to delete pages; "
-            "restart it without"
-        )
+        raise ConflictError("fleet.plain_deletes_no_pages", name=row.name)
 
 
 def set_next_list_limit(
@@ -246,13 +243,11 @@ def set_next_list_limit(
     is, 0 for all. Raises NotFoundError, FormatError, ConflictError (it is not what was shown).
     """
     if pages is not None and not 0 <= pages <= LIST_LIMIT_MOST:
-        raise FormatError(f"pages = {pages}: must be 0 (all) to {LIST_LIMIT_MOST}")
+        raise FormatError("fleet.list_limit_range", pages=pages, most=LIST_LIMIT_MOST)
     with db.write() as tx:
         row = _found(tx, name)
         if shown is not None and shown != (row.list_limit or 0):
-            raise ConflictError(
-                f"{name}: changed since it was shown, so nothing was done; load the page again"
-            )
+            raise ConflictError("fleet.list_limit_changed", name=name)
         agents.update(tx, row.id, list_limit=pages)
         rights.set_limit(tx, row.id, pages or 0)
         note(tx, now_ms, actor, "agent.list-limit", name, pages=pages)
@@ -261,7 +256,7 @@ def set_next_list_limit(
 def _found(tx: Transaction, name: str) -> AgentRow:
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError(f"agent {name}: there is none", see="agents")
+        raise NotFoundError("fleet.unknown_agent", name=name[:253], see="agents")
     return row
 
 

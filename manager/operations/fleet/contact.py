@@ -71,7 +71,7 @@ def _noted(
 ) -> AgentRow:
     row = agents.by_id(tx, agent.id)
     if row is None:
-        raise ForbiddenError(f"agent {agent.name} does not exist any more")
+        raise ForbiddenError("fleet.agent_removed", name=agent.name)
     if row.is_plain and row.retired_ms is None:
         return renew_plain(tx, row, what, now_ms, policy)
     at_ms = contact_time(tx, now_ms, policy)
@@ -96,7 +96,7 @@ def subscribe(
     with db.write() as tx:
         row = _noted(tx, agent, "subscribe", now_ms, policy)
         if row.retired_ms is not None:
-            raise ForbiddenError(f"agent {agent.name} was retired; ask for a new join token")
+            raise ForbiddenError("fleet.retired_rejoin", name=agent.name)
         if not row.subscribed:
             agents.update(tx, row.id, subscribed=True, returned=True)
             note(tx, now_ms, agent.actor, "agent.subscribe", agent.name)

@@ -22,6 +22,7 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from shared.errors import FormatError
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.urls import canonical
 from shared.wire.sync import SendingLimits, Settings
 
@@ -47,6 +48,7 @@ TEXT_MOST: Final = 64_000
 
 REASON_MOST: Final = 500
 INTERVAL_MOST_S: Final = 3600.0
+HOSTS_MOST: Final = 1_000_000
 LEAST_BYTES_PER_S: Final = 10_000
 
 
@@ -80,7 +82,7 @@ def add_blocked(db: Database, text: str, reason: str, actor: Actor, now_ms: int)
     """
     asked = _read_lines(text)
     if len(reason) > REASON_MOST:
-        raise FormatError(f"reason of {len(reason)} characters: at most {REASON_MOST}").about(
+        raise FormatError("fleet.reason_too_long", length=len(reason), most=REASON_MOST).about(
             "reason"
         )
     with db.write() as tx:
@@ -88,14 +90,13 @@ def add_blocked(db: Database, text: str, reason: str, actor: Actor, now_ms: int)
         new = [pattern for pattern in dict.fromkeys(asked) if pattern not in held]
         if len(held) + len(new) > LINES_MOST:
             raise ConflictError(
-                f"block list: {len(held)} lines and {len(new)} more; at most {LINES_MOST}. Join "
-                "some by `|`, or put what concerns one site into its prs.toml (politeness.blocked)"
+                "fleet.block_list_too_long", present=len(held), new=len(new), most=LINES_MOST
             ).about("text")
         size = sum(len(pattern.encode()) for pattern in [*held, *new])
         if size > TEXT_MOST:
-            raise ConflictError(
-                f"block list: {size:,} bytes; at most {TEXT_MOST:,}, because every sync carries it"
-            ).about("text")
+            raise ConflictError("fleet.block_list_too_large", size=size, most=TEXT_MOST).about(
+                "text"
+            )
         if new:
             fleet_rules.add_blocked(tx, new, reason.strip(), actor.name, now_ms)
             note(tx, now_ms, actor, "block.add", "", patterns=new[:20], lines=len(new),
@@ -108,9 +109,7 @@ def remove_blocked(db: Database, number: int, actor: Actor, now_ms: int) -> None
     with db.write() as tx:
         row = fleet_rules.remove_blocked(tx, number, actor.name, now_ms)
         if row is None:
-            raise NotFoundError(
-                f"line {number}: the block list has none of this number", see="fleet"
-            )
+            raise NotFoundError("fleet.no_such_line", line=number, see="fleet")
         note(tx, now_ms, actor, "block.remove", "", pattern=row.pattern)
 
 
@@ -122,10 +121,14 @@ def try_url(db: Database, text: str, pattern: str = "") -> Tried:
     url = canonical(text.strip() if "://" in text else f"http://{text.strip()}")
     if pattern:
         row = BlockedRow(0, pattern, "", "", 0)
-        return Tried(url, [row] if _compiled(pattern, "expression").search(url) else [])
+        return Tried(
+            url,
+            [row] if _compiled(pattern, Message("fleet.not_re2_expression")).search(url) else [],
+        )
     with db.read() as tx:
         rows = fleet_rules.blocked(tx)
-    return Tried(url, [row for row in rows if _compiled(row.pattern, "line").search(url)])
+    where = Message("fleet.not_re2_stored_line")
+    return Tried(url, [row for row in rows if _compiled(row.pattern, where).search(url)])
 
 
 def as_shown(limits: LimitsRow) -> str:
@@ -137,17 +140,15 @@ def check_limits(asked: LimitsRow) -> None:
     """Refuse limits that nobody can mean. Raises FormatError."""
     if asked.interval_s is not None and not 0 <= asked.interval_s <= INTERVAL_MOST_S:
         raise FormatError(
-            f"interval_s = {asked.interval_s:g}: must be 0 to {INTERVAL_MOST_S:g}; sites keep 20 s "
-            "where nothing else is said"
+            "fleet.interval_range", value=asked.interval_s, most=INTERVAL_MOST_S
         ).about("interval_s")
-    if asked.parallel_hosts is not None and not 1 <= asked.parallel_hosts <= 1_000_000:
-        raise FormatError(f"parallel_hosts = {asked.parallel_hosts}: must be 1 to 1,000,000").about(
-            "parallel_hosts"
-        )
+    if asked.parallel_hosts is not None and not 1 <= asked.parallel_hosts <= HOSTS_MOST:
+        raise FormatError(
+            "fleet.parallel_hosts_range", value=asked.parallel_hosts, most=HOSTS_MOST
+        ).about("parallel_hosts")
     if asked.bytes_per_s is not None and not LEAST_BYTES_PER_S <= asked.bytes_per_s < 2**53:
         raise FormatError(
-            f"bytes_per_s = {asked.bytes_per_s}: must be at least {LEAST_BYTES_PER_S:,}; to stop "
-            "agents, pause them"
+            "fleet.bytes_per_s_too_low", value=asked.bytes_per_s, least=LEAST_BYTES_PER_S
         ).about("kbytes_per_s")
 
 
@@ -165,10 +166,7 @@ def set_limits(
         if before == asked:
             return
         if shown not in (None, as_shown(before)):
-            raise ConflictError(
-                "the limits were changed since they were shown, so nothing was done; load the "
-                "page again"
-            )
+            raise ConflictError("fleet.limits_changed")
         fleet_rules.set_limits(tx, asked)
         note(
             tx,
@@ -203,20 +201,22 @@ def _read_lines(text: str) -> Sequence[str]:
             continue
         if len(pattern) > LINE_MOST:
             raise FormatError(
-                f"line {number}: {len(pattern)} characters; at most {LINE_MOST}"
+                "fleet.block_list_pattern_too_long",
+                line=number,
+                length=len(pattern),
+                most=LINE_MOST,
             ).about("text")
-        if _compiled(pattern, f"line {number}").search(""):
-            raise FormatError(
-                f"line {number}: {pattern[:80]!a} matches every URL, so nothing would be fetched "
-                "any more; say what is to be blocked"
-            ).about("text")
+        if _compiled(pattern, Message("fleet.not_re2_line", line=number)).search(""):
+            raise FormatError("fleet.blocks_everything", line=number, pattern=pattern[:80]).about(
+                "text"
+            )
         found.append(pattern)
     if not found:
-        raise FormatError("block list: no expression was given; write one a line").about("text")
+        raise FormatError("fleet.block_list_empty").about("text")
     return found
 
 
-def _compiled(pattern: str, where: str) -> Any:
+def _compiled(pattern: str, where: Message) -> Any:
     options = re2.Options()
     options.log_errors = False
     try:
@@ -224,23 +224,25 @@ def _compiled(pattern: str, where: str) -> Any:
     except re2.error as error:
         said = error.args[0] if error.args else ""
         words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        raise FormatError(f"{where}: {pattern[:80]!a} is no RE2: {words}; {_remedy(words)}").about(
-            "text"
-        ) from error
+        raise FormatError(
+            "fleet.not_re2",
+            where=where,
+            pattern=pattern[:80],
+            problem=words[:200],
+            remedy=_remedy(words),
+        ).about("text") from error
 
 
-def _remedy(words: str) -> str:
-    """Return what to do about what RE2 says."""
+def _remedy(words: str) -> Message:
+    """Return the remedy of what RE2 refuses."""
     if "perl operator" in words:
-        return "RE2 has no look-ahead and no look-behind; write what is to match"
+        return Message("fleet.re2_look_around")
     if "missing )" in words or "unexpected )" in words:
-        return r"brackets come in pairs; a bracket of the URL itself is \( or \)"
+        return Message("fleet.re2_brackets")
     if "repetition" in words:
-        return (
-            r"* + ? {n} stand behind what is repeated, at most 1,000 times; the sign itself is \?"
-        )
+        return Message("fleet.re2_repetition")
     if "character class" in words or "missing ]" in words:
-        return "[a-z] goes from the smaller to the greater sign, and ends with ]"
+        return Message("fleet.re2_character_class")
     if "escape" in words or "trailing" in words:
-        return r"behind \ stands d, w, s, b or a sign that is meant as it is"
-    return "github.com/google/re2/wiki/Syntax has all that RE2 knows"
+        return Message("fleet.re2_escape")
+    return Message("fleet.re2_syntax")

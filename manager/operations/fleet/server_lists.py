@@ -58,7 +58,7 @@ def current_list(
         now_ms = contact_time(tx, now_ms, policy)
         row = agents.by_id(tx, agent.id)
         if row is None or row.retired_ms is not None:
-            raise ForbiddenError(f"agent {agent.name} was retired: it gets no work any more")
+            raise ForbiddenError("fleet.retired_gets_no_work", name=agent.name)
         current = rounds.open_round(tx)
         if row.is_plain:
             row = renew_plain(tx, row, "list", now_ms, policy)

@@ -41,6 +41,7 @@ from manager.operations.segments.collection_orders import order_message
 from manager.operations.segments.sending_limits import limits_for_agent
 from manager.operations.segments.withdrawals import withdrawn_for
 from shared.frozen import frozen
+from shared.messages import Message
 from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
 
 __all__ = ["Asked", "fleet_size", "sync", "sync_all"]
@@ -210,7 +211,7 @@ class _SyncAnswers:
             collection=[order_message(order) for order in orders],
             withdrawn=withdrawn,
             withdrawn_number=withdrawn_number,
-            message=_message(row, permit),
+            message="" if permit is not None else str(_no_permit(row)),
         )
         return answer, changed
 
@@ -232,11 +233,10 @@ def _command(row: AgentRow) -> Command | None:
     )
 
 
-def _message(row: AgentRow, permit: Permit | None) -> str:
-    if permit is not None:
-        return ""
+def _no_permit(row: AgentRow) -> Message:
+    """Return why an agent has no permit."""
     if not row.subscribed:
-        return "this agent has left; `prs resume` brings it back"
+        return Message("fleet.sync_left")
     if row.rejoined:
-        return "the permit of this agent's old key is not over yet: fetching begins after it"
-    return "take the list (M1) and sync again: the one held is older than the last take-over"
+        return Message("fleet.sync_rejoined")
+    return Message("fleet.sync_list_outdated")

@@ -23,6 +23,7 @@ from manager.errors import (
 from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.releases.rollouts import too_old
+from shared.messages import Message
 from shared.wire.sync import SyncRequest
 
 __all__ = ["refusal_of"]
@@ -47,16 +48,13 @@ def refusal_of(
     minimum: the oldest version that gets work; empty: any.
     """
     if row is not None and key_hash is not None and row.key_hash != key_hash:
-        return UnknownKeyError("unknown key: it was replaced; join with a new token")
+        return UnknownKeyError("fleet.key_replaced")
     if request.agent != agent.name or row is None:
-        return ForbiddenError(f"this key is that of agent {agent.name}, not {request.agent}")
+        return ForbiddenError("fleet.name_of_other_agent", agent=agent.name, name=request.agent)
     if row.is_plain:
-        return PlainAgentError(
-            f"agent {agent.name} joined as a plain agent, which speaks the five messages and does "
-            'not sync; to sync, let it join again with a new token and kind "sync"'
-        )
+        return PlainAgentError("fleet.plain_does_not_sync", name=agent.name)
     if row.retired_ms is not None:
-        return ForbiddenError(f"agent {agent.name} was retired: it gets no work any more")
+        return ForbiddenError("fleet.retired_gets_no_work", name=agent.name)
     return _outdated(tx, row, request, minimum) or _contradicted(tx, row, request, now_ms)
 
 
@@ -70,10 +68,7 @@ def _outdated(
     if not too_old(minimum, request.version):
         return None
     agents.update(tx, row.id, version=request.version)
-    return TooOldError(
-        f"version {request.version}: agents below {minimum} get no work any more; run "
-        "`prs update`. What was fetched is still taken"
-    )
+    return TooOldError("fleet.version_too_old", version=request.version, minimum=minimum)
 
 
 def _contradicted(
@@ -81,7 +76,7 @@ def _contradicted(
 ) -> PrsmError | None:
     if request.generation_held > row.generation + LONGEST_LEAP:
         return ConflictError(
-            f"generation_held = {request.generation_held}: the newest list is {row.generation}"
+            "fleet.generation_ahead", held=request.generation_held, newest=row.generation
         )
     if not row.boot_id or request.sequence > row.sequence:
         return None
@@ -89,11 +84,14 @@ def _contradicted(
         if request.sequence == row.sequence:
             return None
         return ConflictError(
-            f"sequence {request.sequence}: {row.sequence} of the same process was answered already"
+            "fleet.sequence_answered", sequence=request.sequence, answered=row.sequence
         )
-    reason = (
-        f"sequence {request.sequence} came from process {request.boot_id} after {row.sequence}"
-        f" from process {row.boot_id}"
+    reason = Message(
+        "fleet.clone_sequence",
+        sequence=request.sequence,
+        process=request.boot_id,
+        before=row.sequence,
+        other=row.boot_id,
     )
     if row.clone_reason != reason:
         agents.update(tx, row.id, clone_ms=now_ms, clone_reason=reason)
@@ -106,7 +104,4 @@ def _contradicted(
             alert=True,
             reason=reason,
         )
-    return CloneError(
-        f"agent {row.name}: {reason}. Two machines have this key, or a disk was restored: stop "
-        "one of them, and let the other join again with a new token"
-    )
+    return CloneError("fleet.clone", name=row.name, why=reason)

@@ -17,6 +17,7 @@ from manager.db.hosts import hosts
 from manager.db.ownership import rights
 from manager.db.planning import probes
 from manager.operations.actor import note
+from manager.operations.fleet.state_reasons import reason_of
 from manager.operations.hosts.addresses import record_addresses
 from manager.operations.hosts.host_shares import note_rests
 from manager.operations.identity.enrolment import AgentIdentity
@@ -45,7 +46,7 @@ def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]
         "sequence": request.sequence,
         "version": request.version,
         "state": request.state,
-        "state_reason": request.state_reason,
+        "state_reason": reason_of(request),
         "skew_ms": request.clock_ms - now_ms,
         "disk_free_bytes": request.disk_free_bytes,
         "capacity": request.capacity.model_dump_json() if request.capacity else row.capacity,

@@ -57,7 +57,7 @@ IDLE: Final = AgentWork()
 def liveness_of(
     row: AgentRow | GlanceRow, work: AgentWork, now_ms: int, policy: Policy
 ) -> Liveness:
-    """Return an agent's liveness and the reason in words."""
+    """Return an agent's liveness and its reason."""
     return liveness(
         AgentFacts(
             kind="plain" if row.is_plain else "sync",

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from manager.assignment import LivenessState
-from manager.assignment.words import spoken_duration
 from manager.db.fleet.agent_summaries import MachineRow
 from manager.operations.fleet.agent_summaries import AgentGlance
 from manager.operations.trouble import Trouble
-from shared.plurals import with_plurals
+from shared.messages import Message
 
 __all__ = ["ABSENT", "DISK_BYTES", "REPORTS_WAITING", "SKEW_MS", "agent_troubles"]
 
@@ -40,28 +39,19 @@ def agent_troubles(
         if not after_s or how.state in ABSENT:
             continue
         if how.state is LivenessState.IDLE and how.attention:
-            text = f"agent {name} is idle: {how.reason}; its log, or `prs status` there, says why"
-            yield Trouble(f"idle:{name}", text, after_s)
+            idle = Message("alerts.agent_idle", name=name, why=how.reason)
+            yield Trouble(f"idle:{name}", idle, after_s)
         if view.row.id in by_id:
             yield from _of_machine(name, by_id[view.row.id], after_s)
 
 
 def _of_machine(name: str, row: MachineRow, after_s: float) -> Iterator[Trouble]:
     if row.disk_free_bytes is not None and row.disk_free_bytes < DISK_BYTES:
-        text = (
-            f"agent {name} has {row.disk_free_bytes / 1e9:,.1f} GB of disk left; its site must "
-            "free some, or it fetches nothing any more"
-        )
-        yield Trouble(f"agent-disk:{name}", text, after_s)
+        low = Message("alerts.agent_disk", name=name, free_bytes=row.disk_free_bytes)
+        yield Trouble(f"agent-disk:{name}", low, after_s)
     if abs(row.skew_ms) > SKEW_MS:
-        text = (
-            f"agent {name} has a clock that differs by {spoken_duration(abs(row.skew_ms))}; its "
-            "site must set it, and keep it right by NTP"
-        )
-        yield Trouble(f"agent-clock:{name}", text, after_s)
+        skew = Message("alerts.agent_clock", name=name, skew_ms=abs(row.skew_ms))
+        yield Trouble(f"agent-clock:{name}", skew, after_s)
     if row.reports_waiting >= REPORTS_WAITING:
-        text = with_plurals(
-            f"agent {name} holds {row.reports_waiting:,} reports that did not arrive; its log, or "
-            "`prs status` there, says why"
-        )
-        yield Trouble(f"reports:{name}", text, after_s)
+        waiting = Message("alerts.agent_reports", name=name, reports=row.reports_waiting)
+        yield Trouble(f"reports:{name}", waiting, after_s)

@@ -9,7 +9,7 @@ passed over; in a maintenance window they wait for its end. What is a trouble be
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from manager.db.engine import Transaction
@@ -17,7 +17,7 @@ from manager.db.health import alerts
 from manager.db.people import audit_log
 from manager.db.people.audit_log import AuditRow
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message, template
 
 __all__ = ["HOLD_MS", "KIND", "Event", "News", "events_of_a_day", "news", "note_news"]
 
@@ -34,78 +34,13 @@ REASON: Final = 200
 _TROUBLES: Final = ("agent.lost", "agent.update-")
 """How the actions begin that are told as troubles, until they are over."""
 
-_MORE: Final = "`prsm audit --alerts` says more"
-_SAID: Final[Mapping[str, tuple[str, str]]] = {
-    "agent.clone": (
-        "two machines show the key of one agent",
-        "stop one of them, and let the other join again with a new token",
-    ),
-    "agent.token-reused": (
-        "a join token was used again, with another key",
-        "if the site does not know of it, make a new one, which replaces both",
-    ),
-    "user.guessed": (
-        "many wrong passwords in a row for one user",
-        "ask that person, and look for the addresses in the log",
-    ),
-    "agent.suspect": (
-        "what an agent says does not fit to what the others say",
-        "its page says more, and when it is sound again",
-    ),
-    "report.impossible": (
-        "a log has lines that cannot be: too large, too long or too fast",
-        "they are kept and count in no sum; ask the agent's site",
-    ),
-    "agent.compare": ("an agent's captures are otherwise than those of others", _MORE),
-    "agent.discovered-too-much": (
-        "an agent found more new hosts in a day than are taken",
-        "look at what it finds, or raise limits.discoveries_per_day",
-    ),
-    "segment.refuse": ("a file of captures was refused", _MORE),
-    "file.damaged": (
-        "a kept file is missing or damaged",
-        "`prsm archive problems` says which, and whether its agent was asked for it",
-    ),
-    "segment.accept": (
-        "captures came of hosts that were not their agent's then",
-        "they are set apart",
-    ),
-    "collection.failed": ("an agent could not send what was ordered", _MORE),
-    "host.sick": (
-        "a control host does not answer most agents",
-        "another takes its place by itself",
-    ),
-    "host.unshared": ("a host is not shared by several agents any more", _MORE),
-    "round.skip": ("a round did not begin at the time of its schedule", _MORE),
-    "manager.restore": (
-        "the centre was restored from a backup",
-        "exclude again what was excluded since, and revoke again tokens",
-    ),
-    "clock.gap": ("the manager's clock was set back", "keep it right by NTP"),
-    "archive.adopt": ("the files of the archive were adopted", "exclude again what was excluded"),
-    "installation.contested": (
-        "another manager uses the same files with another database",
-        "end one of the two; meanwhile no file is moved or deleted",
-    ),
-    "trash.take": (
-        "files that no row names were moved to the trash",
-        "`prsm archive adopt` enters segments again; the rest is deleted after archive.trash_s",
-    ),
-    "trash.give-back": ("files that rows name were taken out of the trash", _MORE),
-    "trash.empty": (
-        "files were deleted from the trash",
-        "`prsm archive trash` shows the rest",
-    ),
-}
-"""Of each action what happened, and what to do."""
-
 
 @frozen
 class Event:
     """Events of one kind. key: `event:ACTION`. since_ms: the first. last_id: of the audit."""
 
     key: str
-    text: str
+    message: Message
     since_ms: int
     last_id: int
 
@@ -170,26 +105,40 @@ def _events(rows: Iterable[AuditRow]) -> list[Event]:
         if not row.action.startswith(_TROUBLES):
             by_action.setdefault(row.action, []).append(row)
     return [
-        Event(f"{KIND}{action}", _text(action, of_it), of_it[0].at_ms, of_it[-1].id)
+        Event(f"{KIND}{action}", _message(action, of_it), of_it[0].at_ms, of_it[-1].id)
         for action, of_it in by_action.items()
     ]
 
 
-def _text(action: str, rows: Sequence[AuditRow]) -> str:
-    what, remedy = _SAID.get(action, (action, _MORE))
-    names = list(dict.fromkeys(row.subject[:NAME] for row in rows if row.subject))
-    said = [f"{what}: {', '.join(names[:NAMED])}" if names else what]
-    if len(rows) > 1:
-        said.append(with_plurals(f"{len(rows):,} times in all"))
-    elif reason := _reason(rows[0]):
-        said.append(reason[:REASON])
-    return "; ".join([*said, remedy])
+def _message(action: str, rows: Sequence[AuditRow]) -> Message:
+    about = _about(rows)
+    code = f"alerts.event_{action.replace('.', '_').replace('-', '_')}"
+    if template(code) is None:
+        return Message("alerts.event_other", action=action, about=about)
+    return Message(code, about=about)
 
 
-def _reason(row: AuditRow) -> str:
+def _about(rows: Sequence[AuditRow]) -> Message | None:
+    """Return the names that events are about, and how many they are, or why the only one was."""
+    names = list(dict.fromkeys(row.subject[:NAME] for row in rows if row.subject))[:NAMED]
+    times, reason = len(rows), _reason(rows[0])
+    if times > 1:
+        if names:
+            return Message("alerts.event_about_times", names=names, times=times)
+        return Message("alerts.event_times", times=times)
+    if reason is not None:
+        if names:
+            return Message("alerts.event_about_reason", names=names, reason=reason)
+        return Message("alerts.event_reason", reason=reason)
+    return Message("alerts.event_about", names=names) if names else None
+
+
+def _reason(row: AuditRow) -> Message | str | None:
     try:
         told = json.loads(row.detail or "{}")
     except ValueError:
-        return ""
+        return None
     reason = told.get("reason") if isinstance(told, dict) else None
-    return reason if isinstance(reason, str) else ""
+    if isinstance(reason, str) and reason:
+        return reason[:REASON]
+    return Message.of_json(reason)

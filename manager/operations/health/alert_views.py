@@ -9,13 +9,15 @@ from manager.db.engine import Database
 from manager.db.health import alerts
 from manager.db.health.alerts import EventsTold, SilenceRow
 from manager.errors import PrsmError
+from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note_alone
 from manager.operations.health.alert_events import HOLD_MS, Event, events_of_a_day
-from manager.operations.health.alerts import Expiry, Limits, Message, look
+from manager.operations.health.alerts import Expiry, Limits, Notification, look
 from manager.operations.health.silences import list_silences
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "WAY",
@@ -31,6 +33,7 @@ __all__ = [
 
 WAY: Final = "way:"
 """How the key of a trouble begins that is a way by which nobody is reached."""
+ERROR_CHARS: Final = 500
 
 
 @frozen
@@ -39,7 +42,7 @@ class Way:
 
     name: str
     to: str
-    send: Callable[[Sequence[Message]], None]
+    send: Callable[[Sequence[Notification]], None]
 
 
 @frozen
@@ -57,6 +60,7 @@ class AlertDesk:
     ways: Sequence[Way]
 
 
+@message_fields
 @frozen
 class OngoingTrouble:
     """A trouble that goes on, or events of one kind within a day.
@@ -66,7 +70,7 @@ class OngoingTrouble:
     """
 
     key: str
-    text: str
+    text: Message
     since_ms: int | None
     told_ms: int | None
     next_ms: int | None
@@ -83,13 +87,14 @@ class Alerts:
     told_to: list[str]
 
 
+@message_fields
 @frozen
 class SentTest:
-    """Outcome of a test message. error: empty: it was accepted."""
+    """Outcome of a test message. error: None: it was accepted."""
 
     way: str
     to: str
-    error: str
+    error: Message | None
 
 
 def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
@@ -103,7 +108,7 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
         happened, mark = events_of_a_day(tx, now_ms), alerts.events_told(tx)
         told = {row.key: row for row in alerts.all_told(tx)}
     # Only who sends knows of these, and that is another manager, maybe.
-    found += [Trouble(row.key, row.text) for row in told.values() if row.key.startswith(WAY)]
+    found += [Trouble(row.key, row.message) for row in told.values() if row.key.startswith(WAY)]
     open_now = {row.key: row for row in silences if row.holds(now_ms)}
     window = open_now.get("")
     going = []
@@ -121,7 +126,7 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
         going.append(
             OngoingTrouble(
                 trouble.key,
-                trouble.text,
+                trouble.message,
                 None if row is None else row.since_ms,
                 None if row is None else row.told_ms or None,
                 due_ms if desk.ways else None,
@@ -145,25 +150,28 @@ def _of_event(
     """Return events of one kind, which are told once. tells: whether anybody is told."""
     if mark is not None and event.last_id <= mark.upto:
         told_ms = mark.told_ms if mark.told_ms >= event.since_ms else None
-        return OngoingTrouble(event.key, event.text, event.since_ms, told_ms, None, silence)
+        return OngoingTrouble(event.key, event.message, event.since_ms, told_ms, None, silence)
     next_ms: int | None = now_ms if mark is None else max(now_ms, mark.told_ms + HOLD_MS)
     if silence is not None:
         # Of a kind that somebody knows of nobody is told; a window only puts it off.
         next_ms = None if silence.key else silence.until_ms
     return OngoingTrouble(
-        event.key, event.text, event.since_ms, None, next_ms if tells else None, silence
+        event.key, event.message, event.since_ms, None, next_ms if tells else None, silence
     )
 
 
-def unsent_reason(error: Exception) -> str:
-    """Return why a way did not take a message; what nobody thought of is said with its kind."""
-    return str(error) if isinstance(error, PrsmError) else f"{type(error).__name__}: {error}"
+def unsent_reason(error: Exception) -> Message:
+    """Return why a message was not delivered; an unexpected error with its class."""
+    if isinstance(error, PrsmError):
+        return error.message
+    return Message(
+        "alerts.unexpected_error", kind=type(error).__name__, text=str(error)[:ERROR_CHARS]
+    )
 
 
 def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[SentTest]:
     """Send everybody who is told of troubles a message that says it is none."""
-    text = f"this is a test by {actor.name}: nothing is wrong, and alerts reach you"
-    made = [Message("test:", "begun", text, now_ms)]
+    made = [Notification("test:", "begun", Message("alerts.test_message", name=actor.name), now_ms)]
     results = []
     for way in desk.ways:
         try:
@@ -171,7 +179,7 @@ def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[
         except Exception as error:  # noqa: BLE001 - one way that fails does not hold up the other
             results.append(SentTest(way.name, way.to, unsent_reason(error)))
         else:
-            results.append(SentTest(way.name, way.to, ""))
-    said = {result.way: result.error or "taken" for result in results}
+            results.append(SentTest(way.name, way.to, None))
+    said = {result.way: result.error or "accepted" for result in results}
     note_alone(db, now_ms, actor, "alerts.test", "", results=said)
     return results

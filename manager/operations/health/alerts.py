@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from manager.assignment import LivenessState
-from manager.assignment.words import spoken_duration
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agent_summaries
 from manager.db.health import alerts, system_figures
@@ -39,22 +38,25 @@ from manager.operations.health.system_figures import SystemFigures
 from manager.operations.hosts.name_lookups import resolutions
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
-from shared.plurals import with_plurals
+from shared.messages import Message, row_of_message
 
 __all__ = [
     "Expiry",
     "Limits",
-    "Message",
+    "Notification",
     "due",
     "few_hosts",
     "look",
-    "messages",
-    "note_message",
+    "note_notification",
+    "notifications",
     "troubles",
 ]
 
 DAY_MS: Final = 86_400_000
 TEXT: Final = 500
+LARGEST: Final = 8_000
+"""Characters of a message in a row; a longer one, which parameters from outside make, is stored as
+text."""
 UNSIGNED_DAYS: Final = 2
 AWAY: Final = (LivenessState.ASLEEP, LivenessState.LATE, LivenessState.LOST)
 HELD_MS: Final = 3_600_000
@@ -78,20 +80,21 @@ class Limits:
 
 @frozen
 class Expiry:
-    """An expiry. until_ms: None: unknown. wrong: a further problem to tell of it."""
+    """An expiry. name: in its key. until_ms: None: unknown. problem: a further one of it."""
 
     name: str
+    what: Message
     until_ms: int | None
-    wrong: str = ""
+    problem: Message | None = None
 
 
 @frozen
-class Message:
-    """A message. state: begun, still, over; event: it happened, and is never over."""
+class Notification:
+    """What recipients get. state: begun, still, over; event: it happened, and is never over."""
 
     key: str
     state: str
-    text: str
+    message: Message
     since_ms: int
 
 
@@ -109,20 +112,15 @@ def troubles(
     """
     found = [*_of_agents(seen, updates, limits, now_ms), *_of_managers(seen, limits)]
     if limits.moves_a_day and moves > limits.moves_a_day:
-        text = with_plurals(
-            f"{moves:,} units changed hands in a day, more than {limits.moves_a_day:,}"
-        )
-        found.append(Trouble("churn:", text))
-    if seen.disk_free_bytes is None:
-        text = f"the folder of the centre's files cannot be looked at: {seen.disk_problem}"
-        found.append(Trouble("disk:", f"{text}; mount it again, or see database.files"))
-    elif limits.disk_bytes and seen.disk_free_bytes < limits.disk_bytes:
-        text = (
-            f"the centre has {seen.disk_free_bytes / 1e9:,.1f} GB of disk left; alerts.disk_bytes "
-            f"wants {limits.disk_bytes / 1e9:,.1f} GB; free some, or add room: below "
-            "limits.reserve_bytes no uploads are taken"
-        )
-        found.append(Trouble("disk:", text))
+        churn = Message("alerts.churn", moves=moves, limit=limits.moves_a_day)
+        found.append(Trouble("churn:", churn))
+    free_bytes = seen.disk_free_bytes
+    if free_bytes is None:
+        unreadable = Message("alerts.disk_unreadable", problem=seen.disk_problem)
+        found.append(Trouble("disk:", unreadable))
+    elif limits.disk_bytes and free_bytes < limits.disk_bytes:
+        low = Message("alerts.disk_low", free_bytes=free_bytes, least_bytes=limits.disk_bytes)
+        found.append(Trouble("disk:", low))
     found.extend(_of_habits(seen, limits, now_ms))
     if limits.expiry_days:
         found.extend(_of_expiries(expiries, limits.expiry_days, now_ms))
@@ -136,43 +134,29 @@ def _of_habits(seen: SystemFigures, limits: Limits, now_ms: int) -> Iterable[Tro
     days = (now_ms - seen.last_round_ms) / DAY_MS
     most = limits.round_days
     if most and seen.last_round_ms and days > most:
-        yield Trouble("round:", f"no round has begun for {days:.0f} days")
+        yield Trouble("round:", Message("alerts.round_late", days=round(days)))
     elif most and not seen.last_round_ms and seen.has_hosts and joined_days > most:
-        text = with_plurals(
-            f"no round has ever begun, and the first agent joined {joined_days:.0f} days ago; "
-            "begin one by `prsm rounds start`, or set alerts.round_days = 0"
-        )
-        yield Trouble("round:", text)
+        yield Trouble("round:", Message("alerts.round_never", days=round(joined_days)))
     days = (now_ms - seen.last_backup_ms) / DAY_MS
     if limits.backup_days and seen.last_backup_ms and days > limits.backup_days:
-        text = with_plurals(
-            f"no backup was made for {days:.0f} days; the log of prsm-backup.service, or of cron, "
-            "says why"
-        )
-        yield Trouble("backup:", text)
+        yield Trouble("backup:", Message("alerts.backup_late", days=round(days)))
     elif limits.backup_days and not seen.last_backup_ms and joined_days > limits.backup_days:
-        text = with_plurals(
-            f"no backup was ever made, and the first agent joined {joined_days:.0f} days ago; run "
-            "`prsm backup` by cron, or set alerts.backup_days = 0 where backups are made otherwise"
-        )
-        yield Trouble("backup:", text)
+        yield Trouble("backup:", Message("alerts.backup_never", days=round(joined_days)))
 
 
 def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) -> Iterable[Trouble]:
     for one in expiries:
-        said = []
-        if one.until_ms is not None:
-            days = (one.until_ms - now_ms) / DAY_MS
-            if days < expiry_days:
-                said.append(
-                    with_plurals(f"ends in {days:.0f} days")
-                    if days > 0
-                    else with_plurals(f"ended {-days:.0f} days ago")
-                )
-        if one.wrong:
-            said.append(one.wrong)
-        if said:
-            yield Trouble(f"expiry:{one.name}", f"{one.name} {'; '.join(said)}")
+        found = []
+        days = expiry_days if one.until_ms is None else (one.until_ms - now_ms) / DAY_MS
+        if 0 < days < expiry_days:
+            found.append(Message("alerts.expires", what=one.what, days=round(days)))
+        elif days <= 0:
+            found.append(Message("alerts.expired", what=one.what, days=round(-days)))
+        if one.problem is not None:
+            found.append(one.problem)
+        if found:
+            message = found[0] if len(found) == 1 else Message("alerts.expiry", parts=found)
+            yield Trouble(f"expiry:{one.name}", message)
 
 
 def _of_agents(
@@ -185,31 +169,35 @@ def _of_agents(
         late_ms = now_ms - (row.promised_ms or now_ms)
         late = how.state is LivenessState.LATE and late_ms > limits.late_s * 1000
         if limits.late_s and (late or how.state is LivenessState.LOST):
-            text = f"agent {row.name} is {how.state.value}: {how.reason}"
-            yield Trouble(f"agent:{row.name}", text)
+            message = Message(
+                "alerts.agent_state", name=row.name, state=how.state.value, why=how.reason
+            )
+            yield Trouble(f"agent:{row.name}", message)
         update = updates.get(row.id)
         if update is not None and update.outcome not in ("", "updated"):
             yield Trouble(f"update:{row.name}", _not_updated(row.name, update))
 
 
-def _not_updated(name: str, update: AgentReleaseRow) -> str:
-    what = f"agent {name} did not update to {update.version}"
+def _not_updated(name: str, update: AgentReleaseRow) -> Message:
+    step, detail = update.step, update.detail[:200]
     if update.outcome == "went-back":
-        said = f"{what} and went back at the step {update.step}"
-    else:
-        said = f"{what}: {update.outcome} at the step {update.step}"
-    return f"{said}: {update.detail[:200]}" if update.detail else said
+        given = {"name": name, "version": update.version, "step": step}
+        if detail:
+            return Message("alerts.agent_went_back_detail", detail=detail, **given)
+        return Message("alerts.agent_went_back", **given)
+    given = {"name": name, "version": update.version, "outcome": update.outcome, "step": step}
+    if detail:
+        return Message("alerts.agent_not_updated_detail", detail=detail, **given)
+    return Message("alerts.agent_not_updated", **given)
 
 
 def _of_managers(seen: SystemFigures, limits: Limits) -> Iterable[Trouble]:
     for one in seen.managers:
         if limits.manager_s and one.silent_ms > limits.manager_s * 1000:
-            text = (
-                f"manager {one.place} has given no sign of life for "
-                f"{spoken_duration(one.silent_ms)}; if it was taken away for good, run "
-                f"`prsm managers forget {one.name}`"
+            message = Message(
+                "alerts.manager_silent", place=one.place, silent_ms=one.silent_ms, name=one.name
             )
-            yield Trouble(f"manager:{one.place}", text)
+            yield Trouble(f"manager:{one.place}", message)
 
 
 def due(
@@ -220,7 +208,7 @@ def due(
     *,
     quiet: bool,
     silenced: Collection[str] = (),
-) -> list[Message]:
+) -> list[Notification]:
     """Return what is to be told now. told: the troubles that go on. quiet: a window is open.
 
     silenced: keys of troubles that somebody knows of; such a one is told when it is over.
@@ -236,16 +224,18 @@ def due(
         if row is None or not row.told_ms:
             since_ms = now_ms if row is None else row.since_ms
             if now_ms - since_ms >= trouble.after_s * 1000:
-                made.append(Message(trouble.key, "begun", trouble.text, since_ms))
+                made.append(Notification(trouble.key, "begun", trouble.message, since_ms))
         elif resend_s and now_ms - row.told_ms >= resend_s * 1000:
-            made.append(Message(trouble.key, "still", trouble.text, row.since_ms))
+            made.append(Notification(trouble.key, "still", trouble.message, row.since_ms))
     made += [
-        Message(row.key, "over", row.text, row.since_ms) for row in before.values() if row.told_ms
+        Notification(row.key, "over", row.message, row.since_ms)
+        for row in before.values()
+        if row.told_ms
     ]
     return made
 
 
-def messages(
+def notifications(
     db: Database,
     seen: SystemFigures,
     expiries: Sequence[Expiry],
@@ -253,7 +243,7 @@ def messages(
     resend_s: float,
     now_ms: int,
     more: Sequence[Trouble] = (),
-) -> list[Message]:
+) -> list[Notification]:
     """Return what is to be told now, and write down that it was.
 
     more: troubles that only the caller knows of.
@@ -265,7 +255,7 @@ def messages(
         quiet = "" in open_keys
         happened = news(tx, open_keys, now_ms, quiet=quiet)
     made = due(found, told, resend_s, now_ms, quiet=quiet, silenced=open_keys)
-    made += [Message(one.key, "event", one.text, one.since_ms) for one in happened.events]
+    made += [Notification(one.key, "event", one.message, one.since_ms) for one in happened.events]
     seen_now = {one.key for one in found}
     known = {row.key for row in told}
     begins = [one for one in found if one.after_s and one.key not in known]
@@ -278,15 +268,15 @@ def messages(
         if is_first:
             begin_news(tx, now_ms)
         for one in begins:
-            alerts.note_told(tx, one.key, one.text[:TEXT], now_ms, 0)
+            alerts.note_told(tx, one.key, _bounded(one.message), now_ms, 0)
         for key in ends:
             alerts.forget(tx, key)
-        for message in made:
-            if message.state == "over":
-                alerts.forget(tx, message.key)
-            elif message.state != "event":
-                alerts.note_told(tx, message.key, message.text[:TEXT], message.since_ms, now_ms)
-            _note(tx, message, now_ms)
+        for each in made:
+            if each.state == "over":
+                alerts.forget(tx, each.key)
+            elif each.state != "event":
+                alerts.note_told(tx, each.key, _bounded(each.message), each.since_ms, now_ms)
+            _note(tx, each, now_ms)
     return made
 
 
@@ -301,14 +291,20 @@ def _is_held(row: ToldRow, seen: SystemFigures, now_ms: int) -> bool:
     return any(one.row.name == name and one.liveness.state in AWAY for one in seen.views)
 
 
-def note_message(db: Database, message: Message, now_ms: int) -> None:
-    """Write down that people were told of something at a moment. Raises BusyError."""
+def note_notification(db: Database, made: Notification, now_ms: int) -> None:
+    """Write down that recipients were notified at a moment. Raises BusyError."""
     with db.write() as tx:
-        _note(tx, message, now_ms)
+        _note(tx, made, now_ms)
 
 
-def _note(tx: Transaction, message: Message, now_ms: int) -> None:
-    note(tx, now_ms, CLOCK, f"alert.{message.state}", message.key, text=message.text[:TEXT])
+def _note(tx: Transaction, made: Notification, now_ms: int) -> None:
+    note(tx, now_ms, CLOCK, f"alert.{made.state}", made.key, text=_bounded(made.message))
+
+
+def _bounded(message: Message) -> Message:
+    if len(row_of_message(message)) <= LARGEST:
+        return message
+    return Message.of_text(str(message)[:TEXT])
 
 
 def look(
@@ -372,12 +368,10 @@ def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
         row = releases.newest(tx, role)
         if row is not None:
             by_itself = role in ("snapshot", "timestamp")
-            wrong = ""
+            problem = None
             if role == "timestamp" and now_ms - row.added_ms > UNSIGNED_DAYS * DAY_MS:
-                days = (now_ms - row.added_ms) / DAY_MS
-                wrong = with_plurals(
-                    f"was not renewed for {days:.0f} days; start the signer on the machine that "
-                    "has it, with the manager beside it (`prsm release signer`)"
-                )
-            if wrong or not by_itself or row.expires_ms - now_ms < DAY_MS:
-                yield Expiry(f"release {role}", row.expires_ms, wrong)
+                days = round((now_ms - row.added_ms) / DAY_MS)
+                problem = Message("alerts.release_not_renewed", role=role, days=days)
+            if problem is not None or not by_itself or row.expires_ms - now_ms < DAY_MS:
+                what = Message("alerts.release_role", role=role)
+                yield Expiry(f"release {role}", what, row.expires_ms, problem)

@@ -1,4 +1,4 @@
-"""Is everything consistent? Asked by `prsm check`, and by the tests after every kill.
+"""Consistency of tables and kept files, for `prsm check` and the tests after every kill.
 
 Invariant: every state that a transaction leaves behind passes, at any time, with any number of
 agents half way through anything. A finding is a defect of PRSM or of the disk, never of an agent.
@@ -12,6 +12,7 @@ from typing import Final
 
 from manager.db import consistency_checks
 from manager.db.engine import Database
+from manager.message_fields import message_fields
 from manager.operations.segments.file_checks import (
     FileFinding,
     FileKind,
@@ -25,6 +26,7 @@ from manager.operations.segments.file_checks import (
 from manager.operations.segments.file_problems import ask_again, record_findings
 from manager.store.segments.verification import FileProblem, Throttle
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = [
     "FilesPage",
@@ -41,17 +43,10 @@ BATCH: Final = 1_000
 FINDINGS_MOST: Final = 200
 DEEP_BATCH: Final = 5
 """Rows whose files are read whole in one call: segments of 1 GB take seconds each."""
-NO_ROWS: Final = "report was accepted, but its rows are gone"
-
-_TEXTS: Final[dict[FileProblem, str]] = {
-    FileProblem.MISSING: "the file of this {kind} is missing",
-    FileProblem.WRONG_SIZE: "the file of this {kind} has another size than when it was kept",
-    FileProblem.WRONG_DIGEST: "the file of this {kind} has another digest than when it was kept",
-    FileProblem.UNREADABLE: "the file of this {kind} cannot be read",
-    FileProblem.NO_ROW: "file of kind {kind} that no row names (`prsm archive adopt`)",
-}
+NO_ROWS: Final = Message("consistency.report_without_rows")
 
 
+@message_fields
 @frozen
 class Inconsistency:
     """Something that must not be, and where. subject: a unit, a host, an agent, a file.
@@ -59,7 +54,7 @@ class Inconsistency:
     code: for programs; empty: of the tables. detail: in which way.
     """
 
-    problem: str
+    problem: Message
     subject: str
     code: str = field(default="", compare=False)
     detail: str = field(default="", compare=False)
@@ -76,7 +71,8 @@ def check(db: Database, file_exists: FilesExist | None = None) -> list[Inconsist
     """
     findings: list[Inconsistency] = []
     with db.read() as tx:
-        for problem, ask in consistency_checks.QUESTIONS.items():
+        for name, ask in consistency_checks.QUESTIONS.items():
+            problem = Message(f"consistency.{name}")
             findings += [Inconsistency(problem, subject) for subject in ask(tx)]
     if file_exists is not None:
         findings += _missing_files(db, file_exists)
@@ -177,7 +173,7 @@ def _page(
 
 
 def _inconsistency(found: FileFinding) -> Inconsistency:
-    problem = _TEXTS.get(found.problem, str(found.problem)).format(kind=found.kind.value)
+    problem = Message(f"consistency.file_{found.problem.value}", kind=found.kind.value)
     if (found.kind, found.problem) == (FileKind.LOG, FileProblem.MISSING):
         problem = NO_ROWS
     return Inconsistency(

@@ -1,6 +1,6 @@
 """Few hosts: when so many fail for the manager or an agent that its own side is at fault.
 
-Pure rules. A `FewHosts` is a typed reason with its numbers; its sentence is made of them. Hosts of
+Pure rules. A `FewHosts` is a typed reason with its numbers; its message is made of them. Hosts of
 the manager are judged by their last look-ups, those of an agent by its units that ended in the
 newest round, and by the names that its name servers do not answer now. Invariant: a trouble follows
 from the current numbers alone and ends with them; no state is kept here.
@@ -16,8 +16,8 @@ from typing import Final
 from manager.operations.trouble import Trouble
 from shared.frozen import frozen
 from shared.host_failures import HostFailure
-from shared.naming import failure_words, is_naming_failure
-from shared.plurals import with_plurals
+from shared.messages import Message
+from shared.naming import is_naming_failure
 
 __all__ = [
     "FewCode",
@@ -121,26 +121,20 @@ def _few(
 
 
 def trouble_of(one: FewHosts) -> Trouble:
-    """Return the trouble of few hosts, in words."""
-    failed, tried, share = f"{one.failed:,}", f"{one.tried:,}", f"{one.share:.0%}"
-    why = reasons(dict(one.failures))
-    least = f"alerts.hosts_share wants {share}"
+    """Return the trouble of few hosts."""
+    numbers = {
+        "failed": one.failed,
+        "tried": one.tried,
+        "share": one.share,
+        "why": reasons(dict(one.failures)),
+    }
     if not one.agent:
-        text = with_plurals(
-            f"the manager has no address of {failed} of {tried} hosts; {least}; {why}; see "
-            "naming.servers, then look up again by `prsm hosts resolve`"
-        )
+        message = Message("alerts.hosts_not_named", **numbers)
     elif one.code is FewCode.RESOLVED:
-        text = with_plurals(
-            f"agent {one.agent} found no address of {failed} of {tried} hosts; {least}; {why}; "
-            "`prs doctor` there says what its name servers answer"
-        )
+        message = Message("alerts.hosts_not_named_by_agent", name=one.agent, **numbers)
     else:
-        text = with_plurals(
-            f"agent {one.agent} reached nothing of {failed} of {tried} hosts; {least}; {why}; "
-            "`prs doctor --page URL` there tries the way to a host"
-        )
-    return Trouble(key_of(one), text)
+        message = Message("alerts.hosts_not_reached", name=one.agent, **numbers)
+    return Trouble(key_of(one), message)
 
 
 def key_of(one: FewHosts) -> str:
@@ -151,8 +145,9 @@ def key_of(one: FewHosts) -> str:
     return f"{kind}:{one.agent}"
 
 
-def reasons(failures: Mapping[str, int]) -> str:
-    """Return counts by code in clauses."""
-    return "; ".join(
-        f"of them {count:,}: {failure_words(code)}" for code, count in failures.items()
+def reasons(failures: Mapping[str, int]) -> tuple[Message, ...]:
+    """Return counts by code."""
+    return tuple(
+        Message("alerts.hosts_few_failures", hosts=count, failure=code)
+        for code, count in failures.items()
     )

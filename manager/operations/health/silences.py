@@ -40,9 +40,9 @@ def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, no
     key: as the trouble has it, `agent:robot.example.ac.jp`; it need not go on now.
     """
     if not key.strip() or len(key) > REASON_MOST:
-        raise FormatError("key: name the trouble, as `prsm alerts` shows it")
+        raise FormatError("alerts.silence_key_missing")
     if not reason.strip():
-        raise FormatError("reason: is missing; say why nobody needs to be told").about("reason")
+        raise FormatError("alerts.silence_reason_missing").about("reason")
     _check(now_ms, until_ms, reason, now_ms)
     with db.write() as tx:
         alerts.add_silence(tx, key, now_ms, until_ms, reason.strip(), actor.name, now_ms)
@@ -92,7 +92,7 @@ def end_silence(db: Database, number: int, actor: Actor, now_ms: int) -> None:
     with db.write() as tx:
         row = alerts.silence_by_id(tx, number)
         if row is None:
-            raise NotFoundError(f"silence {number}: there is none", see="alerts silences")
+            raise NotFoundError("alerts.unknown_silence", number=number, see="alerts silences")
         if row.ended_ms is None and row.until_ms > now_ms:
             _end(tx, row, actor, now_ms)
 
@@ -116,16 +116,12 @@ def _end(tx: Transaction, row: SilenceRow, actor: Actor, now_ms: int) -> None:
 
 def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> None:
     if until_ms <= max(from_ms, now_ms):
-        raise FormatError("until: must be after the beginning, and not past").about("until")
+        raise FormatError("alerts.silence_until_past").about("until")
     if until_ms - from_ms > LONGEST_MS:
-        raise FormatError(
-            "quiet for more than 30 days: nobody would remember; say it again then"
-        ).about("until")
+        raise FormatError("alerts.silence_too_long", most=LONGEST_MS // DAY_MS).about("until")
     if from_ms - now_ms > AHEAD_MS:
-        raise FormatError("from: is more than 400 days ahead; add it when it is nearer").about(
-            "from"
-        )
+        raise FormatError("alerts.silence_too_far_ahead", most=AHEAD_MS // DAY_MS).about("from")
     if len(reason) > REASON_MOST:
-        raise FormatError(f"reason of {len(reason)} characters: at most {REASON_MOST}").about(
-            "reason"
-        )
+        raise FormatError(
+            "alerts.silence_reason_too_long", length=len(reason), most=REASON_MOST
+        ).about("reason")

@@ -126,8 +126,8 @@ class BucketGate:
         """Return the state of the gate as a condition of this manager, while it is shut."""
         if self.state is BucketState.CHECKED or self._store is None:
             return []
-        text = str(self._message())
-        return [Condition(self.state.value, self._store.shown, text, stops=False)]
+        message = self._message()
+        return [Condition(self.state.value, self._store.shown, message, stops=False)]
 
     def _shut(self, state: BucketState, why: Message) -> None:
         assert self._store is not None

@@ -45,7 +45,7 @@ def test_what_was_kept_is_there_again(tmp_path: Path, name: str) -> None:
         hosts = json.loads(prsm(new, "hosts", "list", "--json"))["hosts"]
         assert [host["key"] for host in hosts] == ["http://www.example.jp:80/"]
         assert "a.example.202611211000" in prsm(new, "reports")
-        assert "was taken before" in agent.post("servlets/submitlog", content=LOG).text
+        assert "already accepted" in agent.post("servlets/submitlog", content=LOG).text
         assert prsm(new, "check") == "all is as it should be\n"
         assert "nothing is given out until" in prsm(new, "status")
         assert "manager.restore" in prsm(new, "audit", "--alerts")

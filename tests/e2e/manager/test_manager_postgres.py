@@ -35,7 +35,7 @@ def test_two_managers_share_one_database(tmp_path: Path, postgres_server: Postgr
             assert "1 new host" in at_one.post("servlets/record", content=found).text
             assert "0 new hosts" in at_two.post("servlets/record", content=found).text
             assert "taken, 1 line" in at_one.post("servlets/submitlog", content=body).text
-            assert "was taken before" in at_two.post("servlets/submitlog", content=body).text
+            assert "already accepted" in at_two.post("servlets/submitlog", content=body).text
             for place in (one, two):
                 assert len(json.loads(prsm(place.data, "reports", "--json"))) == 1
                 hosts = json.loads(prsm(place.data, "hosts", "list", "--json"))["hosts"]

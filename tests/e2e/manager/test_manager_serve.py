@@ -118,7 +118,7 @@ def test_it_comes_up_again_after_a_kill(tmp_path: Path) -> None:
             assert prsm(data, "check") == "all is as it should be\n"
         with manager.client(headers=agent.headers) as again:
             repeat = again.post("servlets/submitlog", content=taken)
-            assert "was taken before" in repeat.text
+            assert "already accepted" in repeat.text
             new = log_body("a.example", "202611211001")
             assert "taken, 3 lines" in again.post("servlets/submitlog", content=new).text
             assert again.get("servlets/list?host=a.example").status_code == 200

@@ -86,6 +86,6 @@ def test_a_standby_takes_over(tmp_path: Path) -> None:
             while agent.get("servlets/list?host=a.example").status_code != 200:
                 assert time.monotonic() < give_up, one.log
                 time.sleep(0.1)
-            assert "was taken before" in agent.post("servlets/submitlog", content=body).text
+            assert "already accepted" in agent.post("servlets/submitlog", content=body).text
             assert len(json.loads(prsm(one.data, "reports", "--json"))) == 1
             assert prsm(one.data, "check") == "all is as it should be\n"

@@ -88,12 +88,12 @@ def test_discovered_hosts_are_taken(prsm: Running) -> None:
     answer = agent.call.post("/servlets/record", body)
     assert answer.status_code == 200
     told = answer.text.splitlines()
-    assert told[0] == "taken: 1 new host, 1 new start page, 0 known; 4 lines refused"
+    assert told[0] == "accepted: 1 new host, 1 new start page, 0 known; 4 lines refused"
     assert [line.split(":")[0] for line in told[1:]] == ["line 3", "line 4", "line 6", "line 7"]
     codes = [line.rpartition("[")[2] for line in told[1:]]
     assert codes == ["not_a_url]", "malformed_line]", "scheme]", "malformed_line]"]
     again = agent.call.post("/servlets/record", body).text
-    assert again.startswith("taken: 0 new hosts, 0 new start pages, 2 known; 4 lines refused")
+    assert again.startswith("accepted: 0 new hosts, 0 new start pages, 2 known; 4 lines refused")
     assert prsm.files("spool") == []
 
 
@@ -128,7 +128,7 @@ def test_discoveries_of_a_day_are_limited(tmp_path: Path) -> None:
         assert answer.status_code == 429
         assert "1 host is over the 2" in answer.text
         prsm.clock.advance(int(answer.headers["retry-after"]))
-        assert agent.call.post("/servlets/record", body).text.startswith("taken: 1 new host")
+        assert agent.call.post("/servlets/record", body).text.startswith("accepted: 1 new host")
 
 
 LINES: list[LogLine | Comment] = [
@@ -150,7 +150,7 @@ def test_a_log_is_entered(prsm: Running) -> None:
     answer = agent.send_log(log_body("a.example", LINES))
     assert (answer.status_code, answer.text) == (
         200,
-        "a.example.202611211000: taken, 3 lines, 1 of them of hosts that were not yours then\n",
+        "a.example.202611211000: accepted, 3 lines, 1 of them of hosts that were not yours then\n",
     )
     (report,) = list_reports(prsm.manager.db)
     assert (report.lines, report.quarantined) == (3, 1)
@@ -174,7 +174,7 @@ def test_a_log_twice_is_done(prsm: Running) -> None:
     agent.send_log(body)
     again = agent.send_log(body)
     assert (again.status_code, again.text) == (
-        200, "a.example.202611211000: was taken before; throw it away\n"
+        200, "a.example.202611211000: already accepted; safe to delete\n"
     )  # fmt: skip
     other = agent.send_log(log_body("a.example", LINES[:1]))
     assert other.status_code == 409

@@ -171,7 +171,7 @@ def test_a_bucket_that_swallows_packets_holds_up_no_start(tmp_path: Path, bucket
         gate.shut_if_unreachable()
         assert gate.state is BucketState.UNREACHABLE
         assert store.is_barred
-        assert "it has not answered for 200 ms" in gate.conditions()[0].text
+        assert "it has not answered for 200 ms" in str(gate.conditions()[0].message)
 
 
 def test_a_new_database_is_not_made_beside_a_bucket_that_is_down(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from manager.clock import Clock, Limit
+from shared.messages import Message
 from tests.manager.running import running
 from tests.postgres import PostgresServer, postgres_server
 
@@ -104,7 +105,7 @@ def test_an_alert_names_a_late_job_and_its_effect(tmp_path: Path) -> None:
         assert go_on.wait(LONG_S)
 
     clock = Clock(counting_s=lambda: counted_s)
-    clock.every(0.01, "tick", job, limit=Limit(900, "agents get new work late"))
+    clock.every(0.01, "tick", job, limit=Limit(900, Message("alerts.job_tick")))
     with running(tmp_path) as prsm:
         prsm.manager.clocks.append(clock)
 

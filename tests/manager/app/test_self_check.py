@@ -49,11 +49,11 @@ def system(number: int | None, figures: Figures | None = None) -> FileSystem:
         (system(errno.ENOSPC, Figures(f_favail=0)), "no_inodes", "no free inodes"),
         (system(errno.ENOSPC, Figures(f_files=0, f_favail=0)), "disk_full", "is full"),
         (system(errno.ENOSPC), "disk_full", "is full"),
-        (system(errno.EDQUOT), "disk_quota", "quota"),
+        (system(errno.EDQUOT), "disk_quota", "at the quota"),
         (system(errno.EROFS), "read_only", "is read-only"),
         (system(errno.EIO, Figures(f_flag=os.ST_RDONLY)), "read_only", "is read-only"),
         (system(errno.EIO), "unreachable", "cannot be reached"),
-        (system(errno.EACCES), "not_permitted", "may not be written"),
+        (system(errno.EACCES), "not_permitted", "does not permit this user to write"),
         (system(None, Figures(f_favail=99)), "few_inodes", "99 inodes are left"),
     ],
 )
@@ -63,8 +63,8 @@ def test_each_state_of_a_file_system_has_a_code_and_a_remedy(
     """Told by the error and by what the system says of itself."""
     (found,) = conditions_of(None, [tmp_path], [], 100, failing)
     assert found.code == code
-    assert words in found.text
-    assert str(tmp_path) in found.text
+    assert words in str(found.message)
+    assert str(tmp_path) in str(found.message)
     assert found.stops == (code != "few_inodes")
 
 
@@ -113,7 +113,7 @@ def test_each_file_system_that_files_lie_on_is_looked_at(tmp_path: Path, folder:
     for one in (data / folder, tables):
         refused.add(one)
         assert [(found.code, found.subject) for found in check.look()] == [("read_only", str(one))]
-        assert str(one) in check.blocker
+        assert str(one) in str(check.blocker)
         with pytest.raises(StoreError, match="is read-only"):
             check.start()
         refused.clear()

@@ -1,4 +1,4 @@
-"""How an agent is, in words that an administrator can act on."""
+"""How an agent is, for reasons that an administrator can act on."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from manager.assignment import (
     promised_contact,
     spoken_duration,
 )
+from shared.messages import LANGUAGES, Message, render, row_of_message, template
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -42,7 +43,8 @@ def test_working() -> None:
     """It calls, and fetched something a moment ago."""
     found = seen()
     assert found.state is LivenessState.WORKING
-    assert found.reason == "last fetched a page 2 min ago, 3,400 URLs waiting"
+    assert found.reason == Message("fleet.state_working_queue", worked_ms=2 * MINUTE, urls=3400)
+    assert str(found.reason) == "last fetched a page 2 min ago, 3,400 URLs waiting"
     assert not found.attention
 
 
@@ -65,13 +67,23 @@ def test_retired() -> None:
             "it has nothing to crawl, and 37 probes wait for their turn",
             False,
         ),
-        ({"queue": 0}, "its queue is empty and it fetched nothing for 3 h", False),
-        ({}, "it calls, has 3,400 URLs, but fetched nothing for 3 h", True),
-        ({"queue": None}, "it calls, holds 12 units, but fetched nothing for 3 h", True),
-        ({"last_work_ms": None}, "it calls, has 3,400 URLs, but never fetched a page", True),
+        ({"queue": 0}, "its queue is empty, and it has fetched nothing for 3 h", False),
+        ({}, "it calls and has 3,400 URLs, but has fetched nothing for 3 h", True),
+        ({"queue": None}, "it calls and holds 12 units, but has fetched nothing for 3 h", True),
+        ({"last_work_ms": None}, "it calls and has 3,400 URLs, but has never fetched a page", True),
+        (
+            {"last_work_ms": None, "queue": None},
+            "it calls and holds 12 units, but has never fetched a page",
+            True,
+        ),
+        (
+            {"last_work_ms": None, "queue": 0},
+            "its queue is empty, and it has never fetched a page",
+            False,
+        ),
         (
             {"says": "disk full"},
-            'it calls, has 3,400 URLs, but fetched nothing for 3 h; it says "disk full"',
+            'it calls and has 3,400 URLs, but has fetched nothing for 3 h; it says "disk full"',
             False,
         ),
     ],
@@ -79,7 +91,7 @@ def test_retired() -> None:
 def test_idle_says_why(changed: dict[str, Any], reason: str, attention: bool) -> None:
     """Nothing to do, or something to do and not doing it: the second needs a person."""
     found = seen(**({"last_work_ms": NOW - 3 * HOUR} | changed))
-    assert (found.state, found.reason, found.attention) == (
+    assert (found.state, str(found.reason), found.attention) == (
         LivenessState.IDLE,
         reason,
         attention,
@@ -92,8 +104,8 @@ def test_who_took_its_list_a_moment_ago_works(worked_ms: int | None) -> None:
     fresh = {"last_work_ms": worked_ms, "work_since_ms": NOW - MINUTE}
     found = seen(**fresh)
     assert (found.state, found.attention) == (LivenessState.WORKING, False)
-    assert found.reason == "took its list of 12 units 1 min ago, no page yet"
-    assert seen(**fresh, units_held=1).reason.startswith("took its list of 1 unit 1 min ago")
+    assert str(found.reason) == "fetched its list of 12 units 1 min ago, no page yet"
+    assert "its list of 1 unit 1 min ago" in str(seen(**fresh, units_held=1).reason)
     for window_ms, attention in ((30 * MINUTE, False), (15 * MINUTE, True)):
         late = fresh | {"work_since_ms": NOW - 20 * MINUTE}
         assert seen(**late, work_window_ms=window_ms).attention is attention
@@ -105,10 +117,18 @@ def test_who_says_that_all_is_done_is_idle() -> None:
     done = {"says_state": "idle", "says": "nothing to do"}
     found = seen(**done, queue=0)
     assert (found.state, found.attention) == (LivenessState.IDLE, False)
-    assert found.reason == (
-        'its queue is empty and it fetched nothing for 2 min; it says "nothing to do"'
+    assert str(found.reason) == (
+        'its queue is empty, and it has fetched nothing for 2 min; it says "nothing to do"'
     )
     assert seen(**done).state is LivenessState.WORKING
+
+
+def test_what_an_agent_says_by_code_is_rendered_in_its_place() -> None:
+    """Its own reason is a message within the message, also where it comes as rows have it."""
+    own = Message("general.text", text="no permit")
+    for says in (own, row_of_message(own)):
+        found = seen(units_held=0, last_work_ms=None, says=says)
+        assert found.reason == Message("fleet.says", what=Message("fleet.idle_no_units"), words=own)
 
 
 def test_a_far_promise_is_sleep() -> None:
@@ -116,7 +136,7 @@ def test_a_far_promise_is_sleep() -> None:
     found = seen(last_contact_ms=NOW - 3 * HOUR, promised_ms=NOW + 9 * HOUR)
     assert found.state is LivenessState.ASLEEP
     assert found.until_ms == NOW + 9 * HOUR
-    assert found.reason == f"it sleeps until {clock_time(NOW + 9 * HOUR)}; last heard 3 h ago"
+    assert str(found.reason) == f"it sleeps until {clock_time(NOW + 9 * HOUR)}; last heard 3 h ago"
 
 
 def test_a_nap_that_is_announced_is_sleep() -> None:
@@ -127,15 +147,15 @@ def test_a_nap_that_is_announced_is_sleep() -> None:
 @pytest.mark.parametrize(
     ("says_state", "state", "reason"),
     [
-        ("paused", LivenessState.PAUSED, 'it fetches nothing for now; it says "by `x`, or so"'),
-        ("draining", LivenessState.DRAINING, 'it takes no more work; it says "by `x`, or so"'),
+        ("paused", LivenessState.PAUSED, 'it fetches nothing for now; it says "by `x`; or so"'),
+        ("draining", LivenessState.DRAINING, 'it accepts no more work; it says "by `x`; or so"'),
     ],
 )
 def test_who_is_held_does_not_work(says_state: str, state: LivenessState, reason: str) -> None:
     """However lately it fetched a page; that it is over its promise counts more."""
     held = {"says_state": says_state, "says": "by `x`; or so"}
     found = seen(**held)
-    assert (found.state, found.reason, found.attention) == (state, reason, False)
+    assert (found.state, str(found.reason), found.attention) == (state, reason, False)
     over = {"last_contact_ms": NOW - 20 * MINUTE, "promised_ms": NOW - 10 * MINUTE}
     assert seen(**held, **over).state is LivenessState.LATE
 
@@ -147,7 +167,12 @@ def test_late() -> None:
     )
     assert found.state is LivenessState.LATE
     assert found.until_ms == NOW + 20 * MINUTE
-    assert "expected 10 min ago; others take its units in 20 min" in found.reason
+    assert found.reason == Message(
+        "fleet.state_late",
+        silent_ms=20 * MINUTE,
+        overdue_ms=10 * MINUTE,
+        left_ms=20 * MINUTE,
+    )
     assert found.attention
 
 
@@ -177,7 +202,7 @@ def test_lost() -> None:
     """Grace and permit are over."""
     found = seen(last_contact_ms=NOW - 5 * HOUR, promised_ms=NOW - 4 * HOUR, permit_until_ms=NOW)
     assert found.state is LivenessState.LOST
-    assert "last heard 5 h ago" in found.reason
+    assert found.reason == Message("fleet.state_lost", silent_ms=5 * HOUR, overdue_ms=4 * HOUR)
     assert found.attention
 
 
@@ -235,10 +260,12 @@ def test_every_agent_has_one_state_and_a_reason(
     queue: int | None,
     says: str,
 ) -> None:
-    """Whatever the facts, there is a sentence; lost only after the permit; limits lie ahead."""
+    """Whatever the facts, there is a reason; lost only after the permit; limits lie ahead."""
     facts = AgentFacts(kind, contact, HOUR, work, promised, permit, units, queue, says_state=says)
     found = liveness(facts, NOW)
-    assert found.reason
+    assert template(found.reason.code) is not None
+    for language in LANGUAGES:
+        assert "{" not in render(found.reason, language)
     if found.state is LivenessState.LOST:
         assert permit <= NOW
     if found.until_ms is not None:

@@ -129,7 +129,7 @@ def test_an_agent_is_let_in_and_ordered(prsm: Prsm, manager: Running) -> None:
     assert "retired" in prsm("agents", "retire", "a.example", stdin="y\n").stdout
     prsm("agents", "retire", "a.example", "--yes")
     assert json.loads(prsm("agents", "list", "--json").stdout)[0]["state"] == "retired"
-    assert "there is none" in prsm("agents", "show", "b.example", code=1).stderr
+    assert "not found" in prsm("agents", "show", "b.example", code=1).stderr
 
 
 def test_more_rounds_and_plans_than_are_shown(prsm: Prsm, manager: Running) -> None:

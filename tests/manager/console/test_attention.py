@@ -95,14 +95,14 @@ def test_the_overview_tells_every_trouble_of_an_agent(
 
 def test_lost_is_worse_than_late(calm: AgentView) -> None:
     """What hurts most comes first, and a retired agent has nothing wrong."""
-    how = Liveness(LivenessState.LATE, lambda: "last heard 3 h ago", 1, True)
+    how = Liveness(LivenessState.LATE, lambda: Message.of_text("last heard 3 h ago"), 1, True)
     late = replace(calm, liveness=how)
-    how = Liveness(LivenessState.LOST, lambda: "last heard 9 h ago", None, True)
+    how = Liveness(LivenessState.LOST, lambda: Message.of_text("last heard 9 h ago"), None, True)
     lost = replace(calm, liveness=how)
     found = notices([late, lost], [], [], NOW_MS)
     assert [notice.weight for notice in found] == ["bad", "warn"]
     assert found[0].text == "is lost: last heard 9 h ago."
-    retired = replace(lost, row=replace(lost.row, retired_ms=1, clone_reason="x"))
+    retired = replace(lost, row=replace(lost.row, retired_ms=1, clone_reason=Message.of_text("x")))
     assert list(agent_notices(retired, NOW_MS)) == []
 
 

@@ -163,7 +163,7 @@ def test_an_agent_with_waiting_probes_is_not_without_work(prsm: Running, person:
 
     said = {one.row.name: one.liveness.reason for one in agent_glances(db, prsm.manager.now_ms())}
     assert not any(
-        reason.startswith("it has no unit to fetch") and waiting
+        reason.code == "fleet.idle_no_units" and waiting
         for name, reason in said.items()
         if (waiting := _waiting(prsm, name))
     )

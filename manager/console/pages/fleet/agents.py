@@ -202,7 +202,7 @@ def _cells(line: AgentLine) -> list[Cell]:
         row.name,
         row.kind,
         view.liveness.state.value,
-        view.liveness.reason,
+        str(view.liveness.reason),
         moment_cell(row.last_contact_ms),
         row.last_contact,
         moment_cell(row.last_work_ms),

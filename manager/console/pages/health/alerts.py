@@ -14,6 +14,7 @@ from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _, lazy
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.messages.disabled_reasons import Unable
+from manager.console.messages.phrases import spoken
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
 from manager.operations.health.alert_views import Alerts, OngoingTrouble, current_alerts, send_test
@@ -98,7 +99,7 @@ def _rows(seen: Alerts, listing: Listing) -> list[OngoingTrouble]:
     rows = [
         one
         for one in seen.troubles
-        if text.lower() in f"{one.key} {one.text}".lower()
+        if text.lower() in f"{one.key} {spoken(one.text)}".lower()
         and kind in ("", one.key.partition(":")[0])
         and told in ("", "silent" if one.silence else "yes")
     ]
@@ -143,7 +144,7 @@ def export(visit: Visit) -> Response:
 def _cells(one: OngoingTrouble) -> list[Cell]:
     return [
         one.key,
-        one.text,
+        str(one.text),
         moment_cell(one.since_ms),
         moment_cell(one.told_ms),
         moment_cell(one.next_ms),

@@ -30,11 +30,12 @@ from manager.app.alerts.alerts import Alerts
 from manager.clock import Clock
 from manager.db import Database
 from manager.operations.health.alert_views import Way, send_test
-from manager.operations.health.alerts import Message
+from manager.operations.health.alerts import Notification
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.people.audit_log import audit_page
 from manager.settings import AlertSettings, read_settings
 from shared.errors import SettingError
+from shared.messages import Message
 from tests.manager.certificates import write_certificate, write_key
 from tests.manager.running import LOCAL, Running, running
 
@@ -105,8 +106,8 @@ def receiving(status: int = 200) -> Iterator[tuple[list[tuple[dict[str, str], by
             thread.join()
 
 
-def message(text: str = HOSTILE, state: str = "begun") -> Message:
-    return Message("agent:a", state, text, NOW_MS - 1000)
+def message(text: str | Message = HOSTILE, state: str = "begun") -> Notification:
+    return Notification("agent:a", state, Message.of(text, {}), NOW_MS - 1000)
 
 
 def test_a_mail_says_what_is_wrong_and_nothing_more() -> None:
@@ -141,6 +142,35 @@ def test_a_webhook_is_signed_by_its_secret() -> None:
     assert told["alerts"][0]["key"] == "agent:a"
     assert told["alerts"][0]["state"] == "begun"
     assert "\r" not in told["alerts"][0]["text"]
+    assert told["alerts"][0]["code"] == "general.text"
+    assert told["alerts"][0]["params"] == {"text": HOSTILE}
+
+
+def test_mails_and_webhooks_speak_the_language_of_the_setting() -> None:
+    """Japanese where it is set; code and parameters are the same in each."""
+    lost = Message("alerts.agent_disk", name="a", free_bytes=500_000_000)
+    with smtp() as (mailbox, port), receiving() as (got, url):
+        settings = AlertSettings(
+            mail_to=("ops@example.org",), smtp_port=port, webhook_url=url, language="ja"
+        )
+        made = [message(lost, "still"), message(lost, "over")]
+        mail_sender(settings, URL, lambda: NOW_MS)(made)
+        webhook_sender(settings, URL, lambda: NOW_MS)(made)
+    ((_, mail),) = mailbox.mails
+    subject = str(mail["Subject"])
+    assert subject.startswith("PRSM: 継続中: ロボット a のディスクの残りは 500 MB です")
+    assert subject.endswith("(ほか 1 件)")
+    assert mail.get_content().splitlines()[1].startswith("解消: ロボット a のディスク")
+    alert = json.loads(got[0][1])["alerts"][0]
+    assert alert["text"].startswith("ロボット a のディスク")
+    assert alert["code"] == "alerts.agent_disk"
+    assert alert["params"] == {"name": "a", "free_bytes": 500_000_000}
+
+
+def test_a_language_without_a_catalogue_is_refused_at_the_start(tmp_path: Path) -> None:
+    """The error names those that there are."""
+    with pytest.raises(SettingError, match="must be en or ja"):
+        read_settings(tmp_path, overrides=['alerts.language="fr"'])
 
 
 def test_who_does_not_answer_is_an_error_in_words() -> None:
@@ -187,11 +217,11 @@ def test_a_database_that_is_away_is_one_line_of_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No traceback; what waits for a way is tried all the same, and the next look is as ever."""
-    said: list[list[Message]] = []
+    said: list[list[Notification]] = []
     looks = threading.Semaphore(0)
     broken = True
 
-    def odd(made: Sequence[Message]) -> None:
+    def odd(made: Sequence[Notification]) -> None:
         if broken:
             raise SendingError("no such place")
         said.append(list(made))
@@ -252,7 +282,13 @@ def test_a_test_message_says_who_took_it(tmp_path: Path) -> None:
             (row,) = audit_page(prsm.manager.db, limit=1)
     assert mail["to"] == "ops@example.org"
     assert f"127.0.0.1:{port}" in mail["error"]
-    assert webhook == {"way": "webhook", "to": "http://127.0.0.1/...", "error": ""}
+    assert webhook == {
+        "way": "webhook",
+        "to": "http://127.0.0.1/...",
+        "error": "",
+        "error_message": None,
+    }
+    assert mail["error_message"]["code"] == "alerts.mail_not_sent"
     assert "nothing is wrong" in json.loads(got[0][1])["alerts"][0]["text"]
     assert (row.action, row.actor_name) == ("alerts.test", "local")
 
@@ -275,7 +311,10 @@ def test_a_certificate_that_cannot_be_read_silences_nobody(tmp_path: Path) -> No
     told = {one["key"]: one["text"] for one in json.loads(got[0][1])["alerts"]}
     assert told == {one["key"]: one["text"] for one in shown}
     assert set(told) == {"agent:a.example", "expiry:the TLS certificate"}
-    assert "the TLS certificate cannot be loaded again: " in told["expiry:the TLS certificate"]
+    assert (
+        "the files of the TLS certificate cannot be loaded again: "
+        in told["expiry:the TLS certificate"]
+    )
 
 
 def test_a_password_that_no_server_takes_holds_up_no_webhook(tmp_path: Path) -> None:
@@ -311,10 +350,10 @@ def test_a_password_that_no_server_takes_holds_up_no_webhook(tmp_path: Path) -> 
 
 def test_what_nobody_thought_of_is_one_ways_trouble(tmp_path: Path) -> None:
     """It is told by the others, it is over when the way takes something, and a test says it."""
-    said: list[list[Message]] = []
+    said: list[list[Notification]] = []
     broken = True
 
-    def odd(made: Sequence[Message]) -> None:
+    def odd(made: Sequence[Notification]) -> None:
         if broken:
             raise LookupError("no such place")
         said.append(list(made))
@@ -326,7 +365,10 @@ def test_what_nobody_thought_of_is_one_ways_trouble(tmp_path: Path) -> None:
         )
         alerts = Alerts(prsm.manager.led, desk, prsm.clock)
         results = send_test(prsm.manager.db, desk, LOCAL, prsm.clock())
-        assert [one.error for one in results] == ["LookupError: no such place", ""]
+        assert [one.error for one in results] == [
+            Message("alerts.unexpected_error", kind="LookupError", text="no such place"),
+            None,
+        ]
         prsm.agent("a.example").call.get("/servlets/isrestart?host=a.example")
         prsm.clock.advance(40 * 3600)
         assert alerts.look() == 1

@@ -66,7 +66,7 @@ def test_a_renewed_certificate_is_served_without_a_restart(
     after = served.expiry()
     assert after.until_ms is not None
     assert round((after.until_ms - before.until_ms) / DAY_MS) == 90
-    assert after.wrong == ""
+    assert after.problem is None
 
 
 @pytest.mark.parametrize("what", ["other key", "no certificate", "no file"])
@@ -84,14 +84,16 @@ def test_what_cannot_be_loaded_is_told_and_not_served(
         paths[0].unlink()
     assert not served.refresh()
     assert served_name(served, first, ssl.TLSVersion.TLSv1_3) == "first"
-    assert "cannot be loaded again: " in served.expiry().wrong
+    problem = served.expiry().problem
+    assert problem is not None
+    assert problem.code == "alerts.certificate_not_loaded"
     if what == "other key":
         write_key(paths[1], key)
         assert served.refresh()
     else:
         paths[0].write_bytes(first.read_bytes())
         served.refresh()
-    assert served.expiry().wrong == ""
+    assert served.expiry().problem is None
 
 
 def test_a_manager_does_not_begin_with_what_it_cannot_serve(paths: tuple[Path, Path]) -> None:

@@ -92,7 +92,7 @@ def test_a_clone_is_noticed_and_told_apart(database: Database) -> None:
         assert isinstance(world.try_sync("a"), CloneError)
     assert len(audit_page(database, alerts=True)) == 1
     flagged = agent_detail(database, "a", world.now_ms).view.row
-    assert "came from process boot 2" in flagged.clone_reason
+    assert "came from process boot 2" in str(flagged.clone_reason)
     agent.boots, agent.sequence = 1, ahead
     assert world.try_sync("a") is None
 

@@ -37,7 +37,7 @@ def test_all_agents_hear_of_lines_and_limits(database: Database) -> None:
     set_limits(database, LimitsRow(), ADMIN, world.now_ms)
     heard = world.sync("a").settings
     assert (heard.blocked, heard.interval_s) == (["^http://old[.]example[.]jp:?"], None)
-    with pytest.raises(NotFoundError, match="none of this number"):
+    with pytest.raises(NotFoundError, match="no line of this number"):
         remove_blocked(database, first.id, ADMIN, world.now_ms)
     assert [row.action for row in audit_page(database, limit=4)] == [
         "fleet.limits", "block.remove", "fleet.limits", "block.add",
@@ -66,7 +66,7 @@ def test_the_line_that_blocks_is_said(database: Database) -> None:
         ("(?=x)y", "line 1: .*invalid perl operator.*no look-ahead"),
         ("a**", "bad repetition operator.*stand behind"),
         ("[z-a]", "invalid character class range.*smaller"),
-        ("\\", "trailing.*stands d, w"),
+        ("\\", "trailing.*comes d, w"),
         ("(?<n", "named capture"),
         (".*", "matches every URL"),
         ("x" * 1001, "1001 characters; at most 1000"),

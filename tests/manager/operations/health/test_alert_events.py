@@ -8,26 +8,27 @@ from manager.app.alerts.alerts import alert_desk
 from manager.db.engine import Database
 from manager.operations.actor import CLOCK, note
 from manager.operations.health.alert_views import OngoingTrouble, current_alerts
-from manager.operations.health.alerts import Limits, Message, messages
+from manager.operations.health.alerts import Limits, Notification, notifications
 from manager.operations.health.silences import add_window, end_quiet, silence
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.people.audit_log import audit_page
 from manager.settings import read_settings
+from shared.messages import Message, codes, render
 from tests.manager.operations.world import ADMIN, World
 
 OFF = Limits(0, 0, 0, 0, 0, 0, 0)
 HOUR_MS = 3_600_000
 
 
-def happen(world: World, action: str, *subjects: str, **detail: str) -> None:
+def happen(world: World, action: str, *subjects: str, **detail: object) -> None:
     with world.db.write() as tx:
         for subject in subjects:
             note(tx, world.now_ms, CLOCK, action, subject, alert=True, **detail)
 
 
-def told(world: World) -> list[Message]:
+def told(world: World) -> list[Notification]:
     seen = system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
-    return messages(world.db, seen, [], OFF, 3600, world.now_ms)
+    return notifications(world.db, seen, [], OFF, 3600, world.now_ms)
 
 
 def shown(world: World, tmp_path: Path) -> list[OngoingTrouble]:
@@ -44,7 +45,7 @@ def test_an_event_is_told_once_whoever_looks(database: Database) -> None:
     happen(world, "agent.clone", "a.example", reason="sequence 3 came from process x after 7")
     (message,) = told(world)
     assert (message.key, message.state) == ("event:agent.clone", "event")
-    assert message.text == (
+    assert str(message.message) == (
         "two machines show the key of one agent: a.example; sequence 3 came from process x after "
         "7; stop one of them, and let the other join again with a new token"
     )
@@ -53,7 +54,30 @@ def test_an_event_is_told_once_whoever_looks(database: Database) -> None:
     (row,) = audit_page(database, action="alert.")
     assert (row.action, row.subject, row.alert) == ("alert.event", "event:agent.clone", False)
     happen(world, "agent.clone", "b.example")
-    assert [one.text.split("; ")[0][-9:] for one in told(world)] == ["b.example"]
+    assert [str(one.message).split("; ")[0][-9:] for one in told(world)] == ["b.example"]
+
+
+def test_a_reason_by_code_is_part_of_the_message(database: Database) -> None:
+    """In the language of who reads it; a reason that is no message and no text is left out."""
+    world = World(database)
+    why = Message("fleet.clone_sequence", sequence=3, process="x", before=7, other="y")
+    happen(world, "agent.clone", "a.example", reason=why)
+    happen(world, "host.sick", "http://h.jp:80/", reason={"n": 1})
+    clone, sick = told(world)
+    assert clone.message == Message(
+        "alerts.event_agent_clone",
+        about=Message("alerts.event_about_reason", names=["a.example"], reason=why),
+    )
+    assert "プロセス y の連番 7 の後に" in render(clone.message, "ja")
+    assert sick.message.params["about"] == Message("alerts.event_about", names=["http://h.jp:80/"])
+
+
+def test_each_kind_of_event_has_a_sentence() -> None:
+    """Those that operations note as alerts, beside the ones that are told as troubles."""
+    assert {code for code in codes() if code.startswith("alerts.event_agent_")} == {
+        f"alerts.event_agent_{name}"
+        for name in ("clone", "compare", "discovered_too_much", "suspect", "token_reused")
+    }
 
 
 def test_many_are_one_message_for_each_kind(database: Database) -> None:
@@ -62,11 +86,11 @@ def test_many_are_one_message_for_each_kind(database: Database) -> None:
     happen(world, "segment.refuse", *(f"{number}.warc.gz" for number in range(500)))
     happen(world, "user.guessed", "hana", "hana")
     refused, guessed = told(world)
-    assert refused.text == (
+    assert str(refused.message) == (
         "a file of captures was refused: 0.warc.gz, 1.warc.gz, 2.warc.gz; 500 times in all; "
-        "`prsm audit --alerts` says more"
+        "`prsm audit --alerts` shows details"
     )
-    assert "for one user: hana; 2 times in all; ask that person" in guessed.text
+    assert "for one user: hana; 2 times in all; ask that person" in str(guessed.message)
     happen(world, "agent.clone", "a.example")
     world.wait(599)
     assert told(world) == []
@@ -83,7 +107,7 @@ def test_what_is_a_trouble_besides_or_older_than_a_day_is_no_event(database: Dat
     happen(world, "agent.update-failed", "a.example")
     happen(world, "robot.odd", "a.example")
     (message,) = told(world)
-    assert message.text == "robot.odd: a.example; `prsm audit --alerts` says more"
+    assert str(message.message) == "robot.odd: a.example; `prsm audit --alerts` shows details"
 
 
 def test_windows_put_events_off_and_silences_pass_them_over(database: Database) -> None:

@@ -20,9 +20,9 @@ from manager.operations.health.agent_troubles import agent_troubles
 from manager.operations.health.alerts import (
     Expiry,
     Limits,
-    Message,
+    Notification,
     due,
-    messages,
+    notifications,
     troubles,
 )
 from manager.operations.health.silences import (
@@ -45,6 +45,7 @@ from manager.operations.releases.rollouts import halt, roll_out
 from manager.operations.releases.update_reports import report_update
 from manager.operations.trouble import Trouble
 from shared.errors import FormatError
+from shared.messages import Message
 from tests.manager.operations.world import ADMIN, World
 
 OFF = Limits(0, 0, 0, 0, 0, 0, 0)
@@ -66,8 +67,8 @@ def standing(world: World) -> SystemFigures:
     return system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
 
 
-def told(world: World, limits: Limits = LIMITS) -> list[Message]:
-    return messages(world.db, standing(world), [], limits, RESEND_S, world.now_ms)
+def told(world: World, limits: Limits = LIMITS) -> list[Notification]:
+    return notifications(world.db, standing(world), [], limits, RESEND_S, world.now_ms)
 
 
 def told_keys(database: Database) -> list[str]:
@@ -94,8 +95,8 @@ def test_a_manager_that_is_silent_is_told_until_it_is_back_or_taken_away(
     live_on(1, "one", "three")
     (begun,) = told(world)
     assert (begun.key, begun.state) == ("manager:two.example, process 7", "begun")
-    assert "no sign of life for 11 min; " in begun.text
-    assert "`prsm managers forget two`" in begun.text
+    assert "no sign of life for 11 min; " in str(begun.message)
+    assert "`prsm managers forget two`" in str(begun.message)
     live(database, "again", "two.example, process 8", "1", world.now_ms, dead="two")
     (over,) = told(world)
     assert (over.key, over.state) == (begun.key, "over")
@@ -116,14 +117,14 @@ def test_a_folder_that_is_away_is_a_trouble_and_hides_no_other(
     """A share that is not mounted is told, and so is whatever else is wrong."""
     world = World(database)
 
-    def told_of(folder: Path, now_ms: int) -> list[Message]:
+    def told_of(folder: Path, now_ms: int) -> list[Notification]:
         seen = system_figures_of(database, folder, world.policy, now_ms)
-        return messages(database, seen, [], LIMITS, RESEND_S, now_ms)
+        return notifications(database, seen, [], LIMITS, RESEND_S, now_ms)
 
     (begun,) = told_of(tmp_path / "away", world.now_ms)
     assert (begun.key, begun.state) == ("disk:", "begun")
-    assert "away" in begun.text
-    assert "mount it again" in begun.text
+    assert "away" in str(begun.message)
+    assert "mount it again" in str(begun.message)
     assert [one.state for one in told_of(tmp_path, world.now_ms + 1)] == ["over"]
 
 
@@ -153,7 +154,7 @@ def test_an_agent_that_is_late_is_told_once_and_again_and_when_it_is_back(
     world.wait(400)
     (message,) = told(world)
     assert (message.key, message.state) == ("agent:a", "begun")
-    assert "agent a is late" in message.text
+    assert "agent a is late" in str(message.message)
     assert told(world) == []
     world.wait(RESEND_S)
     (message,) = told(world)
@@ -195,25 +196,29 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     }
     bad = replace(seen, disk_free_bytes=10, last_round_ms=world.now_ms - 20 * DAY_MS)
     bad = replace(bad, last_backup_ms=world.now_ms - 5 * DAY_MS)
-    expiries = [Expiry("the TLS certificate", world.now_ms + 3 * DAY_MS)]
+    expiries = [
+        Expiry("the TLS certificate", Message("alerts.certificate"), world.now_ms + 3 * DAY_MS)
+    ]
     found = {
-        one.key: one.text for one in troubles(bad, 11, expiries, updates, LIMITS, world.now_ms)
+        one.key: str(one.message)
+        for one in troubles(bad, 11, expiries, updates, LIMITS, world.now_ms)
     }
     assert found == {
         "update:a": "agent a did not update to 2.0: rolled-back at the step self-test: no disk",
         "churn:": "11 units changed hands in a day, more than 10",
-        "disk:": "the centre has 0.0 GB of disk left; alerts.disk_bytes wants 0.0 GB; free some, "
-        "or add room: below limits.reserve_bytes no uploads are taken",
+        "disk:": "the centre has 10 bytes of disk left; alerts.disk_bytes requires 1 KB; free "
+        "some, or add room: below limits.reserve_bytes no uploads are accepted",
         "round:": "no round has begun for 20 days",
         "backup:": "no backup was made for 5 days; the log of prsm-backup.service, or of cron, "
         "says why",
         "expiry:the TLS certificate": "the TLS certificate ends in 3 days",
     }
-    fine = [Expiry("x", world.now_ms + 30 * DAY_MS)]
+    what, problem = Message.of_text("x"), Message.of_text("x cannot be read")
+    fine = [Expiry("x", what, world.now_ms + 30 * DAY_MS)]
     assert troubles(seen, 10, fine, {}, LIMITS, world.now_ms) == []
-    unknown = [Expiry("x", None, "cannot be read: no such file")]
+    unknown = [Expiry("x", what, None, problem)]
     (found_,) = troubles(seen, 10, unknown, {}, LIMITS, world.now_ms)
-    assert found_ == Trouble("expiry:x", "x cannot be read: no such file")
+    assert found_ == Trouble("expiry:x", problem)
     assert [one.key for one in troubles(bad, 99, expiries, updates, OFF, world.now_ms)] == [
         "update:a"
     ]
@@ -229,7 +234,14 @@ def test_a_signer_that_is_down_is_told_after_two_days(database: Database) -> Non
     world.wait(0.2 * 86_400)
     (message,) = told(world)
     assert (message.key, message.state) == ("expiry:release timestamp", "begun")
-    assert "ends in 5 days; was not renewed for 2 days; start the signer" in message.text
+    what = Message("alerts.release_role", role="timestamp")
+    assert message.message == Message(
+        "alerts.expiry",
+        parts=[
+            Message("alerts.expires", what=what, days=5),
+            Message("alerts.release_not_renewed", role="timestamp", days=2),
+        ],
+    )
     with database.write() as tx:
         releases.add_metadata(tx, "timestamp", 2, b"{}", world.now_ms + 7 * DAY_MS, world.now_ms)
     assert [message.state for message in told(world)] == ["over"]
@@ -262,7 +274,7 @@ def test_what_was_never_done_is_told_from_the_first_agent_on(database: Database)
 
     def found(limits: Limits) -> dict[str, str]:
         made = troubles(standing(world), 0, [], {}, limits, world.now_ms)
-        return {one.key: one.text for one in made if one.key in ("round:", "backup:")}
+        return {one.key: str(one.message) for one in made if one.key in ("round:", "backup:")}
 
     world.wait(3 * DAY_S)
     assert found(limits) == {}
@@ -323,20 +335,17 @@ def test_an_agent_that_holds_work_and_fetches_nothing_is_told(database: Database
     idle = replace(one, row=row, liveness=liveness(facts, world.now_ms))
     says = replace(other, liveness=liveness(replace(facts, says="its hours"), world.now_ms))
     (trouble,) = agent_troubles([idle, says], [], 3600)
-    assert trouble == Trouble(
-        "idle:a",
-        "agent a is idle: it calls, holds 3 units, but never fetched a page; its log, or "
-        "`prs status` there, says why",
-        3600,
-    )
+    why = Message("fleet.idle_units_never", units=3)
+    assert trouble == Trouble("idle:a", Message("alerts.agent_idle", name="a", why=why), 3600)
     assert list(agent_troubles([idle, says], [], 0)) == []
 
 
 def test_what_is_over_is_told_even_without_reminders() -> None:
     """An interval of 0 means: never again, until it is over."""
-    row = ToldRow("disk:", "full", 1, 1)
-    assert due([Trouble("disk:", "full")], [row], 0, DAY_MS, quiet=False) == []
-    assert due([], [row], 0, DAY_MS, quiet=False) == [Message("disk:", "over", "full", 1)]
+    full = Message.of_text("full")
+    row = ToldRow("disk:", full, 1, 1)
+    assert due([Trouble("disk:", full)], [row], 0, DAY_MS, quiet=False) == []
+    assert due([], [row], 0, DAY_MS, quiet=False) == [Notification("disk:", "over", full, 1)]
     assert due([], [row], 0, DAY_MS, quiet=True) == []
 
 
@@ -380,7 +389,7 @@ def test_a_window_that_is_planned_begins_and_ends_by_itself(database: Database) 
     ("from_s", "until_s", "said"),
     [
         (10, 10, "after the beginning"),
-        (-50, -10, "not past"),
+        (-50, -10, "in the future"),
         (0, 31 * 86_400, "30 days"),
         (500 * 86_400, 501 * 86_400, "400 days ahead"),
     ],
@@ -435,7 +444,7 @@ def test_an_idle_agent_that_sleeps_is_neither_over_nor_begun_anew(database: Data
         world.leap(hours * 3600)
         said = replace(one.liveness, state=state, attention=wrong)
         seen = replace(standing(world), views=[replace(one, liveness=said)])
-        made = messages(database, seen, [], limits, 0, world.now_ms)
+        made = notifications(database, seen, [], limits, 0, world.now_ms)
         return [(message.key, message.state) for message in made]
 
     idle, asleep, working = (LivenessState.IDLE, LivenessState.ASLEEP, LivenessState.WORKING)

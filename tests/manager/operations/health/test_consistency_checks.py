@@ -13,56 +13,52 @@ from tests.manager.operations.fleet.test_contact import crawling
 from tests.manager.operations.rounds.test_rounds import probing
 
 CRAWL_DEFECTS = {
-    "unit with more than one owner": [
+    "unit_with_many_owners": [
         "DROP INDEX uq_assignments_open",
         (
             "INSERT INTO assignments (unit_id, agent_id, epoch, since_ms) "
             "SELECT unit_id, agent_id, 9, 0 FROM assignments WHERE unit_id = 1"
         ),
     ],
-    "unit is placed, but has no owner": ["UPDATE assignments SET until_ms = 1 WHERE unit_id = 1"],
-    "unit has an owner, but is not placed": ["UPDATE units SET state = 'idle' WHERE id = 1"],
-    "owner began before the one before it ended": [
+    "placed_without_owner": ["UPDATE assignments SET until_ms = 1 WHERE unit_id = 1"],
+    "owned_not_placed": ["UPDATE units SET state = 'idle' WHERE id = 1"],
+    "overlapping_owners": [
         "DROP INDEX uq_assignments_open",
         (
             "INSERT INTO assignments (unit_id, agent_id, epoch, since_ms) "
             "SELECT unit_id, agent_id, epoch + 1, 0 FROM assignments WHERE unit_id = 1"
         ),
     ],
-    "address with more than one owner": ["UPDATE hosts SET group_id = 1"],
-    "address that more than one agent may fetch from": ["UPDATE rights SET group_id = 1"],
-    "right in another group than its host": ["UPDATE hosts SET group_id = 99 WHERE id = 1"],
-    "right of an agent without a permit": ["UPDATE agents SET permit_until_ms = 0"],
-    "right of a list that is not made yet": ["UPDATE rights SET granted_generation = 99"],
-    "agent whose list changed without a sign": [
+    "address_with_many_owners": ["UPDATE hosts SET group_id = 1"],
+    "address_with_many_holders": ["UPDATE rights SET group_id = 1"],
+    "right_in_other_group": ["UPDATE hosts SET group_id = 99 WHERE id = 1"],
+    "right_without_permit": ["UPDATE agents SET permit_until_ms = 0"],
+    "future_right": ["UPDATE rights SET granted_generation = 99"],
+    "unmarked_list_change": [
         (
             "UPDATE rights SET granted_generation = (SELECT generation + 1 FROM agents "
             "WHERE agents.id = rights.agent_id)"
         )
     ],
-    "right of an agent that left": ["UPDATE agents SET subscribed = (1 = 0)"],
-    "crawl that was given without a right": ["DELETE FROM rights WHERE unit_id = 1"],
-    "right to crawl without a crawl": [
-        "UPDATE unit_rounds SET state = 'finished' WHERE unit_id = 1"
-    ],
-    "crawl by another than the owner": [
-        "UPDATE unit_rounds SET agent_id = 3 - agent_id WHERE unit_id = 1"
-    ],
-    "unit has an owner, but is not in the round": ["DELETE FROM unit_rounds WHERE unit_id = 1"],
-    "host without a unit": [
+    "left_agent_with_right": ["UPDATE agents SET subscribed = (1 = 0)"],
+    "crawl_without_right": ["DELETE FROM rights WHERE unit_id = 1"],
+    "right_without_crawl": ["UPDATE unit_rounds SET state = 'finished' WHERE unit_id = 1"],
+    "crawl_of_other": ["UPDATE unit_rounds SET agent_id = 3 - agent_id WHERE unit_id = 1"],
+    "owned_not_in_round": ["DELETE FROM unit_rounds WHERE unit_id = 1"],
+    "host_without_unit": [
         (
             "INSERT INTO hosts (key, reversed_key, first_seen_ms, resolution) "
             "VALUES ('http://x.jp:80/', 'jp,x)/', 0, 'new')"
         )
     ],
-    "unit at work without an address": ["UPDATE hosts SET group_id = NULL WHERE id = 1"],
-    "exclusion that host and unit disagree on": ["UPDATE hosts SET excluded_ms = 5 WHERE id = 1"],
+    "work_without_address": ["UPDATE hosts SET group_id = NULL WHERE id = 1"],
+    "excluded_in_part": ["UPDATE hosts SET excluded_ms = 5 WHERE id = 1"],
 }
 
 PROBE_DEFECTS = {
-    "probe that was given without a right": ["DELETE FROM rights WHERE unit_id = 1"],
-    "right to probe without an order": ["UPDATE probe_orders SET state = 'waiting'"],
-    "order to probe of a round that is over": ["UPDATE probe_orders SET round = 7"],
+    "probe_without_right": ["DELETE FROM rights WHERE unit_id = 1"],
+    "probe_right_without_order": ["UPDATE probe_orders SET state = 'waiting'"],
+    "old_probe_order": ["UPDATE probe_orders SET round = 7"],
 }
 
 
@@ -71,7 +67,7 @@ def plant(database: Database, statements: list[str]) -> set[str]:
     with database.write() as tx:
         for statement in statements:
             tx.execute(sa.text(statement))
-    return {finding.problem for finding in check(database)}
+    return {finding.problem.code.removeprefix("consistency.") for finding in check(database)}
 
 
 @pytest.mark.parametrize("problem", CRAWL_DEFECTS)

@@ -9,7 +9,7 @@ import pytest
 
 from manager.db.engine import Database
 from manager.operations.fleet.contact import sync
-from manager.operations.health.alerts import Limits, Message, messages
+from manager.operations.health.alerts import Limits, Notification, notifications
 from manager.operations.health.few_hosts import (
     FewCode,
     FewHosts,
@@ -23,6 +23,7 @@ from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, rec
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.hosts.name_lookups import look_up_again
 from manager.operations.rounds.rounds import start_round
+from shared.messages import Message
 from shared.naming import HostFailure
 from tests.manager.operations.rounds.test_unit_failures import HOSTS, claim, crawling, unit
 from tests.manager.operations.world import ADMIN, World
@@ -30,9 +31,9 @@ from tests.manager.operations.world import ADMIN, World
 LIMITS = replace(Limits(0, 0, 0, 0, 0, 0, 0), hosts_share=0.5)
 
 
-def told(world: World, limits: Limits = LIMITS) -> list[Message]:
+def told(world: World, limits: Limits = LIMITS) -> list[Notification]:
     seen = system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
-    return messages(world.db, seen, [], limits, 3600.0, world.now_ms)
+    return notifications(world.db, seen, [], limits, 3600.0, world.now_ms)
 
 
 def look_up(world: World, *, good: int) -> None:
@@ -101,9 +102,9 @@ def test_an_agent_that_resolves_or_reaches_few(counts: UnitCounts, codes: list[F
     found = list(few_of_agents([counts], 0.5))
     assert [one.code for one in found] == codes
     for one in found:
-        text = trouble_of(one).text
+        text = str(trouble_of(one).message)
         assert text.startswith("agent a ")
-        assert "alerts.hosts_share wants 50%" in text
+        assert "alerts.hosts_share requires 50%" in text
         assert "prs doctor" in text
 
 
@@ -116,8 +117,9 @@ def test_an_alert_of_the_manager_begins_and_is_over(database: Database) -> None:
     look_up(world, good=1)
     (begun,) = told(world)
     assert (begun.key, begun.state) == ("names:", "begun")
-    assert "no address of 3 of 4 hosts; alerts.hosts_share wants 50%; of them 3: no such name" in (
-        begun.text
+    assert (
+        "no address of 3 of 4 hosts; alerts.hosts_share requires 50%; of them 3: no such name"
+        in str(begun.message)
     )
     assert told(world) == []
     look_up_again(database, "", ADMIN, world.now_ms)
@@ -136,7 +138,7 @@ def test_an_alert_of_an_agent_begins_and_is_over(database: Database) -> None:
     world.report("a")
     (begun,) = told(world)
     assert (begun.key, begun.state) == ("agent-names:a", "begun")
-    assert "of them 3: no answer from a name server in time" in begun.text
+    assert "of them 3: no answer from a name server in time" in str(begun.message)
     assert told(world, replace(LIMITS, hosts_share=0.25))[0].state == "over"
     world.run()
     start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
@@ -160,9 +162,13 @@ def test_an_agent_whose_name_servers_keep_silent_is_told_before_its_units_fail(
 
 
 def test_a_sentence_has_numbers_and_remedy() -> None:
-    """What, value, limit and remedy, each a clause of its own."""
+    """What, value, limit and remedy; the failures are messages of their own."""
     one = FewHosts(FewCode.REACHED, "a", 2000, (("unreachable", 1500),), 0.5)
-    assert trouble_of(one).text == (
-        "agent a reached nothing of 1,500 of 2,000 hosts; alerts.hosts_share wants 50%; of them "
-        "1,500: unreachable; `prs doctor --page URL` there tries the way to a host"
+    message = trouble_of(one).message
+    assert str(message) == (
+        "agent a reached nothing of 1,500 of 2,000 hosts; alerts.hosts_share requires 50%; of them "
+        "1,500: unreachable; `prs doctor --page URL` there tests the way to a host"
+    )
+    assert message.params["why"] == (
+        Message("alerts.hosts_few_failures", hosts=1500, failure="unreachable"),
     )
