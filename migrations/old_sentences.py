@@ -1,8 +1,8 @@
 """Sentences that rows held up to schema 0047, with the codes that stand for them since.
 
 A pattern is a sentence with `%(name)s` where a value stood; the name is that of the parameter. The
-more particular of two patterns, with more text between its values, is tried first. RE2 takes time by
-the length of a text, and agents wrote some of these.
+more particular of two patterns, with more text between its values, is tried first. RE2's time grows
+with the length of a text only; agents wrote some of these.
 """
 
 from __future__ import annotations

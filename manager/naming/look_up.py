@@ -15,7 +15,6 @@ from manager.db import Database
 from manager.operations.hosts.addresses import hosts_to_resolve, record_resolutions
 from manager.operations.policy import Policy
 from manager.settings import NamingSettings
-from shared.messages import Message
 from shared.naming import AddressRules, HostAnswer, HostFailure, NameServers, Question, look_up
 
 __all__ = ["Names", "look_up_all", "resolve_due"]

@@ -18,6 +18,7 @@ from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.schedules import Crontab, ScheduleError
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["LATE_MS", "Scheduled", "Timetable"]
 

@@ -27,7 +27,6 @@ from manager.operations.logs.capture_checks import CaptureCheck
 from manager.operations.measurement.claim_review import believe_agent
 from manager.operations.measurement.claims import Evidence, Fault, doubts_of
 from manager.operations.measurement.refetch_results import Refetches, refetches_of
-from shared.messages import Message
 from manager.operations.segments.sending_limits import limits_for_agent, limits_message
 from shared.frozen import frozen
 from shared.messages import Message

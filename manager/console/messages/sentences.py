@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from manager.console.language import current
-from manager.console.messages.phrases import spoken
 from shared.messages import LANGUAGES, Message, render
-from shared.messages.message import TEXT
 
 __all__ = ["actor", "actor_meant", "sentence_of"]
 
@@ -26,7 +24,6 @@ _SCHEDULE: Final = "schedule "
 
 def sentence_of(message: Message | str | None) -> str:
     """Return a message as a sentence in the language of this request; another's text as it is."""
-    message = message if isinstance(message, Message) and message.code != TEXT else spoken(message)
     return render(message, current()) if isinstance(message, Message) else message or ""
 
 

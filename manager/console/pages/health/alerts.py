@@ -14,7 +14,7 @@ from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _, lazy
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.messages.disabled_reasons import Unable
-from manager.console.messages.phrases import spoken
+from manager.console.messages.sentences import sentence_of
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
 from manager.operations.health.alert_views import Alerts, OngoingTrouble, current_alerts, send_test
@@ -99,7 +99,7 @@ def _rows(seen: Alerts, listing: Listing) -> list[OngoingTrouble]:
     rows = [
         one
         for one in seen.troubles
-        if text.lower() in f"{one.key} {spoken(one.text)}".lower()
+        if text.lower() in f"{one.key} {sentence_of(one.text)}".lower()
         and kind in ("", one.key.partition(":")[0])
         and told in ("", "silent" if one.silence else "yes")
     ]
