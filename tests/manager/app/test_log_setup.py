@@ -127,4 +127,4 @@ def test_an_alert_names_a_late_job_and_its_effect(tmp_path: Path) -> None:
         finally:
             go_on.set()
             clock.stop()
-    assert text.startswith("job tick of the manager is late by 1 h; agents get new work late; ")
+    assert text.startswith("job tick of the manager is late by 1 h; agents get new work late, ")

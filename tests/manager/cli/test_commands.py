@@ -120,7 +120,7 @@ def test_an_agent_is_let_in_and_ordered(prsm: Prsm, manager: Running) -> None:
     assert agent.call.get("/servlets/isrestart?host=a.example").text == "RESTART\n"
     assert prsm("agents", "restart", "a.example", "--pages", stdin="n\n", code=1)
     refused = prsm("agents", "restart", "a.example", "--pages", "--yes", code=1).stderr
-    assert "cannot be told to delete pages" in refused
+    assert "cannot be ordered to delete pages" in refused
     prsm("agents", "list-limit", "a.example", "50")
     assert "50 pages of each unit" in prsm("agents", "show", "a.example").stdout
     for command in ("drain", "pause", "resume"):

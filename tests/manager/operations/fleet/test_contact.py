@@ -194,7 +194,7 @@ def test_an_old_list_brings_no_permit_after_a_take_over(database: Database) -> N
     assert H1 in world.agents[other].fetchable(world.true_ms)
     answer = world.sync(owner)
     assert answer.permit is None
-    assert "take the list" in answer.message
+    assert "fetch the list" in answer.message
     assert world.agents[owner].fetchable(world.true_ms) == {}
     world.take_list(owner)
     assert world.sync(owner).permit is not None
