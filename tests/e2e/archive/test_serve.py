@@ -53,7 +53,7 @@ def test_segments_are_fetched_from_prs_serve(tmp_path: Path) -> None:
 
                 def refused() -> bool:
                     return any(
-                        "somebody else answers" in one["result"]
+                        "another server answers" in one["result"]
                         for one in prsm("collect", "transfers")
                     )
 

@@ -318,7 +318,7 @@ def test_limits_that_were_changed_meanwhile_stay(prsm: Running, person: Visitor)
     assert browser.submit(hours, rate="500").status_code == 303
     answer = browser.submit(hours, weekday="02:00-08:00")
     assert answer.status_code == 409
-    assert f"{KYOTO}: changed since it was shown" in answer.text
+    assert f"{KYOTO}: the limits were changed since they were shown" in answer.text
     sending = limits_for_agent(agent_detail(db, KYOTO, prsm.clock()).view.row)
     assert sending is not None
     assert (sending.bytes_per_s, sending.weekday) == (500_000, [(0, 1440)])
@@ -621,7 +621,7 @@ def test_agents_are_asked_to_send(prsm: Running, person: Visitor) -> None:
     assert "the agent has said nothing yet" in person("viewer").page(here).text
     wrong = browser.act(here, f"{here}/orders", period | {"end": ""})
     assert wrong.status_code == 400
-    assert "period a first and an end" in wrong.text
+    assert "period a first day and an end" in wrong.text
     assert browser.act(here, f"{here}/orders", period | {"end": "soon"}).status_code == 400
     browser.act(here, f"{here}/orders/cancel", {"order": "1"})
     assert _last(prsm) == ("operator", "collection.cancel", "1")
@@ -629,7 +629,7 @@ def test_agents_are_asked_to_send(prsm: Running, person: Visitor) -> None:
     assert "0%" in browser.page(here).text
     said = _confirm(browser, here, f"{here}/transfers/give-up", {})
     assert "Transfer 1 is given up." in said
-    assert "operator gave it up" in browser.page(f"{here}?state=cancelled").text
+    assert "cancelled by operator" in browser.page(f"{here}?state=cancelled").text
 
 
 def test_all_agents_are_asked_to_send_and_a_schedule_runs_now(
