@@ -93,10 +93,7 @@ class AgentAnswer:
     command_done_ms: int | None
     clone_reason: Message | None
     suspect_since_ms: int | None
-    suspect_reason: Annotated[
-        Message | str,
-        Field(description="sick, or a liar: by its control hosts, and by what it claims"),
-    ]
+    suspect_reason: Message | None
     doubted: Annotated[
         list[DoubtAnswer], Field(description="why its claims do not count now; empty: they do")
     ]
@@ -106,7 +103,7 @@ class AgentAnswer:
         int, Field(description="of its pages in that round, fetched again by others")
     ]
     refetch_contradicted: int
-    update_result: str | Message
+    update_result: Message | None
     renamed_settings: Annotated[
         list[RenamedSetting],
         Field(description="settings that its site gives by old names; a later release refuses"),
@@ -115,7 +112,7 @@ class AgentAnswer:
         SendingLimits | None,
         Field(description="how it may send segments; none: as its site says"),
     ]
-    sending_said: Annotated[Message, Field(description="the same in words")]
+    sending_said: Message
     latitude: Annotated[float | None, Field(description="degrees; none: nobody said")]
     longitude: float | None
 
@@ -309,12 +306,12 @@ def _answer(view: AgentView) -> AgentAnswer:
             "attention": liveness.attention,
             "said_state": row.state,
             "said_reason": row.state_reason,
-            "suspect_reason": row.suspect_reason or "",
+            "suspect_reason": row.suspect_reason,
             "units_owned": view.units_owned,
             "crawl_rights": view.crawl_rights,
             "probe_rights": view.probe_rights,
             "doubted": [DoubtAnswer.model_validate(one) for one in doubts_of(row)],
-            "update_result": row.update_result or "",
+            "update_result": row.update_result,
             "renamed_settings": renamed_settings_of(row),
             "sending": limits_for_agent(row),
             "sending_said": limits_message(limits_for_agent(row)),

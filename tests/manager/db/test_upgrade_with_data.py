@@ -104,7 +104,10 @@ def _as_kept(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
 
 
 def read(tx: Transaction, name: str, columns: list[str]) -> list[Any]:
-    """Return the rows of a table of today, as far as it had these columns, in any one order."""
+    """Return the rows of a table of today, as far as it had these columns, in any one order.
+
+    Messages are read as the text that holds them.
+    """
     table = metadata.tables[name]
     query = sa.select(*(_as_kept(table.c[column]) for column in columns))
     return sorted((tuple(row) for row in tx.execute(query)), key=repr)
