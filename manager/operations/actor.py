@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 from manager.db.engine import Database, Transaction
 from manager.db.people import audit_log
 from shared.frozen import frozen
+from shared.messages import Message
 
 __all__ = ["CLOCK", "Actor", "ActorKind", "note", "note_alone"]
 
@@ -44,7 +45,7 @@ def note(
     """Write the audit row of an action, in the action's own transaction.
 
     action: `noun.verb`, as `agent.enrol`. subject: what it was done to. alert: a person should
-    look at it. detail: anything JSON can say; never a secret.
+    look at it. detail: anything JSON can say, and messages; never a secret.
     """
     audit_log.add(
         tx,
@@ -53,7 +54,7 @@ def note(
         actor_name=actor.name,
         action=action,
         subject=subject,
-        detail=json.dumps(detail, sort_keys=True) if detail else "",
+        detail=json.dumps(detail, sort_keys=True, default=_json) if detail else "",
         request_id=actor.request_id,
         alert=alert,
         address=actor.address,
@@ -67,3 +68,10 @@ def note_alone(
     """Write the audit row of an action that changed nothing else in the database."""
     with db.write() as tx:
         note(tx, now_ms, actor, action, subject, **detail)
+
+
+def _json(value: object) -> Any:
+    """Return what JSON cannot say by itself: a message as its code and parameters."""
+    if isinstance(value, Message):
+        return value.as_json()
+    raise TypeError(f"{type(value).__name__}: cannot be written into the audit")

@@ -76,8 +76,8 @@ class MessageText(sa.types.TypeDecorator[Message]):
     cache_ok = True
 
     def process_bind_param(self, value: Message | str | None, dialect: sa.Dialect) -> str | None:
-        """Return what the row holds; a text is one that already has the form of a row."""
-        return value if value is None or isinstance(value, str) else row_of_message(value)
+        """Return the text of the row; a text that is given has the form of a row already."""
+        return value if isinstance(value, str) else row_of_message(value)
 
     def process_result_value(self, value: str | None, dialect: sa.Dialect) -> Message | None:
         """Return the message; None for an empty text."""

@@ -11,6 +11,7 @@ from alembic import command
 from manager.db.engine import Database, Transaction
 from manager.db.migrate import _config, is_current, migrate
 from manager.db.tables import metadata
+from manager.db.tables.columns import MessageText
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.rounds.rounds import current_round, round_detail, start_round
@@ -99,7 +100,15 @@ def first_schema(database: Database, source: Transaction) -> dict[str, tuple[lis
 
 
 def read(tx: Transaction, name: str, columns: list[str]) -> list[Any]:
-    """Return the rows of a table of today, as far as it had these columns, in any one order."""
+    """Return the rows of a table of today, as far as it had these columns, in any one order.
+
+    Messages are read as the text that holds them.
+    """
     table = metadata.tables[name]
-    query = sa.select(*(table.c[column] for column in columns))
+    query = sa.select(*(_as_text(table.c[column]) for column in columns))
     return sorted((tuple(row) for row in tx.execute(query)), key=repr)
+
+
+def _as_text(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
+    is_message = isinstance(column.type, MessageText)
+    return sa.type_coerce(column, sa.Text()) if is_message else column
