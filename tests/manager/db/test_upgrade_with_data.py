@@ -99,16 +99,12 @@ def first_schema(database: Database, source: Transaction) -> dict[str, tuple[lis
     return kept
 
 
+def _as_kept(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
+    return sa.type_coerce(column, sa.Text()) if isinstance(column.type, MessageText) else column
+
+
 def read(tx: Transaction, name: str, columns: list[str]) -> list[Any]:
-    """Return the rows of a table of today, as far as it had these columns, in any one order.
-
-    Messages are read as the text that holds them.
-    """
+    """Return the rows of a table of today, as far as it had these columns, in any one order."""
     table = metadata.tables[name]
-    query = sa.select(*(_as_text(table.c[column]) for column in columns))
+    query = sa.select(*(_as_kept(table.c[column]) for column in columns))
     return sorted((tuple(row) for row in tx.execute(query)), key=repr)
-
-
-def _as_text(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
-    is_message = isinstance(column.type, MessageText)
-    return sa.type_coerce(column, sa.Text()) if is_message else column
