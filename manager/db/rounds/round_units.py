@@ -193,7 +193,7 @@ def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) 
                     "unit": row.unit_id,
                     "fetched": row.pages,
                     "size": row.size_bytes,
-                    "why": row.reason or "",
+                    "why": row.reason,
                     "to": "failed" if row.failure else "finished",
                     "failed_by": row.failure,
                 }

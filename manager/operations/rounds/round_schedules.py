@@ -122,5 +122,5 @@ def _start(tx: Transaction, row: RoundSchedule, now_ms: int, policy: Policy) -> 
             why = error.message
         else:
             return Message("rounds.began", number=number)
-    note(tx, now_ms, actor, "round.skip", str(row.id), alert=current is None, reason=str(why))
+    note(tx, now_ms, actor, "round.skip", str(row.id), alert=current is None, reason=why)
     return Message("rounds.skipped", why=why)

@@ -190,7 +190,7 @@ def cancel_round(
             rights.withdraw(tx, now_ms, cancelled, agent_id=agent.id)
         hosts.unplaced_to_idle(tx)
         rounds.update(tx, current.number, state="cancelled", finished_ms=now_ms, reason=why)
-        note(tx, now_ms, actor, "round.cancel", str(current.number), reason=str(why))
+        note(tx, now_ms, actor, "round.cancel", str(current.number), reason=why)
         return current.number
 
 

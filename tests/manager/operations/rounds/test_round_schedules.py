@@ -64,7 +64,7 @@ def test_a_time_at_which_a_round_goes_on_is_skipped(database: Database) -> None:
     until(world, 13, 10)
     (row,) = audit_page(database, action="round.skip")
     assert (row.subject, row.alert) == ("1", False)
-    assert "round 1 is open" in row.detail
+    assert '"rounds.running"' in row.detail
     (listed,) = TIMETABLE.listed(database, world.now_ms)
     assert str(listed.schedule.last_result) == "skipped: round 1 is open"
     cancel_round(database, ADMIN, world.now_ms)
@@ -84,12 +84,12 @@ def test_what_cannot_begin_is_said(database: Database) -> None:
     world.tick()
     (row,) = audit_page(database, action="round.skip")
     assert row.alert
-    assert "no agent has called yet" in row.detail
+    assert '"rounds.no_agent"' in row.detail
     world.join("a")
     world.hosts("h1.jp")
     world.wait(86_400)
     world.tick()
-    assert "the manager was not running" in audit_page(database, action="round.skip")[0].detail
+    assert '"rounds.late"' in audit_page(database, action="round.skip")[0].detail
     assert list_rounds(database) == []
 
 
