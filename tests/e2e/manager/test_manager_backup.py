@@ -105,9 +105,7 @@ def test_a_restore_refuses_in_words(tmp_path: Path) -> None:
     assert "manifest.json: files.0.name" in prsm(new, "restore", str(newer), code=1)
     with (target / "tables" / "hosts.jsonl.gz").open("ab") as file:
         file.write(b"x")
-    assert "hosts.jsonl.gz does not match the manifest" in prsm(
-        new, "restore", str(target), code=1
-    )
+    assert "hosts.jsonl.gz does not match the manifest" in prsm(new, "restore", str(target), code=1)
     (target / "manifest.json").unlink()
     assert "manifest.json is missing" in prsm(new, "restore", str(target), code=1)
     assert not new.exists() or not any(new.iterdir())
