@@ -14,6 +14,8 @@ from typing import Final
 
 import pytest
 
+from shared.messages import codes, template
+from shared.messages.catalogue import pieces
 from shared.plurals import ADJECTIVES, NOUNS, with_plurals
 
 ROOT: Final = Path(__file__).parents[1]
@@ -24,6 +26,7 @@ SPOKEN: Final = ("manager/cli", "agent/cli", "client/cli", "manager/console")
 OUTLETS: Final = {"with_plurals", "say", "_say", "echo", "Trouble", "Check"}
 LOGS: Final = {"debug", "info", "warning", "error", "exception"}
 COUNTED: Final = re.compile(rf" (?:(?:{'|'.join(ADJECTIVES)}) )*(?:{'|'.join(NOUNS)})\b(?!/)")
+PLURAL: Final = re.compile(rf"(?<![\w.,:/+-])(?<!edge )1{COUNTED.pattern}")
 LIMIT: Final = re.compile(r"[A-Z_]+|.*\bmost_\w+|.*\.limits?\..*|.*_(?:most|limit)|.*max_\w+")
 """Names of limits, which are never 1."""
 
@@ -101,7 +104,17 @@ def test_each_sentence_of_all_programs_agrees_with_one() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.JoinedStr) and _counts(node)
     ]
+    shown = (
+        "".join(f"{one.text}{'1' * bool(one.name)}" for one in template_pieces(code))
+        for code in codes()
+    )
+    said += [text for text in shown if PLURAL.search(text)]
     assert len(said) > 200
-    plural = re.compile(rf"(?<![\w.,:/+-])(?<!edge )1{COUNTED.pattern}")
-    assert [text for text in said if plural.search(text)], "they are written in the plural"
-    assert [one for one in map(with_plurals, said) if plural.search(one)] == []
+    assert [text for text in said if PLURAL.search(text)], "they are written in the plural"
+    assert [one for one in map(with_plurals, said) if PLURAL.search(one)] == []
+
+
+def template_of_one(code: str) -> str:
+    """Return the English sentence of a code in which every parameter is 1."""
+    parts = pieces(template(code) or "")
+    return "".join(f"{one.text}{'1' if one.name else ''}" for one in parts)

@@ -24,7 +24,8 @@ from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments.uploads import NewUpload, TransferRow, offset, status_of
 from manager.store import PartBusyError, StoreFullError
 from shared.errors import FormatError
-from shared.messages import Message
+from shared.messages import Message, spoken_language
+from shared.wire.problems import PROBLEM_JSON, problem_of
 from shared.wire.uploads import CHECKSUMS, TUS, UploadStatus, read_metadata
 
 __all__ = ["router"]
@@ -244,5 +245,6 @@ def _refused(error: PrsmError) -> Response:
 
 def _said(status: int, message: Message, headers: Mapping[str, str] | None = None) -> Response:
     code = _CODES[status]
+    problem = problem_of(status, message, spoken_language(), kind=code, code=code)
     said = {**_RESUMABLE, "X-Error-Code": code, **(headers or {})}
-    return JSONResponse({"detail": str(message), "code": code}, status, said)
+    return JSONResponse(problem, status, said, PROBLEM_JSON)

@@ -178,7 +178,7 @@ class Timetable(Generic[Row]):
                 except ScheduleError as error:
                     # A time zone that this machine has lost: the other schedules go on.
                     late_ms = now_ms + LATE_MS
-                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=str(error))
+                    self._rows.update(tx, row.id, next_ms=late_ms, last_result=error.message)
                     continue
                 if row.next_ms > now_ms:
                     # The clock was set back since.

@@ -12,7 +12,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from migrations.old_sentences import COLUMNS, code_of, sentence_of
+from migrations.old_sentences import COLUMNS
+from migrations.sentence_codes import code_of, sentence_of
 
 revision = "0048"
 down_revision = "0047"
@@ -33,10 +34,10 @@ def downgrade() -> None:
     _rewrite(sentence_of)
 
 
-def _rewrite(changed: Callable[[str], str | None]) -> None:
+def _rewrite(changed: Callable[[str, tuple[str, ...]], str | None]) -> None:
     bind = op.get_bind()
     there = sa.inspect(bind)
-    for name, column in COLUMNS:
+    for name, column, groups in COLUMNS:
         keys = there.get_pk_constraint(name)["constrained_columns"]
         table = sa.table(name, *(sa.column(key) for key in keys), sa.column(column))
         value = table.c[column]
@@ -47,7 +48,7 @@ def _rewrite(changed: Callable[[str], str | None]) -> None:
         )
         if len(different) <= FEW:
             for old in different:
-                new = changed(old)
+                new = changed(old, groups)
                 if new is not None:
                     bind.execute(sa.update(table).where(value == old).values({column: new}))
             continue
@@ -57,7 +58,7 @@ def _rewrite(changed: Callable[[str], str | None]) -> None:
             .values({column: sa.bindparam("new")})
         )
         for rows in _batches(bind, table, keys, value):
-            found = [(row, changed(row[-1])) for row in rows]
+            found = [(row, changed(row[-1], groups)) for row in rows]
             values = [
                 {**{f"key_{key}": one for key, one in zip(keys, row, strict=False)}, "new": new}
                 for row, new in found

@@ -140,7 +140,7 @@ def size_text(size_bytes: float) -> str:
     for unit_bytes, unit in SIZES:
         if size_bytes >= unit_bytes:
             return f"{_trimmed(size_bytes / unit_bytes)} {unit}"
-    return f"{size_bytes:.0f} bytes"
+    return with_plurals(f"{size_bytes:.0f} bytes")
 
 
 def _trimmed(number: float) -> str:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from http import HTTPStatus
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -48,9 +47,10 @@ from manager.errors import (
 from manager.intake.body_receiver import SlowSenderError
 from manager.intake.messages.json_check import MISTAKES_SHOWN
 from shared.errors import Fault, FormatError, UrlError
-from shared.messages import Message, render
+from shared.messages import Message
 from shared.messages.language import choose
 from shared.messages.message import TEXT
+from shared.wire.problems import PROBLEM_JSON, problem_of
 
 __all__ = ["STATUS_OF", "answer", "answer_to", "refuse", "speak_errors", "status_of"]
 
@@ -85,10 +85,6 @@ _KINDS: Final = {
 }
 """Of refusals by the web framework, by status code."""
 
-PROBLEM_JSON: Final = "application/problem+json"
-PROBLEMS: Final = "urn:prsm:problem:"
-"""Before a code, the `type` of a problem: a name, and no address to fetch."""
-_TITLES: Final = {status.value: status.phrase for status in HTTPStatus}
 
 _HEADERS: Final[dict[int, dict[str, str]]] = {
     401: {"WWW-Authenticate": 'Bearer realm="prsm"'},
@@ -196,16 +192,7 @@ def answer(
     if not request.url.path.startswith("/api/"):
         return PlainTextResponse(f"{message}\n", status, {"X-Error-Code": code, **headers})
     language = choose("", request.headers.get("accept-language", ""))
-    problem = {
-        "type": f"{PROBLEMS}{code}",
-        "title": _TITLES.get(status, "Refused"),
-        "status": status,
-        "detail": render(message, language),
-        "code": code,
-        "kind": kind,
-        "params": message.as_json()["params"],
-        **(facts or {}),
-    }
+    problem = problem_of(status, message, language, kind=kind, code=code, facts=facts)
     told = {"X-Error-Code": code, "Content-Language": language, "Vary": "Accept-Language"}
     return JSONResponse(problem, status, {**told, **headers}, PROBLEM_JSON)
 

@@ -22,7 +22,7 @@ from manager.operations.fleet.agents import AgentRow, AgentView, agent_views, li
 from manager.operations.identity.managers import Managers, ServingManager
 from manager.operations.ownership.ineffective_rules import Unheld
 from manager.operations.people.audit_log import AuditRow
-from shared.messages import Message
+from shared.messages import Message, render
 from tests.manager.console.conftest import Visitor
 from tests.manager.running import Running
 
@@ -120,7 +120,8 @@ def test_an_alert_is_told_once(calm: AgentView) -> None:
 
 def test_an_alert_is_told_in_the_language_of_the_page() -> None:
     """What it is about, what it tells, and the sentence of why; other words stay as they are."""
-    detail = '{"reason": "last heard 9 h ago", "captures": 3, "others": 2}'
+    why = Message("fleet.state_asleep", due_ms=NOW_MS, silent_ms=9 * HOUR_MS)
+    detail = json.dumps({"reason": why.as_json(), "captures": 3, "others": 2})
     row = AuditRow(1, NOW_MS, "clock", "tick", "agent.lost", "a", detail, "", True)
 
     def say() -> str:
@@ -129,7 +130,8 @@ def test_an_alert_is_told_in_the_language_of_the_page() -> None:
 
     said = copy_context().run(say)
     assert "消息不明" in said
-    assert said.endswith("理由 最終通信は9 時間前, キャプチャ 3, others 2")
+    assert render(why, "ja") in said
+    assert said.endswith("キャプチャ 3, others 2")
 
 
 def test_a_manager_that_is_silent_is_told() -> None:

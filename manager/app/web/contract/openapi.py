@@ -16,12 +16,12 @@ from typing import Any, Final
 from fastapi import FastAPI
 
 from shared.errors import Fault
+from shared.wire.problems import PROBLEM_JSON
 
 __all__ = ["documented"]
 
 REFUSAL: Final = "Refusal"
 BAD_REQUEST: Final = 400
-PROBLEM_JSON: Final = "application/problem+json"
 HEAD_TOO_LARGE: Final = 431
 OUR_FAULT: Final = 500
 _METHODS: Final = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})

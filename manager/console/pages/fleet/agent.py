@@ -42,6 +42,7 @@ from shared.day_times import window_text
 from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.wire.positions import read_position
+from shared.wire.stop_reasons import stop_reason_message
 from shared.wire.sync import SendingLimits
 
 __all__ = ["PAGES"]
@@ -116,7 +117,10 @@ def show(visit: Visit) -> Response:
         renamed=renamed_settings_of(detail.view.row),
         is_doubted=bool(doubts_of(detail.view.row)),
         counters={name: one for name, one in detail.counters.items() if name not in LISTS},
-        stopped=detail.counters.get("stopped", []),
+        stopped=[
+            {**one, "reason": stop_reason_message(str(one["reason"]))}
+            for one in detail.counters.get("stopped", [])
+        ],
         link_kinds=detail.counters.get("kinds", []),
         orders=detail.orders,
         notices=[*agent_notices(detail.view, visit.now_ms), *_few(visit, detail.view)],

@@ -118,7 +118,7 @@ def test_the_login_is_in_the_browsers_language(prsm: Running) -> None:
     """Before anybody is known the browser's wish counts, and refusals follow it."""
     browser = Browser(prsm.public, extra={"accept-language": "ja"})
     assert browser.page("/console/login").all("h1")[0].text == "ログイン"
-    assert "名前またはパスワードが違います" in browser.log_in("viewer", "wrong").text
+    assert "利用者名またはパスワードが違います" in browser.log_in("viewer", "wrong").text
 
 
 def test_hostile_values_stay_disarmed_in_sentences() -> None:

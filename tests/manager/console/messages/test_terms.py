@@ -10,6 +10,8 @@ from typing import Final, NamedTuple
 import pytest
 from babel.messages.pofile import read_po
 
+from shared.messages import codes, template
+from shared.messages.catalogue import WORDS, read_subject
 from tools.messages import LOCALE
 
 ADR: Final = (
@@ -67,6 +69,9 @@ def _sentences() -> list[tuple[str, str]]:
         forms = [message.id] if isinstance(message.id, str) else list(message.id)
         said = [message.string] if isinstance(message.string, str) else list(message.string or ())
         found.append((" ".join(forms), " ".join(said)))
+    found += [(template(code) or "", template(code, "ja") or "") for code in codes()]
+    english, japanese = (read_subject(language, WORDS) for language in ("en", "ja"))
+    found += [(english[word], japanese[word]) for word in english]
     return [each for each in found if each[0]]
 
 

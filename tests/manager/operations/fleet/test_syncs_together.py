@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from manager.db.engine import Database
+from manager.db.ownership.rights import FINISHED
 from manager.db.tables import agents, holdings, rights, unit_rounds, units
 from manager.errors import PrsmError
 from manager.operations.fleet.sync import Asked, sync_all
@@ -67,7 +68,7 @@ def test_claims_of_one_transaction_count_each_for_its_own_agent(database: Databa
         ended = tx.execute(
             sa.select(units.c.key, holdings.c.agent_id)
             .join(holdings, holdings.c.unit_id == units.c.id)
-            .where(holdings.c.reason == "finished", holdings.c.kind == "crawl")
+            .where(holdings.c.reason == FINISHED, holdings.c.kind == "crawl")
         ).all()
         assert {tuple(row) for row in ended} == {
             (own[a.name][0], a.identity.id),
