@@ -10,8 +10,8 @@ one `has_ended` knows: the kernel reports the end also while no transfer waits f
 
 Invariant: what libcurl waits for is entered. It closes sockets without a word, and the kernel
 forgets closed ones by itself; so a socket without a waiting transfer is entered again, whether
-it is the same one or another with its number. Only of a connection that was `opened` is it known to be
-the same: whoever gets its number later would have been opened too.
+it is the same one or another with its number. Only of a connection that was `opened` is it known
+to be the same: a later connection with its number would have been opened too.
 """
 
 from __future__ import annotations
