@@ -5,8 +5,8 @@ layout of HOME; docs/adr/0122 the rules of trust and the order of the steps.
 
 `update` is the order of the steps; `trusted` asks The Update Framework's client what is genuine;
 `manager` is the one way to the network; `bundle` unpacks and has the release install itself;
-`rehearsal` is what its launcher must be able to do before it may take this one's place; `switch` lets
-the new release prove itself or goes back; `failures` says for how long one that could not be
+`rehearsal` is what its launcher must be able to do before it may take this one's place; `switch`
+lets the new release prove itself or goes back; `failures` says for how long one that could not be
 installed is left alone; `update_reports` keeps reports for the manager until they are delivered;
 `state` is the state that outlives a process; `lock` and `patience` ensure that no update lasts for
 ever.

@@ -1,8 +1,9 @@
 """Segments to be fetched: an HTTPS server of this agent, for a manager that can reach it.
 
 The certificate is made here and has no authority's signature; the manager knows its
-SHA-256 from the sync, and takes no other. A request names one segment and shows a token that this agent made for it: an HMAC
-over the name and the time at which it ends, an hour after it was made. Nothing is kept of tokens.
+SHA-256 from the sync, and takes no other. A request names one segment and shows a token that
+this agent made for it: an HMAC over the name and the time at which it ends, an hour after it was
+made. Nothing is kept of tokens.
 Invariant: nothing but sealed segments is ever served, by their plain names, and only whole requests
 with a right token reach the disk.
 """

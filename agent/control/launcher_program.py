@@ -29,7 +29,7 @@ OVERDUE_S: Final = 26 * 3600.0  # a look a day, and two hours for one that is la
 
 
 class LauncherProgram:
-    """Starts the launcher for unfinished work: undelivered reports, an overdue look for a release."""
+    """Starts the launcher for unfinished work: undelivered reports, an overdue update check."""
 
     def __init__(
         self,
