@@ -8,7 +8,7 @@
     file_list, names, ranges, retry, login      pure, or nearly so: answers, names and notes
 
 Invariant: a file under its final name is whole and verified; no byte from the server decides where
-a file lies without `names`; the token goes only to the server of the login.
+a file is placed without `names`; only the server of the login receives the token.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """The references of a feed or sitemap in XML, well-formed or not.
 
-A parser reads it as far as it is XML; from where it is not, a plain search continues, because one
+A parser reads the part that is XML; from the first error on, a plain search continues, because one
 in ten feeds holds an `&` or an `&nbsp;` that XML forbids. Nothing is loaded and nothing expanded: a
 document that declares entities, or nests deeper than a feed can, is left to the search, which
 knows neither.
