@@ -70,7 +70,7 @@ class Selection:
 
     @property
     def label(self) -> str:
-        """Return the requested hosts, for a person."""
+        """Return a label for people: the requested hosts."""
         return plain(self.asked or self.host)[:60]
 
     @property

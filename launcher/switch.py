@@ -1,9 +1,9 @@
 """Switch to a new release: it must complete a sync, or the old one returns.
 
 Invariant: the trial is on the disk before the link moves, the verdict before it moves back, and how
-the agent ran before it is stopped; so a launcher that was killed anywhere continues there, and
-a trial is over only when the agent runs again. A network that is down is no release's fault: where the
-old release reaches the manager no better, the new one goes back without blame.
+the agent ran before it is stopped; so a launcher that was killed anywhere continues from
+there, and a trial is over only when the agent runs again. A network that is down is no release's
+fault: where the old release reaches the manager no better, the new one goes back without blame.
 """
 
 from __future__ import annotations

@@ -274,7 +274,7 @@ class Poller:
         self._acknowledge(now_s)
 
     def unit_closed(self, job: int, now_s: float) -> None:
-        """Take note that a job that ended has no more requests under way."""
+        """Take note that the last request of a job that ended is over."""
         if job in self._closing:
             self._closing.discard(job)
             self._acknowledge(now_s)

@@ -142,7 +142,7 @@ class Filter:
         if kind == LinkKind.WELL_KNOWN and (
             job is None or job.number != links.from_job or job.max_pages
         ):
-            return None  # tried for the owner of the host's top, and reported to no one
+            return None  # tried for the owner of the host's top, and not reported
         if job is not None and job.kind == "refetch" and links.from_job:
             return None  # what its pages lead to was found before
         if host.ours and (job is None or _is_excepted(url, job) or self._is_late(job, links)):

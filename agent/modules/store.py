@@ -26,7 +26,7 @@ class Store:
     """The module `store`."""
 
     def __init__(self, ledger: Ledger, earlier: EarlierCaptures | None = None) -> None:
-        """ledger: receives the pages. earlier: learns of each whole one; None: not kept."""
+        """ledger: receives the pages. earlier: learns of each whole one; None: no memory."""
         self._ledger = ledger
         self._earlier = earlier
         self._waiting: deque[Processed] = deque()

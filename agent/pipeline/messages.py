@@ -514,7 +514,7 @@ class UnitFinished:
 
 @frozen
 class UnitClosed:
-    """A job that left the list has no more requests under way: its right may be given on.
+    """The last request of a job that left the list is over: its right may be given on.
 
     Not repeated after a crash, which ends all requests by itself.
     """
