@@ -222,7 +222,7 @@ class AddressQueue:
     def first_rest_s(self) -> float:
         """Return for how long it rests at least before its first request.
 
-        Of a host that others fetch from too: the one before may only just have ended.
+        Of a host that others fetch from too: the agent before may only just have ended.
         """
         shared = (
             host.share_s

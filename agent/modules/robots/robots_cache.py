@@ -2,10 +2,10 @@
 
 A robots.txt may have 40,000 rules, which take more memory than their text, or few with as many
 octets. So rules are counted by their memory (`Rules.size`). Of the usual short ones the least
-recently used go. Long ones have separate room, and stay unless they were not asked for
-for a while: a new one that finds no room is not kept, or hosts that are all in work would push
-one another out, each fetching its rules for ever. What is long is a site's doing; so it waits, and
-no other site does.
+recently used go. Long ones have separate room, and leave it only after a while without a
+question for them: a new one that finds no room is not kept, or hosts that are all in work would
+push one another out, each fetching its rules for ever. Long rules are their site's
+doing; so that site waits, and no other does.
 
 Invariant: no more than `long_rules` of long ones, `short_rules` of the others, of `hosts` hosts.
 """

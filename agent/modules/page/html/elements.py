@@ -28,7 +28,7 @@ __all__ = ["BEYOND_ASCII", "Element", "elements", "is_hard"]
 
 Element = tuple[str, Mapping[str, str | None]]
 
-# Elements for `links.py`. The parser reads this again for each page, and compares every element
+# Elements for `links.py`. The parser reads it again for each page, and compares every element
 # with every part: by an attribute that the page has, or by a tag, that is quick; by an attribute
 # that it has not, the name is looked up again for each element, at the price of three tags. So what
 # most pages lack is asked for by its tag. An element that two parts fit is given twice.
