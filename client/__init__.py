@@ -1,14 +1,14 @@
 """`prs-get`: a third party takes captures from a PRSM manager.
 
     cli         the commands, what they print, exit codes
-    getting     many files at a time into one folder
+    run         a whole run: many files at a time (`crew`) into one folder
     downloads   one file: resumed at its byte, verified, renamed into place
     server      the one door to the network
-    folder      the one door to the disk: lock, parts, what is there already
-    listing, names, ranges, retrying, login     pure, or nearly so: what is said and kept
+    folder      the one door to the disk: lock, parts, existing files
+    file_list, names, ranges, retry, login      pure, or nearly so: answers, names and notes
 
 Invariant: a file under its final name is whole and verified; no byte from the server decides where
-a file lies without `names`; the token goes to the server of the login and to nobody else.
+a file is placed without `names`; only the server of the login receives the token.
 """
 
 import sys

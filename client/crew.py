@@ -26,7 +26,7 @@ def work_off(
     patience: Patience,
     look: Callable[[], None] = lambda: None,
 ) -> None:
-    """Do all tasks; raises the first error that a task lets out. look: called while it goes on."""
+    """Do all tasks; raises the first error that a task lets out. look: called meanwhile."""
     waiting = iter(list(tasks))
     taking = threading.Lock()
     failures: list[BaseException] = []

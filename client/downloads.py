@@ -21,7 +21,7 @@ __all__ = ["Came", "download"]
 DAMAGES_MOST: Final = 5
 
 Came = Callable[[int], None]
-"""Is told of bytes as they come; negative: they were thrown away."""
+"""Receives the number of bytes as they come; negative: they were thrown away."""
 
 
 def download(server: Server, part: Part, file: Listed, came: Came) -> None:

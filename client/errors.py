@@ -3,16 +3,16 @@
 ClientError                1  something failed; the message says what
 ├── RefusedError           1  the server says no to this request
 │   └── GoneError          1  ... because it was withdrawn
-├── DamagedError           1  what came is not what was promised, several times
-├── NoMatchError           3  the server has nothing of what was asked for
+├── DamagedError           1  the data differ from the promised ones, several times
+├── NoMatchError           3  the server has nothing that was requested
 ├── TokenError             4  no login, or a token that is unknown, revoked, over, too narrow
 ├── DiskError              5  this machine's: full, or not writable
 ├── FolderBusyError        6  another prs-get works in this folder
 ├── LaterError             7  the server says when to come back
-├── CursorError            8  what was followed is too old: begin anew
+├── CursorError            8  the followed position is too old: start again
 ├── UnreachableError       9  the server's or the network's: no answer
 │   └── CutError           9  ... or an answer that ended early; worth another try
-└── StoppedError         130  a person or the system ended it; the next run goes on
+└── StoppedError         130  a person or the system ended it; the next run continues
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ class Listed:
 def list_segments(server: Server, query: Sequence[tuple[str, str]] = ()) -> Iterator[Listed]:
     """Give the public segments that fit; raises ClientError.
 
-    Pages go on behind the last file of the one before. Counted from the first, as by a manager that
-    does not name it, they would lack a file for each that is withdrawn meanwhile.
+    Each page begins behind the last file of the one before. Counted from the first, as by a
+    manager that does not name it, they would lack a file for each that is withdrawn meanwhile.
     """
     behind: list[tuple[str, str]] = []
     for page in range(1, PAGES_MOST):

@@ -2,9 +2,9 @@
 
     html/sumh/suml/host:port.zip, warc/NAME.warc.gz    whole and verified, never anything else
     .prs-get/lock                                      held while a command works here
-    .prs-get/parts/SHA256, SHA256.etag                 what is being taken, named by what it must be
+    .prs-get/parts/SHA256, SHA256.etag                 an unfinished file, named by its digest
     .prs-get/*.json                                    notes: the job that waits, the cursor
-    .prs-get/withdrawn.log                             what was deleted because it was withdrawn
+    .prs-get/withdrawn.log                             files deleted because of withdrawals
 
 Invariants: a name outside `.prs-get` appears after its bytes are on the disk; nothing is written
 through a symbolic link that leads out of the folder. After a kill the parts are what they were.
@@ -93,7 +93,7 @@ class Folder:
                 _sync(folder)
 
     def remove(self, place: PurePosixPath) -> bool:
-        """Delete what lies at a place; tell whether something did. Raises DiskError."""
+        """Delete the file at a place; return whether there was one. Raises DiskError."""
         path = self.at(place)
         with disk_said(path):
             try:
@@ -143,7 +143,7 @@ class Folder:
         return [path.stem for path in self._own.glob(f"{prefix}*.json")]
 
     def drop_part(self, sha256: str) -> None:
-        """Remove a part that nobody will go on with."""
+        """Remove a part that no run will continue."""
         if _SHA256.fullmatch(sha256):
             with disk_said(self.parts):
                 for name in (sha256, f"{sha256}.etag"):

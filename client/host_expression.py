@@ -1,7 +1,7 @@
 """Expressions of hosts, from what a person types for `--host` and `--domain`.
 
     WWW.Example.jp.           www.example.jp            a name, in any case, with its last dot
-    http://www.example.jp/    www\\.example\\.jp:80       a URL, as it is copied
+    http://www.example.jp/    www\\.example\\.jp:80       a URL, copied whole
     日本語.jp, 2001:db8::1     as the server has them, in ASCII, with brackets
     ^www[.]example[.]jp$      www[.]example[.]jp        an expression of the whole name
 

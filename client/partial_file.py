@@ -80,7 +80,7 @@ class Part:
         self.size += len(data)
 
     def restart(self) -> None:
-        """Throw away what came."""
+        """Throw away the received bytes."""
         with disk_said(self.path):
             os.ftruncate(self._handle, 0)
             self._etag.unlink(missing_ok=True)
@@ -99,7 +99,7 @@ class Part:
             os.fsync(self._handle)
 
     def forget(self) -> None:
-        """Remove all notes of it; the part itself has its name by now, or is to go too."""
+        """Remove all notes of it; the part itself already has its name, or is to go too."""
         with disk_said(self.path):
             self._etag.unlink(missing_ok=True)
             self.path.unlink(missing_ok=True)

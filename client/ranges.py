@@ -30,7 +30,7 @@ def rest_fields(offset: int, etag: str) -> dict[str, str]:
     etag: as the server told it with the first bytes; empty: unknown, then the digest at the end
     decides alone.
     """
-    # Any coding would be undone by somebody, and the digest is of the bytes as they are.
+    # Some program would undo any coding, and the digest is of the plain bytes.
     fields = {"Accept-Encoding": "identity"}
     if offset:
         fields["Range"] = f"bytes={offset}-"
@@ -42,8 +42,8 @@ def rest_fields(offset: int, etag: str) -> dict[str, str]:
 def read_rest(status: int, fields: Mapping[str, str], offset: int, size_bytes: int) -> Rest:
     """Return where an answer's bytes begin; raises CutError where it cannot be this file's.
 
-    A proxy may answer 200 with a page of its own: its length tells. What has the right length and
-    wrong bytes, the digest tells.
+    A proxy may answer 200 with its own page: the length shows it. The digest shows wrong bytes of
+    the right length.
     """
     if fields.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise CutError(

@@ -1,7 +1,7 @@
 """A run: whole segments, or pages of hosts, into a folder.
 
-A run may be ended at any moment. What it had finished stays under its name, what it had begun stays
-as parts, and the next run goes on with both.
+A run may be ended at any moment. Finished files stay under their names, begun ones stay as parts,
+and the next run continues with both.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Report:
         self._changing = threading.Lock()
 
     def add(self, taken: Taken) -> None:
-        """Note what became of a file."""
+        """Note the result of a file."""
         with self._changing:
             self.files.append(taken)
 
@@ -95,7 +95,7 @@ class Watch(Protocol):
         """Learn that bytes of a file came; negative: they were thrown away."""
 
     def ended(self, taken: Taken) -> None:
-        """Learn what became of a file."""
+        """Learn the result of a file."""
 
     def making(self, name: str, done: int, total: int) -> None:
         """Learn how far the server is with a job."""

@@ -1,7 +1,7 @@
 """Pages of hosts: a job at the server makes one file of them, which is taken like any other.
 
-The job is noted in the folder before it is waited for, so who is killed goes on with it, and the
-server makes it once. When its file has been taken the note goes: the next run asks anew.
+The job is noted in the folder before it is waited for, so a killed run continues with it, and the
+server makes it once. When its file has been taken the note goes: the next run asks again.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Selection:
 
     @property
     def label(self) -> str:
-        """Return it for a person: what was asked for."""
+        """Return a label for people: the requested hosts."""
         return plain(self.asked or self.host)[:60]
 
     @property
@@ -166,7 +166,7 @@ def selected_place(job: Job) -> PurePosixPath:
 def wait_for(server: Server, job: Job, look: Callable[[int, int], None]) -> bool:
     """Wait until a job is complete; False: it is gone, and another is needed. Raises ClientError.
 
-    look: is told how many captures are done of how many at most.
+    look: receives the number of captures done, and the most that there can be.
     """
     pause_s = POLL_S
     while True:
@@ -202,7 +202,7 @@ def result_of(server: Server, job: Job) -> Listed | None:
 
 
 def finished(folder: Folder, job: Job) -> None:
-    """Forget a job whose file was taken, or that is gone, and what came of its file."""
+    """Forget a job whose file was taken, or that is gone, and the parts of its file."""
     noted = folder.noted(job.note)
     folder.note(job.note, None)
     if isinstance(noted, dict) and "sha256" in noted:

@@ -91,7 +91,7 @@ class Server:
 
     @property
     def patience(self) -> Patience:
-        """Return how long it goes on."""
+        """Return the patience of its retries."""
         return self._patience
 
     def json(self, path: str, query: Query = (), *, body: object = None) -> Any:

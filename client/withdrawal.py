@@ -38,7 +38,7 @@ class Withdrawn:
 
 
 def follow_withdrawals(server: Server, folder: Folder, tell: Callable[[str], None]) -> Withdrawn:
-    """Delete from the folder what the server gives to nobody any more; raises ClientError."""
+    """Delete from the folder the captures that the server has withdrawn; raises ClientError."""
     found = Withdrawn()
     noted = folder.noted(CURSOR)
     known = noted.get("cursor") if isinstance(noted, dict) else None

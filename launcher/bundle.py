@@ -1,7 +1,7 @@
-"""From a genuine archive to an installed release: unpack it, and let it install itself.
+"""Installs a release from a genuine archive: unpacks it, and runs its own installer.
 
 The archive's own `install.py --stage` (docs/adr/0116) makes `versions/VERSION` from its wheels
-without a network, tries it and writes `complete` last. A half-made one is begun anew.
+without a network, tries it and writes `complete` last. A half-made one is begun again.
 """
 
 from __future__ import annotations

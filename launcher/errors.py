@@ -1,8 +1,8 @@
 """Errors of an update.
 
 LauncherError     a sentence for people; nothing was changed
-├── RefusedError  what came is not genuine, too old, or contradicts what was known
-├── BrokenError   what came is genuine, and does not work on this machine
+├── RefusedError  the data are not genuine, too old, or contradict known data
+├── BrokenError   the release is genuine, and does not work on this machine
 └── OfflineError  the manager was not reached; tomorrow is another day
 """
 
@@ -12,7 +12,7 @@ __all__ = ["BrokenError", "LauncherError", "OfflineError", "RefusedError"]
 
 
 class LauncherError(Exception):
-    """An update cannot go on; the release that works still does."""
+    """An update cannot continue; the working release still runs."""
 
 
 class RefusedError(LauncherError):

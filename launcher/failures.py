@@ -22,7 +22,7 @@ WHY: Final = 900
 
 @dataclass(frozen=True)
 class Failure:
-    """A release's failures, the last of some times. signed: digest of what was signed of it.
+    """A release's failures, the last of `times`. signed: digest of its signed data.
 
     at_ms, until_ms: when it was, and until when it is left alone; epoch, by this site's clock.
     """
@@ -40,7 +40,7 @@ class Failure:
 
 
 def failure_after(before: Failure | None, signed: str, step: str, why: str, now_ms: int) -> Failure:
-    """Return what is to be remembered of a failure now. before: what was; None: nothing."""
+    """Return the record of a failure now. before: the earlier record; None: there is none."""
     times = before.times + 1 if before is not None and before.signed == signed else 1
     wait_ms = min(LONGEST_WAIT_MS, FIRST_WAIT_MS << min(times - 1, 8))
     return Failure(signed, step, why[:WHY], now_ms, now_ms + wait_ms, times)

@@ -1,7 +1,7 @@
 """The one way to the network: the manager that the agent's key is good for.
 
-The key goes to that manager only, over TLS or to loopback; redirects are not followed, and what
-comes back is bounded. What comes is not believed here: signatures decide (`trusted`).
+The key goes to that manager only, over TLS or to loopback; redirects are not followed, and
+answers are bounded. Their content is not trusted here: signatures decide (`trusted`).
 """
 
 from __future__ import annotations

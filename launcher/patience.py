@@ -24,7 +24,7 @@ AGAIN_S: Final = 60.0  # an alarm may be lost, where it meets the interpreter cl
 
 
 class LateError(OfflineError, DownloadError):
-    """It took too long; The Update Framework's client lets it through as one of its own."""
+    """The exchange took too long; The Update Framework's client passes it on as its own error."""
 
 
 def download_s(size_bytes: int) -> float:

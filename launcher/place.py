@@ -71,7 +71,7 @@ class Place:
     def is_complete(self, version: str) -> bool:
         """Return whether a release was installed to its end, and its Python is still there.
 
-        An upgrade of the system may take that away; such a release is installed anew.
+        An upgrade of the system may take that away; such a release is installed again.
         """
         whole = bool(version) and (self.release(version) / "complete").is_file()
         return whole and self.python(version).exists()
@@ -104,7 +104,7 @@ class Journal:
         self._quiet = quiet
 
     def say(self, text: str) -> None:
-        """Write a line; a disk without room keeps nobody from going on."""
+        """Write a line; a disk without room does not stop the caller."""
         plain = "".join(one if one.isprintable() else " " for one in text[:LINE_CHARS])
         line = f"{time.strftime('%Y-%m-%d %H:%M:%S %z')} {plain}\n"
         if not self._quiet:

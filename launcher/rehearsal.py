@@ -1,7 +1,7 @@
 """Rehearsal of a release's launcher before it is used: an update that changes nothing.
 
-It reads what is kept here and asks the manager as every night, but keeps what comes in a folder of
-its own that is removed. So a release whose launcher starts, and could not be replaced any more, is
+It reads the state here and asks the manager as every night, but keeps the answers in a separate
+folder that is removed. So a release whose launcher starts, but could not be replaced later, is
 found out by the one that works, before the switch (docs/adr/0122).
 """
 
@@ -21,7 +21,7 @@ __all__ = ["rehearse"]
 
 
 def rehearse(place: Place) -> None:
-    """Read the state, verify all signed files anew, and ask what is to be run here.
+    """Read the state, verify all signed files again, and ask which release is to run here.
 
     Raises OfflineError: the manager was not reached; LauncherError and its kinds.
     """

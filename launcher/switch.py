@@ -1,9 +1,9 @@
 """Switch to a new release: it must complete a sync, or the old one returns.
 
 Invariant: the trial is on the disk before the link moves, the verdict before it moves back, and how
-the agent ran before it is stopped; so a launcher that was killed anywhere goes on where it was, and
-a trial is over only when the agent runs again. A network that is down is nobody's fault: where the
-old release reaches the manager no better, the new one goes back without blame.
+the agent ran before it is stopped; so a launcher that was killed anywhere continues from
+there, and a trial is over only when the agent runs again. A network that is down is no release's
+fault: where the old release reaches the manager no better, the new one goes back without blame.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UNIT: Final = re.compile(r"/(prs-[0-9a-f]{8}\.service)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of an update, as it is reported."""
+    """Result of an update, for the report."""
 
     version: str
     outcome: str
@@ -200,7 +200,7 @@ class Switch:
             _systemctl("start", words[-1])
             return
         if "run" in words and "--quiet" not in words:
-            words = (*words, "--quiet")  # nobody reads along any more, and a file would only grow
+            words = (*words, "--quiet")  # no terminal reads along, and a file would only grow
         self._say(f"start: prs {' '.join(words)}")
         log = str(self._place.own / "agent.log")
         prs = str(self._place.prs(version))
@@ -228,7 +228,7 @@ def higher(one: str, other: str) -> str:
 
 
 def start_command_of(pid: int) -> tuple[str, ...]:
-    """Return the arguments behind `prs` of a process, or how systemd is told to start it.
+    """Return the arguments behind `prs` of a process, or those by which systemd starts it.
 
     pid: 0: of none. Empty: it does not run.
     """

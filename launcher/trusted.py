@@ -1,7 +1,7 @@
 """Verification of releases: The Update Framework's own client, from the first root on.
 
 Invariant: a release is named here only if the targets keys signed it, a snapshot and a timestamp
-that are not over cover it, and nothing is older than what was seen before: python-tuf keeps what it
+that are not over cover it, and nothing is older than the data seen before: python-tuf keeps what it
 has verified in `launcher/metadata` and refuses to go back.
 """
 

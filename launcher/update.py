@@ -6,7 +6,7 @@
     decide    newer than all before, not bad      switch, sync, good or back (`switching`)
 
 Invariant: `current` leads to a whole release at every moment, and never to one that is lower than
-the highest that it ever led to, but the last good one. What failed here is told once, and not tried
+the highest that it ever led to, but the last good one. A failure is reported once, and not tried
 again each night (`failures`).
 """
 
@@ -246,7 +246,7 @@ class _Run:
         self._say(f"{step}: {text}")
 
     def _prune(self) -> None:
-        """Remove releases but the one that runs, the last good one and what came last."""
+        """Remove releases but the one that runs, the last good one and the newest one."""
         state = read_state(self._place.own / "state.json")
         keep = {self._place.running(), state.good}
         others = [path for path in self._place.versions.iterdir() if path.name not in keep]

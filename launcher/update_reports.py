@@ -1,7 +1,7 @@
 """Update reports for the manager: kept until delivered, over kill -9, and bounded.
 
-Invariant: an outcome is on the disk before the manager is told, and leaves it when the manager took
-it. So what is told twice after a crash is the same words with the same moment, and counts once.
+Invariant: an outcome is on the disk before it is reported, and leaves it when the manager took it.
+So a report that is repeated after a crash has the same words and the same moment, and counts once.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class UpdateReports:
             else:
                 self._path.unlink(missing_ok=True)
         except (LauncherError, OSError) as error:
-            self._say(f"report: {error}")  # it is told now, or not at all
+            self._say(f"report: {error}")  # it is reported now, or not at all
 
 
 def _kind(one: _Untold) -> tuple[str, str, str]:

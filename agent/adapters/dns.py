@@ -22,7 +22,7 @@ from shared.naming import KINDS, HostFailure, Kind, Question, look_up
 
 __all__ = ["DnsResolver", "ResolverOptions"]
 
-LEAST_TTL_S: Final = 60.0  # nobody may make an agent ask every second
+LEAST_TTL_S: Final = 60.0  # no zone may make an agent ask every second
 LONGEST_TTL_S: Final = 86_400.0
 NEGATIVE_TTL_S: Final = 600.0
 
@@ -57,14 +57,14 @@ class DnsResolver:
     def start(self, host: str, done: Callable[[LookUp], None]) -> None:
         """Begin to look a host key's name up; `done` is called once, later, by the loop.
 
-        Whatever goes wrong is an answer, too: whoever asks counts those that are under way.
+        Every failure is an answer, too: the caller counts the look-ups that are under way.
         """
         task = asyncio.get_running_loop().create_task(self._answer(host, done))
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
     async def close(self) -> None:
-        """End what is under way, whose `done` is not called any more; let the servers go."""
+        """End the look-ups under way, whose `done` is no longer called; release the servers."""
         for task in list(self._under_way):
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)

@@ -1,6 +1,6 @@
 """Bytes of bodies in memory: incoming answers and waiting pages.
 
-The fetcher counts what comes in and stops counting when an answer is handed on; the page workers'
+The fetcher counts incoming bytes and stops counting when an answer is handed on; the page workers'
 pool counts a page from when it gets it until its work is done. What is on its way from the one to
 the other, for a turn of the loop, is not counted.
 """
@@ -18,8 +18,8 @@ class HeldBytes:
     """Two sums, in bytes, and the bound on both together; plain numbers, as they are for each piece
     of a body.
 
-    Beyond `most` no more than one transfer goes on (`adapters.curl.body_room`). `gate` is what a
-    piece of a body is held against: `most`, or -1 while transfers wait.
+    Beyond `most` no more than one transfer continues (`adapters.curl.body_room`). `gate` is the
+    bound that a piece of a body is compared with: `most`, or -1 while transfers wait.
     """
 
     def __init__(self, most: int = DEFAULT_HELD_BYTES) -> None:

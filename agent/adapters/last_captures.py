@@ -6,10 +6,10 @@ few pages of the file, and an unknown URL of a host in work costs a look at a pa
 that was unknown when the list in force came stays so until the next list: a list's URLs are asked
 for once, so what it brought itself need not be looked for.
 
-What was appended waits in memory until a commit has made it durable, and goes to the file in
+An appended entry waits in memory until a commit has made it durable, and goes to the file in
 batches from a thread. A crash forgets a batch at most, and then its pages are stored whole once
 more: the file may know less than the segments hold, never more. A file that cannot be read, or in
-which what must be forgotten cannot be deleted, is begun anew for the same reason.
+which an entry to forget cannot be deleted, is begun again for the same reason.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class EarlierFile:
     ) -> None:
         """Open the file, or begin one.
 
-        whole_days: what is older is not known any more, so that each page is stored whole at
-        least so often. submit: runs a write; None: a thread of its own.
+        whole_days: older captures are no longer known, so that each page is stored whole at
+        least so often. submit: runs a write; None: a separate thread.
         """
         self._path = path
         self._clock = clock
@@ -95,7 +95,7 @@ class EarlierFile:
         self._open()
 
     def begin_list(self) -> None:
-        """Know what the lists before have brought, as soon as it is written."""
+        """Use the captures of earlier lists, as soon as they are written."""
         self._list_begun = True
 
     def look_up(self, host: str, url: str) -> Earlier | None:
@@ -247,7 +247,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def remove_earlier(path: Path) -> None:
-    """Remove what a file remembers; nobody has it open."""
+    """Remove the memory in a file that no process has open."""
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 

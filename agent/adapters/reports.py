@@ -160,7 +160,7 @@ class DurableReports:
         return bool(self._database.ask("SELECT 1 FROM finished WHERE unit = ?", (unit,)))
 
     def forget_finished(self, units: Iterable[FinishedUnit]) -> None:
-        """Forget units that the manager acknowledged as they were told."""
+        """Forget units that the manager acknowledged exactly as reported."""
         units = list(units)
         for one in units:
             self._outside_before.pop(one.unit, None)
@@ -199,7 +199,7 @@ class DurableReports:
         return OutsideBatch(urls, int(str(rows[0][0])), int(str(rows[-1][0])))
 
     def forget_outside(self, batch: OutsideBatch) -> None:
-        """Forget a batch that somebody else keeps from now on."""
+        """Forget a batch that another part keeps from now on."""
         self._database.run(
             "DELETE FROM outside WHERE id BETWEEN ? AND ?", (batch.first, batch.last)
         )
@@ -214,7 +214,7 @@ class DurableReports:
         return None if oldest is None else int(str(oldest))
 
     def counters(self) -> Counted:
-        """Return what was counted so far."""
+        """Return the counts so far."""
         return self._counted
 
     def closed_jobs(self) -> list[int]:

@@ -1,10 +1,9 @@
-"""The only place where an agent is put together; `life` is where to begin reading.
+"""The only place where an agent is put together; begin reading at `startup.composition`.
 
-running       lock, key, settings: may this process work here at all?
-life          one life: everything side by side, and its end
-pages         what works on pages; page_worker: the program of its processes
-session       the crawl itself: ledger, adapters, modules and their loop
-conversation  what the poller wants, done; watching: what must be looked at, looked at
-reporting     from the ledger to the outbox; viewing: what is said of the agent
-permission    whether a request may be sent, and if not, why
+startup       lock, key, settings (`agent_run`), one life and its end (`composition`), page workers
+session       the crawl itself: ledger, adapters, modules, their loop, and its supervision
+manager_link  the poller's conversation carried out, and the permission to send a request now
+reporting     from the ledger to the outbox; `agent_view`: the state shown to others
+collection    collection orders taken, and the sending process started and watched
+site          the site's hours and limits, and the checks of `prs doctor`
 """

@@ -1,8 +1,8 @@
 """`prs`: the robot at a partner's site.
 
 Exit codes: 0 done; 1 refused, wrong, or not to be crawled (the message says what); 2 wrong command
-line; 3 the manager cannot be reached. Messages for people go to standard error, what was asked for
-to standard output.
+line; 3 the manager cannot be reached. Messages for people go to standard error, requested data to
+standard output.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ __all__ = ["main"]
 # Read when numpy is imported: its threads for large matrices, of which there are none here, would
 # take memory, and a twentieth of a second each to begin and end.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Numpy gives its functions their documentation when it is imported, a fifth of that time. Nobody
-# reads it here; numpy keeps it in modules of its own, so that others may stand in their place.
+# Numpy gives its functions their documentation when it is imported, a fifth of that time. It has
+# no reader here; numpy keeps it in separate modules, so that others may stand in their place.
 for _name in ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars"):
     sys.modules.setdefault(_name, ModuleType(_name))
 # Read when the first pydantic model is made: to look through all that is installed for plugins of

@@ -26,7 +26,7 @@ __all__ = ["collect"]
 @click.option("--json", "as_json", is_flag=True, help="All of it, for programs.")
 @click.pass_context
 def collect(context: click.Context, as_json: bool) -> None:
-    """Segments on their way to the centre; alone, it shows what waits and what was sent."""
+    """Segments on their way to the centre; alone, it shows waiting and sent ones."""
     if context.invoked_subcommand is not None:
         return
     place = context.find_object(Place)

@@ -29,7 +29,7 @@ from shared.wire.positions import position_of_text
 __all__ = ["enrol"]
 
 
-# A token that somebody types all the same may begin with `-`: it is refused as a token.
+# A token that is typed all the same may begin with `-`: it is refused as a token.
 @click.command(context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]})
 @click.argument("manager_url", metavar="[URL]", default="")
 @click.argument("typed", metavar="", nargs=-1)
@@ -72,7 +72,7 @@ def enrol(
 
     The token is never an argument: others on this machine see command lines. It is asked for, or
     read from standard input, --token-file or the environment. Without URL and --contact it asks
-    for all that it needs, tries it, and has the agent started. What is said here is written into
+    for all that it needs, tries it, and has the agent started. The answers are written into
     prs.toml; the rest of it stays. The same command again is harmless, also after its answer was
     lost.
     """
@@ -124,7 +124,7 @@ def enrol(
 
 
 def _write(before: Settings, answers: Answers) -> Settings:
-    """Write the answers into prs.toml, tell what they change in it, and return what holds."""
+    """Write the answers into prs.toml, print the changes, and return the new settings."""
     path = Home(before.home).settings
     had_one = path.exists()
     given = _given(before, answers)

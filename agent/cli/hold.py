@@ -56,7 +56,7 @@ def pause(place: Place) -> None:
 @click.command()
 @pass_place
 def resume(place: Place) -> None:
-    """Go on after `prs pause` or `prs drain`."""
+    """Continue after `prs pause` or `prs drain`."""
     with in_words():
         holds = _change(place, lambda holds: holds.resume("site"))
     held = f", but {holds.reason}" if holds.paused else ""

@@ -1,4 +1,4 @@
-"""The questions of `prs enrol`, where nobody typed the answers: each is looked at as it comes."""
+"""The questions of `prs enrol` for answers not given as options: each is checked at once."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def serve(place: Place, overrides: tuple[str, ...]) -> None:
     """Serve sealed segments over TLS until it is stopped; for agents on the open network.
 
     The manager hears of it by the agent's next sync. It shows the certificate's fingerprint there,
-    and a token for each segment that was ordered; nobody else gets anything.
+    and a token for each ordered segment; no other client gets anything.
     """
     with in_words():
         settings = place.settings(overrides)

@@ -49,7 +49,7 @@ WAIT_WORDS: Final = {
 )
 @pass_place
 def status(place: Place, as_json: bool, waits: int) -> None:
-    """Show what the agent does, why it does not, and what waits until when."""
+    """Show the agent's work, the reason where it has none, and each wait with its end."""
     home = Home(place.path)
     with in_words(as_json=as_json):
         holder = holder_of(home.lock)

@@ -1,8 +1,8 @@
 """Output of `prs run`: sentences, one live line on a terminal, errors when quiet.
 
-a terminal      sentences with their time, and below them one line, new each second
+a terminal      sentences with their time, and below them one line, renewed each second
 a pipe, a file  the sentences only: no control characters
---quiet         nothing, but what has been wrong for ten minutes, or is wrong at the end; so
+--quiet         only faults that have lasted for ten minutes, or last at the end; so
                 cron's mail means something
 """
 

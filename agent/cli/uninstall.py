@@ -1,4 +1,4 @@
-"""`prs uninstall`: leave for good."""
+"""`prs uninstall`: leave the crawl permanently."""
 
 from __future__ import annotations
 

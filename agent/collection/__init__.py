@@ -1,12 +1,13 @@
-"""Collection: sealed segments go to the centre, while the crawl goes on beside it.
+"""Collection: sealed segments go to the centre, while the crawl continues beside it.
 
-    orders     what is asked for (by the manager, or by the site), and how far each order is
-    holdings   the sealed segments here, and what the centre said of each
-    tus        one upload as the protocol has it; sending: a segment to its end, whatever happens
-    carrying   an order to its end: which segments, when to try again
-    serving    segments to be fetched, where the manager can reach this machine; announcing: where
-    rate       how fast; retention: how long what the centre has stays here
+    orders          orders of the manager or of the site, and the progress of each
+    holdings        the sealed segments here, and the centre's answer on each
+    tus             one upload by the protocol; segment_upload: a segment to its end
+    carrier         an order to its end: which segments, when to try again
+    segment_server  segments to be fetched, where the manager can reach this machine; announcement:
+                    its address
+    rate            rate limit; retention: how long segments that the centre has stay here
 
-It runs in a process of its own, so that hashing and sending never hold up a fetch.
+It runs in a separate process, so that hashing and sending never hold up a fetch.
 Invariant: a segment is deleted only after the centre said that it keeps it.
 """

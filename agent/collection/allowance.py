@@ -1,7 +1,7 @@
 """Allowed rate and hours of sending segments, by the site and by the manager.
 
 Invariant: the stricter of both holds, whoever said it last. The manager's word is a file in the
-folder `collection`, so that it holds while nobody is reached, and for each process that sends.
+folder `collection`, so that it holds while no manager is reached, and for each process that sends.
 """
 
 from __future__ import annotations

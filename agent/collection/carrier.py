@@ -1,8 +1,8 @@
-"""Carries orders out: which segments, in which order, what the centre says of them, who is told.
+"""Carries orders out: which segments, in which order, the centre's verdicts, and reports of them.
 
 An order is done when the centre has judged every segment that it asks for. A try that failed is
 made again after an hour; when that fails too, the order has failed, and the next one brings what is
-missing. Whatever is killed, the next process goes on: all that is known is on the disk.
+missing. Whatever is killed, the next process continues: all that is known is on the disk.
 Source: seed 004, section 5.4.1, points 3 and 5.
 """
 
@@ -43,7 +43,7 @@ __all__ = ["Carrier"]
 JUDGE_LEAST_S: Final = 0.5
 JUDGE_MOST_S: Final = 30.0
 JUDGED_WITHIN_S: Final = 6 * 3600.0
-"""The centre reads a gigabyte in minutes; what waits longer is asked about by the next order."""
+"""The centre reads a gigabyte in minutes; the next order asks about segments that wait longer."""
 RESULT_CHARS: Final = 900
 FORGOTTEN: Final = frozenset({"cancelled", "expired"})  # it is new again
 
@@ -190,7 +190,7 @@ class Carrier:
         return held
 
     async def _asked(self, order: Order, held: Held) -> tuple[UploadStatus | None, Message | None]:
-        """Ask what became of a segment; return the answer, and why it must be sent anew, if so."""
+        """Ask for a segment's status; return it, and the reason where it must be sent again."""
         try:
             status = await self._sender.client.status(held.where)
         except RefusedError as error:

@@ -104,7 +104,7 @@ class Holdings:
                 yield held
 
     def remove(self, name: str) -> int:
-        """Delete a segment and what lies beside it; return its bytes."""
+        """Delete a segment and its companion files; return its bytes."""
         path = self.segments / name
         size_bytes = path.stat().st_size
         path.unlink()
@@ -114,7 +114,7 @@ class Holdings:
         return size_bytes
 
     def forget_strangers(self) -> None:
-        """Remove notes on segments that are not here any more."""
+        """Remove notes on segments that are no longer here."""
         here = {self._note(name).name for name in self.names()}
         for path in self._folder.glob(f"*{SEGMENT}.json"):
             if path.name not in here:

@@ -40,7 +40,7 @@ class Order:
 
     @property
     def is_ours(self) -> bool:
-        """Return whether the site asked for it: then nobody is told."""
+        """Return whether the site asked for it: then no report follows."""
         return self.id.startswith("site-")
 
 
@@ -63,7 +63,7 @@ class Progress:
 
 
 def order_of(asked: CollectionOrder) -> Order:
-    """Return an order of the manager as it is kept here."""
+    """Return an order of the manager in the form that is kept here."""
     return Order(str(asked.id), asked.condition, asked.way, asked.from_ms, asked.until_ms)
 
 
@@ -98,7 +98,7 @@ def forget_now(folder: Path, order_id: str) -> None:
 
 
 def read_progress(folder: Path) -> dict[str, Progress]:
-    """Return how far orders are, by id; what cannot be read begins anew, which is harmless."""
+    """Return the progress of orders, by id; an unreadable one begins again, which is harmless."""
     found = {}
     for order_id, values in _read(folder / PROGRESS, dict).items():
         try:

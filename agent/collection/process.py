@@ -1,7 +1,7 @@
 """The process that sends segments: started when something is due, it ends when nothing is.
 
 It ends with its parent, keeps out of the way of the crawl (nice), and holds the lock of the folder
-`collection`, so that nobody sends twice at once. Killed at any moment it loses a chunk at most.
+`collection`, so that no two processes send at once. Killed at any moment it loses a chunk at most.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Pace:
 
 
 class Rate:
-    """The same for who waits in an event loop."""
+    """The same limit for callers that wait in an event loop."""
 
     def __init__(
         self,

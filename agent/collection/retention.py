@@ -1,8 +1,8 @@
 """Retention of segments here after the manager has them.
 
 Invariant: only what the centre said that it keeps is deleted, oldest first, and nothing that the
-crawl's last commit still calls open. Where the disk lacks its reserve, time does not protect them
-any more.
+crawl's last commit still calls open. Where the disk lacks its reserve, time no longer
+protects them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Segments to be fetched: an HTTPS server of this agent, for a manager that can reach it.
 
-The certificate is made here and signed by nobody; the manager knows its SHA-256 from the sync, and
-takes no other. A request names one segment and shows a token that this agent made for it: an HMAC
-over the name and the time at which it ends, an hour after it was made. Nothing is kept of tokens.
+The certificate is made here and has no authority's signature; the manager knows its
+SHA-256 from the sync, and takes no other. A request names one segment and shows a token that
+this agent made for it: an HMAC over the name and the time at which it ends, an hour after it was
+made. Nothing is kept of tokens.
 Invariant: nothing but sealed segments is ever served, by their plain names, and only whole requests
 with a right token reach the disk.
 """
@@ -161,7 +162,7 @@ class SegmentServer:
         self._server.serve_forever(poll_interval=0.5)
 
     def close(self) -> None:
-        """End; requests under way are cut, and go on later."""
+        """End; requests under way are cut, and continue later."""
         self._server.shutdown()
         self._server.server_close()
 

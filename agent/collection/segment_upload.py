@@ -1,6 +1,6 @@
 """One segment to the centre, whatever happens on the way.
 
-Breaks are gone over at once: the manager is asked where to go on. Only so many failures in a row
+Breaks are handled at once: the manager is asked where to continue. Only so many failures in a row
 without a byte of progress end a try. Chunks shrink where they break before they are through, since
 a proxy that buffers loses a whole one, and grow again.
 """
@@ -107,7 +107,7 @@ class SegmentSender:
     async def _to_the_end(
         self, file: BinaryIO, name: str, upload: TusUpload, digests: FileDigests
     ) -> bool:
-        """Send what is missing; False: the upload is gone, and must be begun anew."""
+        """Send what is missing; False: the upload is gone, and must be begun again."""
         size_bytes, self._failures = digests.size_bytes, 0
         while upload.offset < size_bytes:
             self._check()
@@ -127,7 +127,7 @@ class SegmentSender:
     async def _found_again(
         self, upload: TusUpload, start: int, size_bytes: int, error: LinkError
     ) -> bool:
-        """After a failure: find out where to go on. False: the upload is gone."""
+        """Find out where to continue after a failure. False: the upload is gone."""
         if isinstance(error, RefusedError):
             if error.status in GONE:
                 return False

@@ -1,7 +1,7 @@
 """One upload as tus 1.0 has it, over the same door to the manager as everything else.
 
 Each call is one request. Errors are those of `agent.link.errors`; a 2xx that does not speak tus is
-one too: some proxies answer everything with a page of their own. Where PATCH does not get through,
+one too: some proxies answer everything with their own page. Where PATCH does not get through,
 POST with `X-HTTP-Method-Override` is used from then on.
 """
 
@@ -74,12 +74,12 @@ class TusClient:
             return TusUpload(where, _offset(answer, digests.size_bytes))
 
     async def look(self, where: str, size_bytes: int) -> int:
-        """Return where to go on. Raises LinkError; RefusedError 404, 410: it is gone."""
+        """Return where to continue. Raises LinkError; RefusedError 404, 410: it is gone."""
         async with self._manager.request("HEAD", where, headers=_HEADERS) as answer:
             return _offset(answer, size_bytes)
 
     async def append(self, where: str, offset: int, data: bytes, size_bytes: int) -> int:
-        """Send bytes at an offset; return where to go on. Raises LinkError."""
+        """Send bytes at an offset; return where to continue. Raises LinkError."""
         try:
             return await self._append(where, offset, data, size_bytes)
         except (RefusedError, FaultError) as error:
@@ -89,7 +89,7 @@ class TusClient:
             return await self._append(where, offset, data, size_bytes)
 
     async def status(self, where: str) -> UploadStatus:
-        """Return what became of an upload. Raises LinkError."""
+        """Return the status of an upload. Raises LinkError."""
         async with self._manager.request("GET", where, headers=_HEADERS) as answer:
             body = await read_body(answer, STATUS_BYTES)
         try:

@@ -1,8 +1,8 @@
 """Drops captures of hosts that were taken out of the archive from the segments of this home.
 
 What the centre keeps is deleted here whole; what it has and has not judged yet goes as soon as it
-has; what it never had is written anew without these hosts, under another name. Invariant: captures
-of other hosts are never lost: the new segment is sealed before the old one goes.
+has; a segment that it never had is rewritten without these hosts, under another name. Invariant:
+captures of other hosts are never lost: the new segment is sealed before the old one goes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Doomed = Mapping[str, int]
 def drop_hosts(holdings: Holdings, doomed: Doomed, say: Callable[[str], None]) -> int:
     """Drop captures from all sealed segments; return how many segments held any.
 
-    Raises DiskFullError, HomeError (a copy failed): what was done is done, call again.
+    Raises DiskFullError, HomeError (a copy failed): finished segments stay finished, call again.
     """
     count = 0
     uncommitted = holdings.uncommitted
@@ -162,7 +162,7 @@ def _copy_links(source: Path, target: Path, doomed: Doomed, say: Callable[[str],
 
 
 def _seal(draft: Path, *, is_cut: bool) -> None:
-    """Seal what was copied; is_cut: it may end in half a capture. Raises HomeError."""
+    """Seal the copy; is_cut: it may end in half a capture. Raises HomeError."""
     recovery = recover_segment(draft)
     segment = recovery.segment
     if segment is not None and (is_cut or recovery.problem is None):

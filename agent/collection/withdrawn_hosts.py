@@ -1,8 +1,8 @@
 """Hosts that were taken out of the archive, and how far this home is with dropping them.
 
-Two small files in the folder `collection`, for two writers: `withdrawn.json` is of who hears the
-manager, `dropped.json` of who drops. Each host is gone over twice: at once, and when the list
-that still named it has surely ended, for what was fetched in between.
+Two small files in the folder `collection`, for two writers: `withdrawn.json` is of the process
+that hears the manager, `dropped.json` of the one that drops. Each host is handled twice: at once,
+and when the list that still named it has surely ended, for pages fetched in between.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Withdrawn:
 
 
 def read_withdrawn(folder: Path) -> Withdrawn:
-    """Return what was heard; what cannot be read is nothing, and is asked for again."""
+    """Return the known withdrawals; an unreadable file counts as none, and is asked for again."""
     found = _read(folder / WITHDRAWN)
     try:
         return Withdrawn(int(found["number"]), {str(h): int(m) for h, m in found["hosts"].items()})
@@ -67,7 +67,7 @@ def doomed(folder: Path, now_ms: int) -> dict[str, int]:
 
 
 def note_dropped(folder: Path, hosts: Iterable[str], now_ms: int) -> None:
-    """Take note that no segment holds these any more. Raises DiskFullError."""
+    """Take note that no segment holds these hosts now. Raises DiskFullError."""
     heard = read_withdrawn(folder).hosts
     passes = {host: at_ms for host, at_ms in _passes(folder).items() if host in heard}
     passes |= {host: max(now_ms, heard[host]) for host in hosts if host in heard}

@@ -2,8 +2,8 @@
 
 A start where an agent works already does nothing, so the next hour mends whatever ended the last
 one: a crash, a reboot, a hang, or a round that had nothing left to do. Outside the hours no process
-is left that somebody must end before he switches the machine off.
-Dates with hours of their own have lines of their own, where the lines of the week do not start it.
+is left that a person must end before he switches the machine off. Dates with their own hours have
+their own lines, where the lines of the week do not start it.
 Source: seed 004, 5.1.5 and 5.1.7 (started by cron at night, ended with the hours).
 """
 
@@ -69,7 +69,7 @@ def _dated(
 def _starts(
     windows: Windows, midnight: datetime, days: int, minute: int, machine: tzinfo
 ) -> Iterator[datetime]:
-    """Yield the starts, one an hour, from which on an hour of the site's begins or goes on."""
+    """Yield the starts, one an hour, from which on an hour of the site's begins or continues."""
     for number in range(days * _DAY_HOURS):
         start = (midnight + timedelta(hours=number, minutes=minute)).replace(tzinfo=machine)
         if any(windows.is_open(start + timedelta(minutes=one)) for one in range(60)):

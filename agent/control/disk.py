@@ -1,6 +1,6 @@
-"""Pauses the crawl before the disk is full, and lets it go on by itself.
+"""Pauses the crawl before the disk is full, and resumes it by itself.
 
-Between pausing and going on lies a twentieth of the reserve, so that a disk at the edge does not
+Between pausing and resuming lies a twentieth of the reserve, so that a disk at the edge does not
 start and stop the crawl every second.
 """
 

@@ -80,8 +80,8 @@ def check_names(
     """Judge what name servers said of a name that should have an address.
 
     asked: the servers. proxied: pages are fetched through a proxy, which looks names up itself.
-    trial: the manager is this machine and nobody named a page, so the network may be a closed one
-    without this name.
+    trial: the manager is this machine and no option names a page, so the network may be a closed
+    one without this name.
     """
     if found.addresses:
         return Check("name servers", f"{asked}: {name} is {', '.join(found.addresses[:3])}")

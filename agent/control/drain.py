@@ -3,7 +3,7 @@
 Paused: nothing is fetched, the work stays here. Drained: nothing is fetched, and what is not done
 goes back to the manager for others. The site and the manager each have their own say, and neither
 undoes the other's: a partner must be able to stop a robot on his network, whoever runs the manager;
-and a crawl that the manager stopped must not go on because a partner did not know why.
+and a crawl that the manager stopped must not resume because a partner did not know why.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class Holds:
         return Message("agent.paused_by_manager") if self.paused_by else None
 
     def pause(self, who: Who) -> Holds:
-        """Return these with a pause of somebody."""
+        """Return these holds with a pause by `who`."""
         return replace(self, paused_by=_with(self.paused_by, who))
 
     def drain(self, who: Who) -> Holds:
-        """Return these with a drain of somebody."""
+        """Return these holds with a drain by `who`."""
         return replace(self, drained_by=_with(self.drained_by, who))
 
     def resume(self, who: Who) -> Holds:

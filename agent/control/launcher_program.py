@@ -29,7 +29,7 @@ OVERDUE_S: Final = 26 * 3600.0  # a look a day, and two hours for one that is la
 
 
 class LauncherProgram:
-    """Has the launcher do what was left: tell what it could not, look where nobody looked."""
+    """Starts the launcher for unfinished work: undelivered reports, an overdue update check."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class LauncherProgram:
             with contextlib.suppress(OSError):
                 _mark(
                     own / TRIED, self._epoch_s()
-                )  # each night's process begins anew, and must not try again
+                )  # each night's process begins afresh, and must not try again
             self._start()  # it tells, too
             return True
         if now_s - self._told_s >= TRY_S and (own / UNTOLD).exists():

@@ -1,7 +1,7 @@
-"""Pauses the crawl while the machine has too much to do, and lets it go on by itself.
+"""Pauses the crawl while the machine has too much to do, and resumes it by itself.
 
 What counts is the system's load average over a minute, this agent's own share in it, divided by the
-cores. Between pausing and going on lies a fifth of the limit, so that it does not flicker.
+cores. Between pausing and resuming lies a fifth of the limit, so that it does not flicker.
 How much of its hours the machine was calm lately is remembered over restarts: the manager gives
 work by it, as it does by the hours themselves.
 """
@@ -24,7 +24,7 @@ from shared.messages import Message
 __all__ = ["LoadGuard"]
 
 SLACK: Final = 0.2
-MEMORY_S: Final = 86_400.0  # of hours: what was three days of them ago counts for a twentieth
+MEMORY_S: Final = 86_400.0  # of hours: a value from three days of them ago counts for a twentieth
 GAP_S: Final = 10.0  # a look comes each second; of a longer gap nothing is known
 KEEP_S: Final = 600.0
 LEAST: Final = 0.01

@@ -5,7 +5,7 @@ A process that promised signs of life writes them into it, in place, and leaves 
 is: neither a sign nor a start needs room on a full disk. They are seconds of CLOCK_MONOTONIC:
 all processes of a machine share it, no setting of the clock moves it, and it stands while the
 machine sleeps; no lock outlives its boot.
-Invariant: nobody is killed but the process that wrote itself into the file and still runs under
+Invariant: no process is killed but the one that wrote itself into the file and still runs under
 the same id (its start time is compared), while the lock is held; and the processes of its group
 where it leads one.
 Source: seed 004, 5.1.5 (a process that hangs is ended by the one that starts at midnight).
@@ -47,7 +47,7 @@ class Holder:
     """The process that works in a home. `started`: as the kernel counts it, to tell ids apart.
 
     leads: whether its process group is its own. alive_s: its last sign of life; None: it promised
-    none, and nobody may say that it hangs.
+    none, and it cannot be judged to hang.
     """
 
     pid: int
@@ -111,7 +111,7 @@ class HomeLock:
 
 
 def holder_of(path: Path) -> Holder | None:
-    """Return who works in a home; None: nobody. A holder that did not say who it is has pid 0."""
+    """Return the process that works in a home; None: there is none. An unnamed holder has pid 0."""
     try:
         handle = os.open(path, os.O_RDWR)
     except OSError:
@@ -221,7 +221,7 @@ def _started(pid: int) -> int:
     """Return when a process was started, in clock ticks since boot; -1: it does not run.
 
     That of its first thread: an emulated process (qemu-user, as containers of another processor
-    have it) is shown a `stat` of its own that nobody else sees, a tick off.
+    have it) sees its own `stat`, which no other process sees, a tick off.
     """
     try:
         # The name in brackets may hold anything; field 22 counts from behind it.

@@ -2,7 +2,7 @@
 
 Bytes are those of answers as they came over the network. A crash forgets what the last minute
 brought: a cap is for a contract with a provider, and ends a crawl some seconds late anyway. A clock
-that was wrong for a while begins no month anew: what was counted for one is found again.
+that was wrong for a while begins no month again: the count of each month is found again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MONTHS: Final = 4  # that are remembered, those counted in last
 
 
 class MonthlyBytes:
-    """Counts what comes, month by month on the site's clock."""
+    """Counts received bytes, month by month on the site's clock."""
 
     def __init__(self, path: Path, limit_bytes: int, zone: tzinfo) -> None:
         """limit_bytes: of a month; 0: none. A file that cannot be read counts as nothing."""

@@ -1,8 +1,8 @@
 """Progress watch: an agent that lives and does nothing is treated as hung.
 
 Each part that has something under way is looked at again and again: how much it has done so far.
-One that is busy and does no more for longer than its limit is stuck. Then the process gives no sign
-of life any more (`control.lock`, systemd's watchdog), and whoever starts agents replaces it.
+One that is busy and does no more for longer than its limit is stuck. Then the process no longer
+gives a sign of life (`control.lock`, systemd's watchdog), and the starter of agents replaces it.
 Invariant: time counts only while the process itself is looking: after a machine slept, or a disk
 held everything up, a part has its whole limit again.
 """
@@ -16,7 +16,7 @@ from shared.messages import Message
 
 __all__ = ["LOOK_GAP_S", "Progress"]
 
-LOOK_GAP_S: Final = 10.0  # a look comes each second; a longer gap was nobody's fault
+LOOK_GAP_S: Final = 10.0  # a look comes each second; a longer gap is no part's fault
 
 
 @frozen

@@ -20,13 +20,13 @@ class SettingsWatch:
     """Watches one file by its time, size and inode."""
 
     def __init__(self, path: Path) -> None:
-        """Take the file as it is now for read."""
+        """Take the present file as read."""
         self._path = path
         self._read = self._last = self._look()
         self._asked = False
 
     def due(self) -> bool:
-        """Return whether the file should be read now; whoever asks then reads it."""
+        """Return whether the file should be read now; the caller then reads it."""
         last, self._last = self._last, self._look()
         stable = self._last == last and self._last != self._read
         if not (self._asked or stable):

@@ -1,8 +1,8 @@
 """Status file of a running agent for `prs status`, replaced every second.
 
 Invariant: a reader sees a whole report, the last or the one before. It is not synced to the disk:
-after a loss of power nobody asks how many pages a second there were. Whether the process still
-lives is not said here: only the lock knows.
+after a loss of power the old pages per second have no reader. Whether the process still
+lives is not recorded here: only the lock knows.
 """
 
 from __future__ import annotations

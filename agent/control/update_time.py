@@ -19,7 +19,7 @@ __all__ = ["UpdateTime", "update_time"]
 
 _WEEK: Final = tuple(range(7))
 _ROOM: Final = timedelta(minutes=59)
-"""For which the hours go on: a timer adds an hour at most, and a release wants to be fetched."""
+"""For which the hours continue: a timer adds an hour at most, and a release wants to be fetched."""
 
 _HALF_HOUR: Final = 30
 _NAMES: Final = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
@@ -49,7 +49,7 @@ def update_time(windows: Windows, spread_minute: int, machine: tzinfo) -> Update
     """Return the time that is within the hours on most days, an hour before they end if it can be.
 
     spread_minute: the installation's own, 0 to 59. machine: the zone in which it is read. Dates
-    with hours of their own are passed over; hours on no day of the week: any time.
+    with their own hours are passed over; hours on no day of the week: any time.
     """
     own = (spread_minute + _HALF_HOUR) % 60  # not together with the agent's start
     for minutes, room in (

@@ -36,7 +36,7 @@ __all__ = [
 
 @frozen
 class View:
-    """The agent as it is when a sync is about to be sent.
+    """The agent's state when a sync is about to be sent.
 
     promise_ms: by when the agent surely calls again (its own clock), where it is about to sleep;
     rest_s: it will not call sooner than that without a reason.
@@ -110,7 +110,7 @@ class RunCommand:
 
 @frozen
 class ShowMessage:
-    """Show the partner what the manager says; empty: nothing any more."""
+    """Show the partner what the manager says; empty: show nothing."""
 
     text: str
 

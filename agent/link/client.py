@@ -1,7 +1,7 @@
 """The one door to the manager: HTTP out, answers or errors in words back.
 
 The key goes out as a bearer token, to the manager's URL only: redirects are not followed. Bodies
-are streamed both ways; what comes back is capped. Retrying, order and time are others' business.
+are streamed both ways; answers are capped. Retrying, order and time are others' business.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class ManagerClient:
     ) -> None:
         """Make ready; nothing is sent. transport: another than the network, for tests.
 
-        installation: whose agent this is, as far as it was learned; None: it is not kept.
+        installation: whose agent this is, as far as known; None: it is not kept.
         """
         self._url = url.rstrip("/")
         self._installation = installation or KnownInstallation(None, url)
@@ -199,7 +199,7 @@ class ManagerClient:
         await self._exchange("GET", "/servlets/subscribe", params={"host": self._name})
 
     async def unsubscribe(self) -> None:
-        """Leave (M5): nothing is fetched any more, and the work is others'. Raises LinkError."""
+        """Leave (M5): no fetches follow, and others get the work. Raises LinkError."""
         await self._exchange("GET", "/servlets/unsubscribe", params={"host": self._name})
 
     async def is_restart(self) -> tuple[str, datetime | None]:

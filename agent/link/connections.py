@@ -1,4 +1,4 @@
-"""The open connections to the manager, made anew where what they were made with is out of date.
+"""The open connections to the manager, made again where their proxy or authorities changed.
 
 What they are made with: the proxy, and the authorities that judge the manager's certificate. Both
 change while an agent runs for months: a site's proxy gets another password, a file of authorities

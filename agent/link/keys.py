@@ -57,7 +57,7 @@ async def enrol(
     wanted = (manager, name, token_hash)
     current = _read(home.key)
     if current is not None and (current.manager, current.name, current.token_hash) == wanted:
-        if not current.renewed:  # the token's own key is none of the manager's any more
+        if not current.renewed:  # the manager no longer knows the token's own key
             await hand_in(current.key)
         return current
     coming = _read(home.new_key)
@@ -87,7 +87,7 @@ async def renew(
 
     hand_in: shows the old key, and sends a new one's hash. is_known: whether the manager knows an
     identity. It is asked where the old key is refused, because an answer may have been lost.
-    Raises HomeError, LinkError: the home is as it was.
+    Raises HomeError, LinkError: the home is unchanged.
     """
     coming = _read(home.new_key)
     if coming is None or coming != replace(current, key=coming.key, renewed=True):

@@ -2,9 +2,9 @@
 
 Invariant: a number is handed out only after the disk says that it is used up, so it is never
 handed out again. Numbers are taken from the disk by the hundred: most syncs write nothing, and a
-disk that is full for a while keeps nobody from saying so. A memory that was lost (not the key) goes
-on from the clock in milliseconds, far above all numbers that were counted, because a number that
-runs backwards looks like a cloned machine.
+disk that is full for a while does not stop the report of it. After a lost memory (not the key)
+numbers continue from the clock in milliseconds, far above all counted numbers, because a
+number that runs backwards looks like a cloned machine.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Memory:
 
         The manager knows a log by its name, so two logs must not share a minute; and one that is
         made again of the same (key) must get the same, or it would count twice. Where the last
-        was named by a clock that was far ahead, and has been set since, names go on from now.
+        was named by a clock that was far ahead, and has been set since, names continue from now.
 
         Raises DiskFullError.
         """

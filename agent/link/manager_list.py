@@ -1,4 +1,4 @@
-"""The server list (M1) in force, as a file: what the agent goes on with after a crash.
+"""The server list (M1) in force, as a file: the agent resumes it after a crash.
 
 Invariant: `list.gz` is a list that was read to its end without an error, and is on the disk before
 anybody acts on it. The file is as it came, compressed; it is read in pieces. An agent that starts
@@ -37,7 +37,7 @@ class ManagerList:
         return self._path.with_name(self._path.name + PART)
 
     def held(self) -> ListHeld:
-        """Return which list is in force; none, or one that cannot be read any more, is (0, 0)."""
+        """Return which list is in force; none, or an unreadable one, is (0, 0)."""
         try:
             head = next(self._read(self._path), None)
         except (FileNotFoundError, FormatError, LimitError):
@@ -80,7 +80,7 @@ class ManagerList:
         return held
 
     def drop(self) -> None:
-        """Forget the list; the manager is asked for it anew."""
+        """Forget the list; the manager is asked for it again."""
         self._path.unlink(missing_ok=True)
         sync_folder(self._path.parent)
 

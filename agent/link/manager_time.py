@@ -19,7 +19,7 @@ class ManagerTime:
         self._ahead_ms: int | None = None  # of CLOCK_BOOTTIME
 
     def note(self, server_time_ms: int, sent_boottime_s: float) -> None:
-        """Take the time that stands in an answer that came just now to what was sent then."""
+        """Take the time of an answer that came just now to a request sent at `sent_boottime_s`."""
         # It was written somewhere between: on the average in the middle.
         middle_s = (sent_boottime_s + self._clock.boottime_s()) / 2
         self._ahead_ms = server_time_ms - round(middle_s * 1000)

@@ -3,7 +3,7 @@
 A home that finds itself in another place was moved or copied. Which, it cannot know: what it was
 copied from may have a permit. The manager refuses that one from now on, so its permit was given
 before this process was first answered, and is over one permit later; until then nothing is
-fetched here. If it is this one that is refused, the other is at work, and the wait begins anew.
+fetched here. If it is this one that is refused, the other is at work, and the wait begins again.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Outbox:
         self._keep_logs_s = keep_logs_s
 
     def put_log(self, key: str, minute: str, body: Iterable[bytes]) -> Report:
-        """Keep a crawl log; body: its gzip part. One that is here already is returned as it is."""
+        """Keep a crawl log; body: its gzip part. One that is here already is returned unchanged."""
         name = encode_name(LogName(self._agent, minute))
         return self._put("log", key, chain([name], body))
 

@@ -1,13 +1,13 @@
 """The conversation with the manager, without I/O: what to say, what to do, when to call again.
 
 One sync is under way at a time; it is answered, or it fails, or a late answer to an older one is
-passed over. Everything said is a state or is said again until an answer came.
+passed over. Every statement is a state or is repeated until an answer came.
 
 Invariants, whatever is lost, late or repeated:
 - A permit counts from the sending of the sync that it answers. A permit of a new epoch (rights were
   free in between, others may hold them now) is used only under a list that was taken after it.
 - `generation_held` names a list only when it is in force and every unit that left with it is quiet.
-- A unit is said to be finished only under the list that names it.
+- A unit is reported as finished only under the list that names it.
 - A command runs once, and again only where the process died before it was finished.
 Times are seconds of CLOCK_BOOTTIME: a machine that slept calls at once.
 Source: design 3, sync and rules 2, 8, 9; the shape is h11's.
@@ -140,7 +140,7 @@ class Poller:
 
     @property
     def acknowledged(self) -> ListHeld:
-        """The list that the manager is told of: in force, and what left it is quiet."""
+        """The list that a sync reports: in force, and the units that left it are quiet."""
         return self._acknowledged
 
     @property
@@ -268,13 +268,13 @@ class Poller:
         return self._trouble(error, now_s)
 
     def list_dropped(self, closing: Iterable[int], now_s: float) -> None:
-        """Take note that a restart dropped the list: the manager is asked for it anew."""
+        """Take note that a restart dropped the list: the manager is asked for it again."""
         self._in_force = ListHeld()
         self._closing.update(closing)
         self._acknowledge(now_s)
 
     def unit_closed(self, job: int, now_s: float) -> None:
-        """Take note that a job that ended has no request under way any more."""
+        """Take note that the last request of a job that ended is over."""
         if job in self._closing:
             self._closing.discard(job)
             self._acknowledge(now_s)
@@ -314,7 +314,7 @@ class Poller:
         if answer.permit is None:
             return self._end_permit(Message("agent.permit_not_granted"))
         grant = GrantPermit(answer.permit.epoch, answer.permit.duration_s, asked.sent_boottime_s)
-        # Same epoch: the manager never took the rights back, so what was held still is.
+        # Same epoch: the manager never took the rights back, so the held rights still hold.
         if grant.epoch == self._epoch or answer.generation == self._in_force.generation:
             self._epoch = grant.epoch
             return [grant]

@@ -1,12 +1,12 @@
 """Delivery of reports: in order, with retries, and no bad one blocks the others.
 
-A failure is of one of four kinds. The way is blocked (no answer, 401, 404, 426, 503): nobody is
-tried any more for a while. The manager has enough of one kind (429, as of new hosts for today):
+A failure is of one of four kinds. The way is blocked (no answer, 401, 404, 426, 503): no report
+is tried for a while. The manager has enough of one kind (429, as of new hosts for today):
 that kind rests. It fails at one report (other 5xx), or something between refuses it (4xx without
 the manager's mark): that one rests. It refuses one report (other 4xx): it is set aside with the
 reason. A 403 may be about the agent or the line: it blocks the way until a sync was answered, and
 only one that comes again then is about the report.
-Invariant: what nobody but a person brings back is set aside only by the manager's own word on it.
+Invariant: a report that only a person can bring back is set aside only by the manager's word on it.
 Repeats are harmless: the manager answers the same bytes as done.
 """
 
@@ -62,7 +62,7 @@ class Sender:
         return min([*rests_s, *self._kind_until_s.values()], default=0.0)
 
     async def send_due(self) -> int:
-        """Send what waits, oldest first; return how many were taken."""
+        """Send the waiting reports, oldest first; return how many were taken."""
         taken = 0
         if self._clock.boottime_s() < self._blocked_until_s:
             return 0

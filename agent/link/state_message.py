@@ -1,4 +1,4 @@
-"""What an agent says of its state in a sync: the English sentence, and its code and parameters."""
+"""The state of an agent in a sync: the English sentence, and its code and parameters."""
 
 from __future__ import annotations
 

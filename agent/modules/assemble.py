@@ -1,9 +1,9 @@
-"""Builds the handler of each module of the crawl: the one list of what each of them needs.
+"""Builds the handler of each module of the crawl: the one list of their dependencies.
 
     crawl = Crawl(ports, limits, ...)
     runner = InProcessRunner(CRAWL, crawl.make)
 
-Invariant: after the runner was built, `crawl` can say what goes on, whatever the partitions are.
+Invariant: after the runner was built, `crawl` can report its state, whatever the partitions are.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class CrawlState:
     under_way: int = 0  # pages fetched or being fetched, not kept yet
     look_ups: int = 0
     unanswered: int = 0  # hosts without an address, as name servers did not answer; asked again
-    backing_off: int = 0  # addresses that rest longer because of what they answered
+    backing_off: int = 0  # addresses that rest longer because of their answers
     backed_off: tuple[BackedOff, ...] = ()  # some of them
     told_to_wait: tuple[BackedOff, ...] = ()  # by hosts that others fetch from too
     paused: Message | None = None  # why nothing is fetched, as far as the modules know
@@ -101,7 +101,7 @@ class Crawl:
     denied: StopCounts = field(default_factory=StopCounts)  # by robots.txt
     kinds: KindCounts = field(default_factory=KindCounts)  # what each kind of links brings
     remarks: StopCounts = field(default_factory=StopCounts)  # what else a person should know
-    _scope: Scope | None = None  # as it was at the start
+    _scope: Scope | None = None  # the one of the start
     _frontiers: list[Frontier] = field(default_factory=list)
     _filters: list[Filter] = field(default_factory=list)
     _resolves: list[Resolve] = field(default_factory=list)
@@ -191,7 +191,7 @@ class Crawl:
         return gmtime(self.ports.clock.epoch_ms() / 1000).tm_year
 
     def retune(self, politeness: Politeness, limits: CrawlLimits, blocked: Blocked) -> None:
-        """Take new settings while the crawl goes on: paces, places, filters.
+        """Take new settings during the crawl: paces, places, filters.
 
         Sizes of memories, and `robots.strict`, hold from the start of a process.
         """
@@ -259,7 +259,7 @@ class Crawl:
 
     @property
     def waits_for_tick(self) -> bool:
-        """Return whether a module goes on with its work at the next tick, though nothing comes."""
+        """Return whether a module continues its work at the next tick, though nothing comes."""
         robots, resolves = self._robots, self._resolves
         return any(one.goes_on for one in robots) or any(one.goes_on for one in resolves)
 
@@ -283,7 +283,7 @@ class Crawl:
         return sorted(found, key=lambda one: -one.due_s)[:limit]
 
     def state(self) -> CrawlState:
-        """Return what goes on now."""
+        """Return the present state of the crawl."""
         state = CrawlState(queued=self.ports.ledger.waiting(), paused=self.paused)
         for frontier in self._frontiers:
             one = frontier.state()

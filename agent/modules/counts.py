@@ -38,7 +38,7 @@ class StopCounts:
             stopped.examples.append(example[:EXAMPLE_CHARS])
 
     def add_all(self, other: StopCounts) -> None:
-        """Count what somebody else has counted."""
+        """Add the counts of another counter."""
         for reason, more in other.by_reason.items():
             stopped = self._stopped.setdefault(reason, Stopped())
             stopped.count += more.count

@@ -2,7 +2,7 @@
 
 A redirect that comes back to a URL with other cookies than before is let through once more.
 
-Most links lead to what was met a moment ago, so a bounded memory (`agent.modules.seen`) answers
+Most links lead to URLs met a moment ago, so a bounded memory (`agent.modules.seen`) answers
 first; only what it does not know goes to the exact set on disk, a batch at a time. The memory is
 keyed by a 64-bit hash with this process's secret: a site cannot make two of its URLs collide. The
 job is part of the key, so a mistake of a memory that makes some is not made again in the next

@@ -82,7 +82,7 @@ class Filter:
         self._hold(self._scope)
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take pages' links, or a change of what the agent holds."""
+        """Take pages' links, or a change of the agent's units."""
         if port == "changed":
             changes = cast(Sequence[ListChanged], batch)
             before, self._scope = self._scope, changes[-1].scope
@@ -142,7 +142,7 @@ class Filter:
         if kind == LinkKind.WELL_KNOWN and (
             job is None or job.number != links.from_job or job.max_pages
         ):
-            return None  # tried for who has the top of the host, and told to nobody
+            return None  # tried for the owner of the host's top, and not reported
         if job is not None and job.kind == "refetch" and links.from_job:
             return None  # what its pages lead to was found before
         if host.ours and (job is None or _is_excepted(url, job) or self._is_late(job, links)):

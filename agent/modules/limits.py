@@ -44,7 +44,7 @@ class Politeness:
     """Seconds: a `Retry-After` is honoured up to a day; a round does not last longer."""
 
     crawl_delay_cap_s: float = 86400.0
-    """Seconds: a `Crawl-delay` is honoured up to a day, and the excess is said in the status. Of
+    """Seconds: a `Crawl-delay` is honoured up to a day, and the status names the excess. Of
     two requests a day one is for the rules, which hold as long: a host that asks for more would
     hardly give a page."""
 
@@ -71,9 +71,9 @@ class CrawlLimits:
     given up; with doubling intervals from 20 s that takes an hour and a half."""
 
     offline_addresses: int = 5
-    """Addresses that had answered and do not any more, while nobody does, until it is taken to be
-    our own network; no host is given up then. Where all that had answered are fewer, they must be
-    silent for as many requests as nearly give a host up."""
+    """Addresses that had answered and fell silent, while no address answers, until it is taken to
+    be our own network; no host is given up then. Where all that had answered are fewer, they must
+    be silent for as many requests as nearly give a host up."""
 
     offline_s: float = 9000.0
     """Seconds for which that is believed at most: longer than a permit lasts."""
@@ -111,7 +111,7 @@ class CrawlLimits:
 
     guess_sitemaps: bool = False
     """Return whether `/sitemap.xml` and `/sitemap_index.xml` are asked for, once for each job. The
-    settings say yes; a crawl without settings asks for nothing that nobody linked."""
+    settings say yes; a crawl without settings asks only for linked pages."""
 
     well_known: tuple[str, ...] = ()
     """Files below `/.well-known/` that are asked for, once for each job; the settings have some."""
@@ -194,11 +194,11 @@ class CrawlLimits:
     page of it was found; shorter times only when there is one."""
 
     stale_s: float = 86400.0
-    """Seconds for which a host whose name cannot be looked up any more keeps its address."""
+    """Seconds for which a host whose name can no longer be looked up keeps its address."""
 
     gap_s: float = 60.0
     """Seconds without a tick after which the process was as good as not running: all addresses
-    rest once more, because somebody else may have been given them."""
+    rest once more, because another agent may have been given them."""
 
     slot_patience_s: float = 300.0
     """Seconds of rest for which an address keeps its place among the parallel ones."""

@@ -2,7 +2,7 @@
 
 Invariant: links leave before the page that holds them, so that a page is kept only when what it
 leads to is entered in the queues. The links of a page that has very many leave in portions, each
-in a round of its own, so that no page holds up the others. A page that leads nowhere still says by
+in a separate round, so that no page holds up the others. A page that leads nowhere still says by
 its digest that it was seen: equal pages without links are a trap as well.
 Leaves to others: everything about a page's bytes (the page worker, which may be a process).
 """
@@ -45,7 +45,7 @@ class Parse:
         self.at_work = 0
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take fetched pages, or what became of them."""
+        """Take fetched pages, or the results of their processing."""
         if port == "answer":
             return self._answers(cast("Sequence[PageWork | _Rest]", batch))
         for page in cast(Sequence[Fetched], batch):

@@ -1,6 +1,6 @@
-"""Remembers what came lately, in bounded memory.
+"""A memory of recent keys, in bounded space.
 
-Two generations: what comes is in the young one; when that is full, it becomes the old one, and
+Two generations: a new key is in the young one; when that is full, it becomes the old one, and
 the old one is forgotten. What is met again is young again. So at least `size / 2` and at most
 `size` different keys are remembered, for one or two set look-ups each and without the links of an
 LRU list; what is met more often than that is never forgotten, as in an LRU.
@@ -18,7 +18,7 @@ FEW: Final = 8
 
 
 class Recent:
-    """A set that forgets what was not met for long."""
+    """A set that forgets keys that were not met for long."""
 
     def __init__(self, size: int) -> None:
         self._half = max(1, size // 2)

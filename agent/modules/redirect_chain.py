@@ -2,11 +2,11 @@
 
 Many sites set a cookie and lead to where the reader wanted to go, often to the same URL: without
 the cookie they lead there again and again. So the cookies that the answers of a chain set go with
-its next requests, and end with it: no other chain has them, and nobody is recognised. The cookie
+its next requests, and end with it: no other chain has them, and no visit is recognised. The cookie
 may come some redirects later (page, login, page), so a chain knows its pages from the first.
 
 A chain travels as text, "" as long as no answer has set a cookie and one redirect at most has led
-here, which is said by who led here:
+here; the page that led here says so:
 
     [["5f3a..", ...], [["seen", "1", "www.a.example", true, "/", false], ...]]
       pages asked       name, value, domain, of the host alone, path, https alone

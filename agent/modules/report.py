@@ -1,8 +1,8 @@
 """Hands on what the manager must learn: log lines, found hosts, units that are done.
 
 A unit whose host has no address has a line in the log too, with no bytes and the code of the
-failure: a unit without a line would look as if nobody had tried.
-Invariant: a request is in the crawl log before the commit that remembers what came of it. Lines
+failure: a unit without a line would look as if it had not been tried.
+Invariant: a request is in the crawl log before the commit that remembers its outcome. Lines
 that find no room on the disk wait here, as pages do in `store`.
 """
 
@@ -115,7 +115,7 @@ class Report:
     def _found(self, batch: Sequence[HostFound]) -> None:
         for one in batch:
             if not all(map(pinned, one.addresses)):
-                continue  # a proxy looks names up: nobody here knows where they lead
+                continue  # a proxy looks names up: their addresses are not known here
             self._reports.addresses(one.host, one.addresses)
 
 

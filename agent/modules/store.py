@@ -1,7 +1,7 @@
 """Appends pages to the segment, in the order in which they come.
 
 A full disk is no error of the page: it waits here, `paused` says why, nothing more is fetched,
-and each tick tries again. So the crawl goes on by itself when there is room.
+and each tick tries again. So the crawl resumes by itself when there is room.
 Invariant: a page is reported as kept after it was written, and exactly once.
 """
 
@@ -26,7 +26,7 @@ class Store:
     """The module `store`."""
 
     def __init__(self, ledger: Ledger, earlier: EarlierCaptures | None = None) -> None:
-        """Take where pages go; earlier: what learns of each whole one, None: nobody."""
+        """ledger: receives the pages. earlier: learns of each whole one; None: no memory."""
         self._ledger = ledger
         self._earlier = earlier
         self._waiting: deque[Processed] = deque()

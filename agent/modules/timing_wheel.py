@@ -3,7 +3,7 @@
 To add costs O(1), to take out what is due O(1) a thing, however many wait: no heap, no scan. The
 scheduler of the source is a ring of lists, one for each interval of five seconds, of which an
 address is in one at most. Here the ring has a hand that follows the clock, and coarser rings
-behind it take what lies further away; when the hand has gone round, the next list of the coarser
+behind it take times further away; when the hand has gone round, the next list of the coarser
 ring is dealt out into the finer one.
 
 Invariant: nothing comes out before its time, and nothing later than the first `advance` at least
@@ -75,7 +75,7 @@ class TimingWheel(Generic[T]):
     def next_s(self, within_s: float) -> float:
         """Return when the next thing comes out at the earliest, if that is within so long.
 
-        Counted from the last `advance`; what lies further away is `inf`, whenever it is due.
+        Counted from the last `advance`; a time further away is `inf`, whenever it is due.
         """
         if self._now:
             return self._hand * STEP_S
@@ -83,13 +83,13 @@ class TimingWheel(Generic[T]):
         if self._held[0] or further:
             steps = min(SLOTS - 1, math.ceil(within_s / STEP_S))
             for step in range(self._hand + 1, self._hand + 1 + steps):
-                # Where the finest ring ends, it is dealt out anew: nobody knows yet what comes.
+                # Where the finest ring ends, it is dealt out again: the next are unknown.
                 if ring[step % SLOTS] or (further and not step % SLOTS):
                     return step * STEP_S
         return math.inf
 
     def latest(self) -> Iterator[tuple[float, T]]:
-        """Yield what waits with its times, what waits longest first; nothing may change meanwhile.
+        """Yield all entries with their times, the longest wait first; nothing may change meanwhile.
 
         Costs what is taken: a slot is sorted when its turn comes.
         """

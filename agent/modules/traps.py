@@ -6,7 +6,7 @@
     query repeats itself                one `name=value` more than three times
     escapes grow                        `%25252525`, `amp;amp;amp;`: escaped again at each step
     session number in the URL           only the session differs from two URLs that passed
-    same query in another order         the parameters of two URLs that passed, ordered anew
+    same query in another order         the parameters of two URLs that passed, reordered
     endless combinations of parameters  200 sets of them for one path: filters, not pages
     calendar without end                100 pages dated before 1900 or in three years or later
     same content under many URLs        the last 50 pages with such a URL were equal
@@ -85,7 +85,7 @@ class Traps:
         self.retune(limits)
 
     def retune(self, limits: CrawlLimits) -> None:
-        """Take other limits, and begin to watch anew."""
+        """Take other limits, and restart the watch."""
         self._limits = limits
         self._sessions = Variants(SESSION_VARIANTS, URLS_REMEMBERED)
         self._orders = Variants(ORDERS, URLS_REMEMBERED)

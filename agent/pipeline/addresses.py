@@ -12,7 +12,7 @@ __all__ = ["pinned", "stand_in"]
 
 
 def stand_in(host: str) -> str:
-    """Return what stands for the address of a host key where a proxy finds it."""
+    """Return the placeholder for the address of a host key where a proxy finds it."""
     return f"//{split_host(host)[1]}"
 
 

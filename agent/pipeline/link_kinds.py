@@ -32,7 +32,7 @@ class LinkKind(IntEnum):
     SCRIPT = 7  # script src, import of a module
     MEDIA = 8  # audio, video, track, embed, object, applet, param, bgsound
     FORM = 9  # action, formaction, isindex
-    FORM_VALUES = 10  # a GET form as it is sent with its default values
+    FORM_VALUES = 10  # a GET form with its default values
     STYLE = 11  # url() and @import of style sheets, <style>, style=
     LAZY = 12  # data-src and its like, attributes of custom elements
     SVG = 13  # image, use, script, a within SVG

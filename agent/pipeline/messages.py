@@ -73,12 +73,12 @@ INDEXED_DEPTH: Final = SITEMAP_DEPTH + 1
 
 Outcome = Literal[
     "answered",  # a whole HTTP answer, whatever its status
-    "truncated",  # an answer, cut by a limit of ours or by the server; what came is kept
-    "refused",  # nobody listens there
+    "truncated",  # an answer, cut by a limit of ours or by the server; the received part is kept
+    "refused",  # no server listens there
     "timeout",  # no first byte, or the total deadline
     "disconnected",  # the connection broke before the header was whole
     "retry",  # not answered because of the connection or the way of asking: once more, in its turn
-    "malformed",  # what came is no HTTP, or none that can be read
+    "malformed",  # the answer is no HTTP, or none that can be read
     "tls",  # certificate or handshake
     "forbidden_address",  # the name leads into a range that must not be crawled
     "no_permit",  # not sent: the permit was over; goes back to the frontier untouched
@@ -181,7 +181,7 @@ class Scope:
 
     finished: units whose job is done, so that nothing of them is fetched again. resting: pieces of
     split hosts of which nothing is left to fetch, and which only a list wakes again. It is changed
-    in place, with each unit that is done and each slice of a list: to make it anew for each of
+    in place, with each unit that is done and each slice of a list: to copy it for each of
     them would cost more and more. `ListChanged` tells of every change.
     """
 
@@ -206,14 +206,14 @@ class ServerList:
 
 @frozen
 class ListSlice:
-    """Some of what a new list changes: of a long list all at once would hold up every request.
+    """Some of the changes of a new list: a long list at once would hold up every request.
 
     A job that begins has no number yet; beside it stands the referer of its top page. shares_hosts:
     whether the whole list has pieces of split hosts. last: now the list is in force.
     """
 
-    ended: tuple[int, ...] = ()  # numbers of jobs that left the list, or begin anew here
-    altered: tuple[Job, ...] = ()  # jobs that go on, under other orders
+    ended: tuple[int, ...] = ()  # numbers of jobs that left the list, or begin again here
+    altered: tuple[Job, ...] = ()  # jobs that continue under other orders
     begun: tuple[tuple[Job, str | None], ...] = ()
     shares_hosts: bool = False
     last: bool = False
@@ -232,7 +232,7 @@ class ListChanged:
     closed: frozenset[int] = frozenset()
     done: tuple[Job, ...] = ()
     woken: tuple[Job, ...] = ()  # rested, and may have something to fetch again
-    altered: tuple[Job, ...] = ()  # go on, under other orders
+    altered: tuple[Job, ...] = ()  # continue under other orders
     last: bool = False  # the whole list is in force now
 
     @property
@@ -350,7 +350,7 @@ class Moved:
     """A host answers at another address from now on; its queue goes there."""
 
     host: str
-    address: str  # the new one; "": none any more, its jobs end
+    address: str  # the new one; "": none is left, its jobs end
     before: str
     reason: str = ""  # why there is none
     failure: HostFailure = HostFailure.NO_ADDRESS  # where there is none
@@ -363,7 +363,7 @@ class HandedOver:
     host: str
     address: str  # the new one
     jobs: tuple[Job, ...]
-    not_before_s: float = 0.0  # until when its Crawl-delay or its units' intervals let it rest
+    not_before_s: float = 0.0  # the end of the rest by its Crawl-delay or its units' intervals
 
 
 @frozen
@@ -388,7 +388,7 @@ class Due:
 class Denied:
     """robots.txt forbids it: the token goes back without an interval.
 
-    rule: the line that forbids; "": the rules are not at hand any more and must be fetched again,
+    rule: the line that forbids; "": the rules are no longer at hand and must be fetched again,
     so the URL keeps its place.
     """
 
@@ -499,7 +499,7 @@ class Processed:
 
 @frozen
 class UnitFinished:
-    """Nothing of a job is waiting or under way any more, or its limit is reached."""
+    """Nothing of a job still waits or is under way, or its limit is reached."""
 
     job: int
     unit: str
@@ -514,7 +514,7 @@ class UnitFinished:
 
 @frozen
 class UnitClosed:
-    """A job that left the list has no request under way any more: its right may be given on.
+    """The last request of a job that left the list is over: its right may be given on.
 
     Not repeated after a crash, which ends all requests by itself.
     """

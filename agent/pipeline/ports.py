@@ -74,7 +74,7 @@ class Clock(Protocol):
 class FetchRequest:
     """One GET. The address was checked and is pinned; "" where a proxy resolves.
 
-    due: whose turn it is; None: nobody's, it is asked by hand.
+    due: the owner of the turn; None: no turn, a request by hand.
     """
 
     url: str
@@ -283,7 +283,7 @@ class OpenJob:
 class Ledger(Protocol):
     """The durable state of the crawl: jobs, queues, seen-sets, segment and log, in one commit.
 
-    All methods take effect at once for whoever asks; `commit` makes everything since the last
+    All methods take effect at once for every caller; `commit` makes everything since the last
     one durable together, with what the segment and the log hold. After a crash the state is that
     of the last commit: append-only files are cut back to it.
 
@@ -409,7 +409,7 @@ class Ledger(Protocol):
         ...
 
     def keep_rest(self, rest: Rest) -> None:
-        """Remember one, in place of what was remembered of its address."""
+        """Remember a rest; it replaces the earlier one of its address."""
         ...
 
     def forget_rest(self, address: str) -> None:

@@ -37,8 +37,8 @@ class Key(Enum):
 class Module:
     """A step of the crawl.
 
-    inputs, outputs: the ports' names. spills: what waits here waits on disk, so the module can
-    always take more, which breaks a cycle of full mailboxes.
+    inputs, outputs: the ports' names. spills: input that waits here waits on disk, so the module
+    can always take more, which breaks a cycle of full mailboxes.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Handler(Protocol):
         """Take a batch that arrived at an input; return what leaves, in order.
 
         Raises nothing for what a site sent: hostile input becomes a message. One that takes ticks
-        and has a method `wants_tick` is told only those to which that says yes.
+        and has a method `wants_tick` receives only those to which that says yes.
         """
         ...
 

@@ -1,6 +1,6 @@
 """The forms of the validators that a later request may carry: they are sent back as they came.
 
-Invariant: what has one of these forms is one value of one field, whatever it says.
+Invariant: a text in one of these forms is one value of one field, whatever it says.
 Source: RFC 9110, 8.8.2 (dates, as 5.6.7 prefers them) and 8.8.3 (entity tags).
 """
 

@@ -1,6 +1,6 @@
 """Keeps a runner going under asyncio: completions in, time in, commits out, and a clean stop.
 
-A turn: settle what came, tell the time, settle what follows, commit when it is due.
+A turn: settle the inbox, send the tick, settle its effects, commit when it is due.
 So a commit always finds the modules at rest: what it makes durable fits together.
 A turn that has taken `TURN_S` leaves what else came to the next one, so that connections are
 served in between. Turns follow each other as fast as completions come; when none do, the next one
@@ -8,7 +8,7 @@ is when an address has rested enough, and `tick_s` after the last at the latest.
 happened for some turns, and no module has work left, it is `STILL_TICK_S`: an agent that waits for
 its manager costs next to nothing.
 
-Invariant: the time is told only when everything is settled. After `run` has returned, the ledger
+Invariant: a tick is sent only when everything is settled. After `run` has returned, the ledger
 is committed, and nothing was begun since the stop was asked for.
 """
 
@@ -29,7 +29,7 @@ from shared.messages import Message
 
 __all__ = ["CrawlLoop", "Watched"]
 
-TICK_S: Final = 0.1  # what nobody foresaw (a permit, a window, room on the disk) waits so long
+TICK_S: Final = 0.1  # an unforeseen change (permit, window, room on disk) waits so long
 STILL_TICK_S: Final = 0.5  # the same, where nothing has happened for so many turns
 STILL_TURNS: Final = 20
 LEAST_SLEEP_S: Final = 0.001
@@ -107,7 +107,7 @@ class CrawlLoop:
         self.turns = 0  # taken so far
         self._handled_before = 0  # the last turn
         self._still_turns = 0  # in a row, in which nothing happened
-        self._turning = True  # a turn goes on or is about to begin: nobody need be woken
+        self._turning = True  # a turn runs or is about to begin: no waking is needed
         self._alarm: asyncio.TimerHandle | None = None
         self.pauses = Pauses(clock.monotonic_s)
         self._garbage = Garbage()
@@ -123,7 +123,7 @@ class CrawlLoop:
         """Crawl until `stop` is set; then begin nothing, wait `drain_s` for the rest, commit.
 
         Raises what a handler raised, which is a defect of ours: the ledger then keeps its last
-        commit, and a new process goes on from there.
+        commit, and a new process continues from there.
         """
         self._loop = asyncio.get_running_loop()
         if isinstance(self._loop, GatheringLoop):
@@ -147,7 +147,7 @@ class CrawlLoop:
             waiter.cancel()
             self.pauses.stop()
         self._raise_defect()
-        self._runner.run_until_settled()  # what came in time counts, whatever it takes
+        self._runner.run_until_settled()  # events that came in time count, at any cost
         self._commit()
 
     def fail(self, error: Exception) -> None:

@@ -3,7 +3,7 @@
 What happens to a page wakes the loop several times: an answer's first bytes, the rest of it, the
 worker's results. Each waking costs system calls, a turn of all modules and a look at the time,
 whatever it brings. So the loop is not woken again before `GATHER_S` are over since it was last;
-what came meanwhile is taken together. A turn that takes longer than that waits for nothing.
+events that came meanwhile are taken together. A turn that takes longer than that waits for nothing.
 
 Where hundreds of requests are under way it waits longer, `EACH_S` for each of them: a tenth of
 what their answers are going to cost this process. Larger bunches go through the modules with fewer

@@ -49,7 +49,7 @@ class Garbage:
             self._collect(now_s)
 
     def end(self) -> None:
-        """Give it back as it was."""
+        """Restore the collector's earlier settings."""
         if self._before is not None:
             gc.set_threshold(*self._before)
             gc.unfreeze()

@@ -5,7 +5,7 @@ one batch makes of itself. If everything that could run has a full receiver, tho
 full receivers all spill to disk, and of them first those that spill themselves; `validate` made
 sure that this breaks every cycle.
 
-What comes from outside (a completion, a new list) waits in the inbox until everything inside is
+An event from outside (a completion, a new list) waits in the inbox until everything inside is
 settled. So whatever follows from one tick or one completion is over before the next one begins,
 and a decision such as "this job is finished" cannot be overtaken by a page that came meanwhile.
 """

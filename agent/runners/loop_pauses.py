@@ -1,7 +1,7 @@
 """Pauses of the event loop: the longest time in which no request could proceed.
 
 Whatever blocks the loop counts, ours or a library's: a beat that comes late tells of it, to within
-`BEAT_S`. The loop's own turns and commits are measured exactly. Where nothing goes on there is
+`BEAT_S`. The loop's own turns and commits are measured exactly. Where nothing is under way there is
 nothing to hold up, and beats are rare.
 """
 
@@ -37,7 +37,7 @@ class Pauses:
         self.note(since_s)
 
     def watch(self, busy: Callable[[], bool] = lambda: True) -> None:
-        """Beat, on the running loop, until `stop`; busy: whether anything goes on."""
+        """Beat, on the running loop, until `stop`; busy: whether anything is under way."""
         loop = asyncio.get_running_loop()
 
         def beat() -> None:

@@ -77,7 +77,7 @@ class Mailbox:
             self.before -= len(batch)
         else:
             port, batch = self.port, self.growing
-            # What comes from now on is not of this batch: its receiver goes through it.
+            # Messages from now on are not of this batch: its receiver goes through it.
             self.port, self.growing = NO_PORT, []
             if size <= limit:
                 return port, batch

@@ -1,10 +1,9 @@
 """The agent's settings: frozen groups of fields, each with unit, default, range and reason.
 
-`crawling` and `residence` declare them, `groups` puts them together, `reading` reads `prs.toml`,
-`writing` writes into it,
-`texts` checks those with a form of their own,
-`asked` lays the manager's wishes over them, `live` says which can change while the agent runs,
-`home` names the files beside them.
+`crawl` and `site_settings` declare them, `groups` puts them together, `settings_file` reads
+`prs.toml`, `settings_edit` writes into it, `texts` checks those with their own form,
+`manager_limits` lays the manager's wishes over them, `live` says which can change while the agent
+runs, `home` names the files beside them.
 """
 
 from agent.settings.crawl import (

@@ -20,7 +20,7 @@ __all__ = [
 
 @frozen
 class PolitenessSettings:
-    """How gently one address is visited."""
+    """Pace of requests to one address."""
 
     interval_s: float = setting(
         20.0,
@@ -103,7 +103,7 @@ class PolitenessSettings:
 
 @frozen
 class LimitSettings:
-    """How much a site may send us, and how much work it may cause."""
+    """Limits on the data that a site may send us, and on the work that it may cause."""
 
     body_bytes: int = setting(
         20 * MB,
@@ -268,7 +268,7 @@ class LinkSettings:
 
 @frozen
 class PageSettings:
-    """What the work on fetched pages may cost this machine."""
+    """Limits on the cost of work on fetched pages for this machine."""
 
     workers: int = setting(
         -1,
@@ -361,7 +361,7 @@ class NamingSettings:
 
 @frozen
 class MemorySettings:
-    """How much is remembered, so that disk and name servers are asked less."""
+    """Sizes of memories that spare the disk and the name servers."""
 
     seen_urls: int = setting(
         1 << 21,

@@ -1,4 +1,4 @@
-"""The agent's home: what lies where, and how a small file there is replaced.
+"""The agent's home: the places of its files, and the replacement of a small file.
 
 Invariant: `write_whole` leaves the old file or the new one, never half of one, and the new one is
 on the disk when it returns. Nothing outside the home is ever written. A disk without room is

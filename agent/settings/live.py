@@ -1,8 +1,8 @@
 """Settings that a running agent can take up, and the values that hold until the next start.
 
-Everything that is asked anew each time (how gently, when, how much room) can change at once. What a
-part was built with (sizes of memories, worker processes, who the robot says it is) holds as long as
-the process.
+Every setting that is read each time (pace, hours, room) can change at once. A setting that a part
+was built with (sizes of memories, worker processes, the robot's identity) holds as long as the
+process.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class TakenUp:
 
 
 def taken_up(running: Settings, wanted: Settings) -> TakenUp:
-    """Return the settings to go on with, where others were written into the file."""
+    """Return the settings to use from now on, where others were written into the file."""
     groups: dict[str, Any] = {}
     now: list[str] = []
     later: list[str] = []

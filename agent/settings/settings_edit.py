@@ -1,4 +1,4 @@
-"""Write into `prs.toml` what a person said elsewhere, and leave the rest of it as it is."""
+"""Writes values that a person gave elsewhere into `prs.toml`, and leaves the rest unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["write_settings"]
 def write_settings(home: Path, given: Mapping[str, Mapping[str, object]]) -> Settings:
     """Write values, by group, into `prs.toml`, and return the settings that hold then.
 
-    What else stands in it, comments too, stays as it is; a missing file becomes one of all
+    The rest of the file, comments too, stays unchanged; a missing file becomes one of all
     settings. Nothing is written that could not be used. Raises SettingError, DiskFullError.
     """
     path = (home / SETTINGS_FILE).resolve()

@@ -56,7 +56,7 @@ def renamed_settings(home: Path, overrides: Iterable[str] = ()) -> tuple[Renamed
 
 
 def check_can_run(settings: Settings) -> None:
-    """Refuse to crawl without a contact: the owner of a site must be able to reach somebody."""
+    """Refuse to crawl without a contact: the owner of a site must be able to reach a person."""
     if not settings.robot.contact:
         raise SettingError("agent_errors.no_contact", path=str(settings.home / SETTINGS_FILE))
 

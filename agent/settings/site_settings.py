@@ -71,7 +71,7 @@ class ManagerSettings:
 
 @frozen
 class RobotSettings:
-    """Who the robot says it is."""
+    """Identity of the robot, as it shows itself to sites."""
 
     token: str = setting(
         "PRS",
@@ -94,7 +94,7 @@ class RobotSettings:
 
 @frozen
 class WindowSettings:
-    """When requests may be sent. The source: weekday 02:00-08:00, weekend 02:00-22:00."""
+    """Hours in which requests may be sent. The source: weekday 02:00-08:00, weekend 02:00-22:00."""
 
     weekday: tuple[str, ...] = setting(
         ("00:00-24:00",),
@@ -123,7 +123,7 @@ class WindowSettings:
 
 @frozen
 class DiskSettings:
-    """What is kept here, and how much room is left to others."""
+    """Storage of this home, and the room that is left to others."""
 
     reserve_bytes: int = setting(
         2 * GB,
@@ -171,7 +171,7 @@ class DiskSettings:
 
 @frozen
 class ReportSettings:
-    """When crawl logs and new hosts go to the manager."""
+    """Times at which crawl logs and new hosts go to the manager."""
 
     at: str = setting(
         "09:00",
@@ -211,7 +211,7 @@ class ReportSettings:
 
 @frozen
 class CollectionSettings:
-    """How segments go to the centre, and how long they stay here."""
+    """Sending of segments to the centre, and the time that they stay here."""
 
     bytes_per_s: int = setting(
         0, unit="bytes/s", least=0, reason="how fast segments are sent to the centre; 0: no limit"

@@ -1,4 +1,4 @@
-"""Check the settings that are texts with a form of their own, and those that must fit together.
+"""Checks of the settings that are texts with their own form, and of those that must fit together.
 
 Invariant: a text that passed here is accepted by whoever uses it later: URLs have a host, networks
 and addresses parse, times of day are times of day. Parsers that others need are given here too.

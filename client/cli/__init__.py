@@ -25,7 +25,7 @@ def main() -> None:
 
     \b
     Exit codes:
-      0  done: what was asked for is here, whole and verified
+      0  done: the requested data are here, whole and verified
       1  something was refused, or came damaged each time; the message says what
       2  wrong command line
       3  no host or capture matches
@@ -33,9 +33,9 @@ def main() -> None:
       5  this machine's disk: full, or the folder cannot be written
       6  another prs-get works in this folder
       7  the server asks to come back later: a quota, or too busy
-      8  the cursor of `changes` is too old: begin anew
+      8  the cursor of `changes` is too old: start again
       9  the server cannot be reached
-      130, 143  stopped by a signal; run it again, it goes on
+      130, 143  stopped by a signal; run it again, it continues
     """
 
 

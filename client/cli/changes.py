@@ -1,4 +1,4 @@
-"""`prs-get changes`: what was created and deleted among the public segments."""
+"""`prs-get changes`: creations and deletions among the public segments."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = ["changes"]
 @connection_options
 @json_option
 def changes(since: str, follow: Path | None, ca: str, proxy: str, as_json: bool) -> None:
-    """Print what was created and deleted: take the one, delete what you have of the other.
+    """Print created and deleted segments: take the former, delete your copies of the latter.
 
     A line each: number, time, what, name, bytes; tabs between. The last line of --json's object
     has the cursor. With --follow the cursor is kept after everything was printed, so a run that is
     killed repeats changes and skips none. Exit code 8: the cursor is too old; take the full list
-    with `prs-get get`, remove FILE, and follow anew.
+    with `prs-get get`, remove FILE, and follow again.
     """
     found: list[Change] = []
     with in_words(as_json):

@@ -112,9 +112,9 @@ def get(
     proxy: str,
     as_json: bool,
 ) -> None:
-    """Take pages of hosts, or whole segments, into DIR; go on where the last run ended.
+    """Take pages of hosts, or whole segments, into DIR; continue where the last run ended.
 
-    Each --host and --domain is a job of its own; the same question again replaces its file.
+    Each --host and --domain is a separate job; the same question again replaces its file.
 
     What the server has withdrawn since the last run is deleted from DIR first. What is there under
     its name is whole and verified. One run at a time works in a DIR.

@@ -118,7 +118,7 @@ def in_words(
 ) -> Iterator[None]:
     """Turn what ends a command into a sentence, or JSON, and its exit code.
 
-    so_far: what is told in JSON beside the error. signals: those that came.
+    so_far: fields of the JSON beside the error. signals: those that came.
     """
     try:
         yield

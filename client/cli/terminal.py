@@ -97,7 +97,7 @@ class Terminal:
             self.say(f"{name}: the server makes it")
 
     def ended(self, taken: Taken) -> None:
-        """Learn what became of a file."""
+        """Learn the result of a file."""
         with self._changing:
             self._files_done += 1
             for name in [each for each in self._coming if taken.place.endswith(each)]:
@@ -108,7 +108,7 @@ class Terminal:
             self.say(f"{taken.state}: {taken.place} ({in_units(taken.size_bytes)})")
 
     def look(self) -> None:
-        """Draw the bars anew, a few times a second."""
+        """Redraw the bars, a few times a second."""
         if self._live and self._now_s() - self._drawn_s >= DRAW_S:
             self._drawn_s = self._now_s()
             with self._changing:

@@ -1,4 +1,4 @@
-"""From what came in through a slot to the answer that the crawl gets."""
+"""Answers for the crawl, built from the data that a slot received."""
 
 from __future__ import annotations
 

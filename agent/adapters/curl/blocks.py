@@ -81,7 +81,7 @@ def conditions(earlier: Earlier | None) -> tuple[str, ...]:
 
 
 def own_fields(request: FetchRequest, fallback: Fallback) -> tuple[str, ...]:
-    """Return the header fields of one request alone, as it is asked in a way."""
+    """Return the header fields of this request only, for a way of asking."""
     more = () if request.earlier is None else conditions(request.earlier)
     if request.cookies:
         more = (*more, f"Cookie: {request.cookies}")
@@ -136,7 +136,7 @@ def stays_open(header: bytes) -> bool:
     lowered = header.lower()
     if b"\nconnection" not in lowered:
         options = b""
-    elif b"\nconnection: keep-alive\r\n" in lowered:  # nearly always, where anything is said
+    elif b"\nconnection: keep-alive\r\n" in lowered:  # nearly always, if the field is present
         options = b"keep-alive" if lowered.count(b"\nconnection") == 1 else _options(header)
     else:
         options = _options(header)

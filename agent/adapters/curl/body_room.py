@@ -1,10 +1,10 @@
 """Transfers that wait for memory where bodies in flight have reached their limit.
 
 A transfer whose next piece finds no room is paused, which fills the connection's window and so
-stops its sender. When the sum is below the bound again, all go on. Until then one does: the one of
-which most has come, for it is the first whose body can be given away.
+stops its sender. When the sum is below the bound again, all continue. Until then one does: the
+one that has received most, for it is the first whose body can be given away.
 
-Invariant: where anything waits, a transfer goes on, or a page is with the workers, whose end makes
+Invariant: where anything waits, a transfer continues, or the workers have a page, whose end makes
 room. The sum stays below the bound and one body, as long as no body may be larger than the bound.
 """
 
@@ -45,7 +45,7 @@ class Room:
             self._going_on = None
 
     def let_go(self) -> tuple[Slot, ...]:
-        """Return those that go on now; they wait no more."""
+        """Return the transfers that continue now; they no longer wait."""
         held, waiting = self._held, self._waiting
         if held.sum <= held.most or not waiting:
             held.gate, self._going_on = held.most, None

@@ -55,7 +55,7 @@ class CurlFetcher:
     ) -> None:
         """may_fetch: the permit. refusal: why an address must not be crawled, or None.
 
-        held: what bodies in memory are counted in; None: nobody else counts.
+        held: the counter of bodies in memory; None: no other part counts them.
         """
         self._options = options
         self._may_fetch = may_fetch

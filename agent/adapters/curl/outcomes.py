@@ -1,7 +1,7 @@
 """Outcomes of requests: libcurl's error codes in the crawl's terms.
 
-Pure. What counts is what came: an answer whose header is whole is kept, cut or not; without one
-the request failed, in one of the ways that the frontier treats differently.
+Pure. The received data decide: an answer whose header is whole is kept, cut or not; without
+one the request failed, in one of the ways that the frontier treats differently.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _NO_HTTP: Final = frozenset(
     (
         pycurl.E_UNSUPPORTED_PROTOCOL,  # an answer without a status line: HTTP/0.9
         pycurl.E_URL_MALFORMAT,
-        pycurl.E_BAD_CONTENT_ENCODING,  # a transfer encoding that nobody asked for
+        pycurl.E_BAD_CONTENT_ENCODING,  # a transfer encoding that was not requested
         _WEIRD_SERVER_REPLY,
         _TOO_LARGE,
     )

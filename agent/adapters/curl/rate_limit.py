@@ -2,7 +2,7 @@
 
 The bucket holds at most a second's worth. A transfer that finds it empty is paused, which fills
 the connection's window and so slows its sender; when the bucket has something again, all paused
-ones go on.
+ones continue.
 """
 
 from __future__ import annotations

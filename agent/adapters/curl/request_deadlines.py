@@ -1,10 +1,10 @@
 """Deadlines of requests, and the reason where one has passed.
 
-libcurl knows no limit on the first byte, and its limit on the whole goes on while a transfer is
-paused by us: a slow rate of ours, or a full memory, would cut each large page, as if its
+libcurl knows no limit on the first byte, and its limit on the whole also runs while a transfer
+is paused by us: a slow rate of ours, or a full memory, would cut each large page, as if its
 server were slow.
 
-Invariant: a request goes on beyond `deadline_s` only while requests may be begun. A permit ends
+Invariant: a request continues beyond `deadline_s` only while requests may be begun. A permit ends
 here by a deadline earlier than at the manager (`permit_margin_s`), so none outlives it there.
 """
 
@@ -21,7 +21,7 @@ __all__ = ["overdue"]
 def overdue(
     slot: Slot, now_s: float, options: FetchOptions, may_fetch: Callable[[], bool]
 ) -> str | None:
-    """Return why a request must end now, None: it may go on.
+    """Return why a request must end now, None: it may continue.
 
     may_fetch: the permit; asked only where our own pauses made a request outlast its deadline.
     """

@@ -1,4 +1,4 @@
-"""One libcurl handle, used for one request after another, and what comes in through it.
+"""One libcurl handle, used for one request after another, and the data that it receives.
 
 What all requests have in common is set once, when the slot is made. A handle lives as long as its
 fetcher, because connections that outlive a request keep pointing at it.

@@ -1,17 +1,17 @@
-"""The sockets that libcurl waits for, in an epoll set of their own; the loop watches it as one.
+"""The sockets that libcurl waits for, in a separate epoll set; the loop watches it as one.
 
 With asyncio's own watching each request would enter its socket, be called back by a handle of its
 own, and leave again, though the connection stays open and the next request waits for the same
-thing. Here a socket stays entered when nobody waits for it; if it wakes us then (its server hung
-up), it leaves.
+thing. Here a socket stays entered when no transfer waits for it; if it wakes us then (its server
+hung up), it leaves.
 
 libcurl looks whether a connection still stands only where it was idle for a second; of a shorter
 one `has_ended` knows: the kernel reports the end also while no transfer waits for it.
 
 Invariant: what libcurl waits for is entered. It closes sockets without a word, and the kernel
-forgets closed ones by itself; so a socket that nobody waited for is entered anew, whether it is
-the same one or another with its number. Only of a connection that was `opened` is it known to be
-the same: whoever gets its number later would have been opened too.
+forgets closed ones by itself; so a socket without a waiting transfer is entered again, whether
+it is the same one or another with its number. Only of a connection that was `opened` is it known
+to be the same: a later connection with its number would have been opened too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Sockets:
         self._loop = loop
         self._epoll = select.epoll()
         self._entered: dict[int, int] = {}  # descriptor: events
-        self._unwanted: set[int] = set()  # entered, but nobody waits for it now
+        self._unwanted: set[int] = set()  # entered, but no transfer waits for it now
         self._connections: set[int] = set()  # that were opened, perhaps closed since
         self._ended: set[int] = set()  # whose server hung up while no transfer waited
         self.fileno = self._epoll.fileno()
@@ -101,7 +101,7 @@ class Sockets:
                 yield descriptor, read | write
 
     def end(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching."""
         self._loop.remove_reader(self.fileno)
         self._epoll.close()
 

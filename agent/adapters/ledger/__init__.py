@@ -13,7 +13,7 @@
     segments.py     the open segment and the list of links beside it
     crawl_log.py    the open crawl log, and closed ones until they are delivered
     open_segment_name.py  the segment that the last commit names as open
-    append_file.py  a file that grows, and is truncated to what was committed
+    append_file.py  a file that grows, and is truncated to its committed bytes
 
 Invariant: after kill -9 or a loss of power, `open` finds the state of the last commit: database,
 segment, links and log agree, and later writes are gone from all of them together.

@@ -1,4 +1,4 @@
-"""A file that only grows, and is cut back to what was committed.
+"""A file that only grows, and is cut back to its committed bytes.
 
 Invariant: on the disk it always begins with its committed bytes; `size_bytes` is where the next
 ones go, and a write that finds no room leaves nothing behind.
@@ -29,7 +29,7 @@ class AppendedFile:
         open_file: OpenFile = io.FileIO,
         trash: Trash | None = None,
     ) -> None:
-        """Open it and cut off what was never committed; make it where nothing is committed.
+        """Open it and cut off uncommitted bytes; create it where nothing is committed.
 
         trash: takes what is cut off. Raises HomeError where committed bytes are missing,
         DiskFullError where none can be added.

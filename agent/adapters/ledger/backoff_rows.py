@@ -26,7 +26,7 @@ class Rests:
         ]
 
     def keep(self, rest: Rest) -> None:
-        """Remember one, in place of what was remembered of its address."""
+        """Remember a rest; it replaces the earlier one of its address."""
         self._database.run(
             "INSERT OR REPLACE INTO rests (address, host, reason, strikes, until_ms) "
             "VALUES (?,?,?,?,?)",

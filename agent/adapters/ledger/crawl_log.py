@@ -52,7 +52,7 @@ class LogState:
 class ClosedLog:
     """A finished log that waits to be handed on.
 
-    key: names it for ever, so that nobody takes it twice.
+    key: names it for ever, so that no receiver takes it twice.
     """
 
     serial: int
@@ -195,7 +195,7 @@ def _outcome(one: FetchAnswer) -> bytes:
 
 
 def _head(round_number: int, kind: OrderKind) -> list[bytes]:
-    """Return what stands before lines of a round and kind."""
+    """Return the head that precedes lines of a round and kind."""
     pages = 0 if kind == "crawl" else PROBE_PAGES
     comments = [f"Round={round_number}", f"MaxTransfer={pages}"]
     if kind == "refetch":

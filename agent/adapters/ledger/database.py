@@ -1,9 +1,9 @@
 """SQLite with one open transaction, which a full disk delays but does not lose.
 
-Every change goes into the open transaction at once, so that whoever asks sees it. The changes are
+Every change goes into the open transaction at once, so that every reader sees it. The changes are
 noted too: where a COMMIT fails for want of room, SQLite rolls everything back, and the notes are
 run again in a new transaction. Nothing is written to the disk before COMMIT (`cache_spill`), so
-that works on a full disk, and reading goes on.
+that works on a full disk, and reading continues.
 
 Synchronous is FULL: with NORMAL a loss of power could take back a transaction after which
 something was already told to the manager.
@@ -153,7 +153,7 @@ class Database:
             )
 
     def _is_ours_too(self, version: int) -> bool:
-        """Return whether a newer program's ledger is one that this program can go on with, too."""
+        """Return whether a newer program's ledger is one that this program can use, too."""
         oldest: int = self._connection.execute("PRAGMA application_id").fetchone()[0]
         return version > VERSION >= oldest > 0
 

@@ -29,7 +29,7 @@ IN_MEMORY: Final = 1 << 15
 """States of jobs that nothing happens to: 0.5 KB each."""
 
 LOOKED_AT: Final = 4096
-"""States that are looked at in one commit, to let them go; and rows in search of a few."""
+"""States that one commit examines to release them; and rows in search of a few."""
 
 ROWS_AT_A_TIME: Final = 10_000
 

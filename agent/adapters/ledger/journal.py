@@ -2,7 +2,7 @@
 
 Each entry is a line. Replayed in order, from any commit on, entries give the same state however
 often: a URL and its end name their position, counters are sums so far. So jobs can be saved one
-after the other while the journal goes on, and entries that are older than what was saved do no
+after the other while the journal continues, and entries that are older than the saved state do no
 harm.
 
     + JOB POSITION RECORD          a URL entered a queue
@@ -41,7 +41,7 @@ def block_id(job: int, level: int, position: int) -> int:
 
 
 def record(item: QueuedUrl, attempts: int, due_ms: int = 0) -> bytes:
-    """Return a queued URL as its queue holds it; job and position are said by the place."""
+    """Return a queued URL as its queue holds it; the place gives job and position."""
     url, referer = item.url, item.referer
     hops = item.redirects | item.link_kind << KIND_SHIFT
     numbers = f"{item.depth} {hops} {attempts}"

@@ -125,7 +125,7 @@ class SqliteLedger:
         """Open the ledger of a folder as its last commit left it, or begin one.
 
         submit: has runs of known keys written; None: by a thread.
-        Raises HomeError where what was committed is not there any more; DiskFullError.
+        Raises HomeError where committed data are missing; DiskFullError.
         """
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
@@ -267,7 +267,7 @@ class SqliteLedger:
         return self._rests.all()
 
     def keep_rest(self, rest: Rest) -> None:
-        """Remember one, in place of what was remembered of its address."""
+        """Remember a rest; it replaces the earlier one of its address."""
         self._rests.keep(rest)
 
     def forget_rest(self, address: str) -> None:
@@ -335,7 +335,7 @@ class SqliteLedger:
         ]
 
     def forget_log(self, log: ClosedLog) -> None:
-        """Forget a log that somebody else keeps from now on; durable with the next commit."""
+        """Forget a log that another part keeps from now on; durable with the next commit."""
         if self.database.run("DELETE FROM closed_logs WHERE serial = ?", (log.serial,)):
             self._to_delete.append(log.path)
 
@@ -429,7 +429,7 @@ def _first_numbers(database: Database, now_ms: int) -> _Numbers:
 
 
 def _catch_up(database: Database, logs: Path, numbers: _Numbers, mark: CommitMark) -> bool:
-    """Return whether the ledger is older than its files; take over what was committed since.
+    """Return whether the ledger is older than its files; take over all later commits.
 
     New numbers are above all that were given. Logs that are here were not handed on yet: they are
     closed, and the open one is continued from its last commit.

@@ -63,12 +63,12 @@ class OpenIndex:
                 yield from (line + b"\n" for line in unpack(packed) if line)
 
     def give_up(self, segment: str) -> None:
-        """Keep nothing of a segment until the next one begins: what came before is not known."""
+        """Keep nothing of a segment until the next one begins: its earlier part is not known."""
         self._database.run("DELETE FROM open_index")
         self._segment, self._size_bytes, self._gap = segment, 0, True
 
     def enter(self, segment: str, known: KnownSegment | None, lines: Sequence[bytes]) -> None:
-        """Hand what came since the last commit to the open transaction.
+        """Hand the lines since the last commit to the open transaction.
 
         segment: the open one; "": none is open. known: None where none is.
         """

@@ -1,7 +1,7 @@
 """Name of the open segment by the last commit, for removal while an agent runs.
 
 A segment is sealed first and committed as sealed behind that; where the disk is full the commit may
-come much later. A ledger that finds neither the open nor the sealed file would not open any more.
+come much later. A ledger that finds neither the open nor the sealed file would no longer open.
 """
 
 from __future__ import annotations

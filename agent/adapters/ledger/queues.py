@@ -5,7 +5,7 @@
 
 A journal has generations. When one is long enough, the jobs that it speaks of are saved, a slice
 with each commit: tails become blocks, counters and `low` go to the job's row; the next generation
-goes on meanwhile. When all are saved, the rows of the old generation go. So a commit costs the
+continues meanwhile. When all are saved, the rows of the old generation go. So a commit costs the
 same whatever is queued, and a start replays two generations at most.
 
 What a job leaves behind when it is done is deleted in slices, so that a unit of a hundred
@@ -220,7 +220,7 @@ class Queues:
             fifo.cleaned = fifo.low
 
     def _sweep(self) -> None:
-        """Delete a slice of what was discarded."""
+        """Delete a slice of the discarded blocks."""
         left = DELETED_BLOCKS
         done = []
         for job in islice(self._garbage, GARBAGE_JOBS):

@@ -116,7 +116,7 @@ class Run:
     """A run that can be asked."""
 
     def __init__(self, folder: Path, state: RunState) -> None:
-        """Open it; raises HomeError where it is not what was committed."""
+        """Open it; raises HomeError where it differs from the committed run."""
         self.state = state
         self.path = run_path(folder, state.number)
         try:

@@ -24,8 +24,8 @@ __all__ = [
 VERSION: Final = 7
 
 OLDEST: Final = 5
-"""The version of the oldest program that can go on with such a ledger: to that a release may go
-back after its trial. A change that only adds something leaves it as it is (ADR 146)."""
+"""The version of the oldest program that can use such a ledger: to that a release may go
+back after its trial. A change that only adds something leaves it unchanged (ADR 146)."""
 
 NEW_IN_3: Final = (
     # Addresses that are left alone for longer than usual: after 429, 503, errors, Retry-After.
@@ -79,7 +79,7 @@ NEW_IN_7: Final = (
 )
 
 CRAWL_TABLES: Final = (
-    # One row: numbers to go on with, and how far the append-only files are committed.
+    # One row: numbers to continue from, and how far the append-only files are committed.
     """
     CREATE TABLE state (
         one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -94,7 +94,7 @@ CRAWL_TABLES: Final = (
         log_since_ms INTEGER NOT NULL
     )
     """,
-    # Numbers that change with pages are as of the last save; the journal says what came after.
+    # Numbers that change with pages are as of the last save; the journal has the later changes.
     """
     CREATE TABLE jobs (
         number INTEGER PRIMARY KEY,

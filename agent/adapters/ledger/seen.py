@@ -1,7 +1,7 @@
 """The exact seen-sets of all jobs: which URLs a job has met, at a cost that does not grow.
 
 A URL is known by 64 bits of a keyed hash, moved by its job's number: of ten million URLs two
-collide with a chance of 3 in a million, and nobody outside can choose two that do.
+collide with a chance of 3 in a million, and no outsider can choose two that do.
 
     new key -> young (a set in memory, and with each commit a row of `seen_recent`)
     young, when it is full -> frozen -> a sorted run on disk (runs.py), and the rows go
@@ -234,7 +234,7 @@ class SeenSet:
         self._task = _Task(inputs, self._submit(lambda: write(number)))
 
     def _install(self) -> None:
-        """Take over a run that is complete, in place of what it was made of."""
+        """Take over a run that is complete, in place of its sources."""
         task = self._task
         if task is None or not task.future.done():
             return

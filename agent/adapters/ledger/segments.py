@@ -67,7 +67,7 @@ class Segments:
     ) -> None:
         """Open the folder as the last commit left it.
 
-        keep_strays: the ledger is new, or older than what lies here, and does not know all of it;
+        keep_strays: the ledger is new, or older than these files, and does not know all of them;
         whole captures are sealed. Otherwise what no commit names goes to the trash.
         """
         directory.mkdir(parents=True, exist_ok=True)
@@ -251,9 +251,9 @@ def _is_longer(path: Path, size_bytes: int) -> bool:
 
 
 def _is_draft(segment: Path) -> bool:
-    """Return whether it was being written anew: who withdraws a host begins that again.
+    """Return whether it was being rewritten: the withdrawal of a host begins that again.
 
-    Sealed as it is, it would pass for whole, and the one before would go.
+    Sealed unchanged, it would pass for whole, and the one before would go.
     """
     before = name_before(segment.name)
     return before is not None and segment.with_name(before).exists()

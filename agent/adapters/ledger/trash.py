@@ -1,7 +1,7 @@
 """The trash of an agent: files that its ledger does not name, moved there by day.
 
-A ledger that was lost, or is another's, names none of what lies here. Invariant: such files are
-never deleted at once; what is moved keeps its bytes, and is deleted after days, a few at a time.
+A ledger that was lost, or is another's, names none of these files. Invariant: such files are
+never deleted at once; a moved file keeps its bytes, and is deleted after days, a few at a time.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ class Trash:
                     raise
 
     def files(self) -> Iterator[Path]:
-        """Yield what lies in the trash, the oldest days first."""
+        """Yield the files in the trash, the oldest days first."""
         with suppress(FileNotFoundError):
             for day in sorted(self.folder.iterdir()):
                 if _DAY.fullmatch(day.name):
                     yield from sorted(day.iterdir())
 
     def empty(self, keep_s: float, now_s: float, *, at_once: bool = False) -> tuple[int, int]:
-        """Delete some of what lies here for longer than so long; return (files, bytes).
+        """Delete some of the files older than `keep_s`; return (files, bytes).
 
         at_once: the disk is short: whatever its age, the oldest first, and as few.
         """

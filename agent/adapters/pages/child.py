@@ -3,7 +3,7 @@
 It reads the pages of a batch one after the other, then makes their records: code that has just
 run is still in the processor's caches (docs/adr/0161).
 
-Its limits are its own and need nobody's attention: CPU time for each page's half of the work,
+Its limits are its own and need no supervision: CPU time for each page's half of the work,
 armed before it begins (SIGPROF ends the process, also in the middle of a parser's loop), and
 address space. Which page it is at stands in memory that its parent shares, so a page that kills
 it is known.

@@ -8,8 +8,8 @@ first of them: where there is nothing to crawl it never does. It carries out two
     0, and three files      fork a worker; answered by its number, or by minus the error's number
     the number of a worker  kill it; answered by how it ended, perhaps before
 
-Invariant: a worker's number is its own until its end was asked for, because nobody else reaps it.
-The nursery ends when the agent does, its workers when their pages do.
+Invariant: a worker's number is its own until its end was asked for, because no other process
+reaps it. The nursery ends when the agent does, its workers when their pages do.
 """
 
 from __future__ import annotations
@@ -87,14 +87,14 @@ class Nursery:
                 raise BrokenPipeError("the nursery of page workers has ended")
         except OSError:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)  # nobody but us reaps it
+                os.kill(self._pid, signal.SIGKILL)  # only this process reaps it
             self.close()
             raise
         (value,) = _NUMBER.unpack(answer)
         return int(value)
 
     def _ended(self, pid: int) -> int:
-        """Return how a worker ended, once it has; SIGKILL where nobody can know any more."""
+        """Return how a worker ended, once it has; SIGKILL where that can no longer be known."""
         try:
             return self._asked(pid)
         except OSError:
@@ -109,7 +109,7 @@ class _ForkedWorker:
         self._ended = ended
         self._code: int | None = None
         try:
-            self._handle = os.pidfd_open(pid)  # means this process, whoever has its number later
+            self._handle = os.pidfd_open(pid)  # means this process, even if its number is reused
         except OSError:
             self._handle = -1
 
@@ -140,7 +140,7 @@ def _be(line: socket.socket, prepare: Callable[[], Serve]) -> NoReturn:
         _keep_only(line.fileno())
         _tend(line, prepare)
         code = 0
-    except BaseException:  # noqa: BLE001  # nothing may go on as a second agent
+    except BaseException:  # noqa: BLE001  # nothing may continue as a second agent
         traceback.print_exc()
     finally:
         os._exit(code)

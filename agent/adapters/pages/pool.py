@@ -6,8 +6,8 @@ as it keeps up: it costs less than two that wait for each other's core. One more
 all have had their hands full for a second.
 
 A worker that ends under a page (too much CPU time or memory, a crash, silence) is replaced. That
-page is sent again to be archived only, with a note that says why, and the others as they were. A
-worker that somebody else ended, as the system does where memory is short, is no evidence: its page
+page is sent again to be archived only, with a note that says why, and the others unchanged. A
+worker that another party ended, as the system does where memory is short, is no evidence: its page
 gets one more reading. One that writes what no sound worker writes may have been spoilt by any of
 its pages: they are sent again one by one. When even archiving a page kills a worker, this process
 archives it.
@@ -39,7 +39,7 @@ __all__ = ["WorkerOptions", "WorkerPages"]
 
 BATCH: Final = 32  # pages; beyond it a page gains less than a microsecond
 BATCH_BYTES: Final = 512 * 1024
-LINGER_S: Final = 0.025  # nobody waits for a page: its address rests for seconds
+LINGER_S: Final = 0.025  # no part waits for a page: its address rests for seconds
 AHEAD: Final = 2 * BATCH  # pages that one worker has at most
 MAX_SENT_BYTES: Final = 32_000_000
 CROWD_BYTES: Final = 64_000_000
@@ -164,7 +164,7 @@ class WorkerPages:
         self._waiting.clear()
 
     def _dispatch(self) -> None:
-        """Give what waits to the workers that have the least to do."""
+        """Give the waiting pages to the workers that have the least to do."""
         if self._linger is not None:
             self._linger.cancel()
             self._linger = None
@@ -249,7 +249,7 @@ class WorkerPages:
             self._dispatch()
 
     def _replace(self, worker: WorkerProcess) -> None:
-        """Go on without a worker that ended; the page it was at answers for it."""
+        """Replace a worker that ended; the page it was at answers for it."""
         self._workers.remove(worker)
         guilty = worker.current
         if worker.garbled and len(worker.tasks) > 1:

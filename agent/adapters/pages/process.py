@@ -41,7 +41,7 @@ PARSE_TIMEOUT: Final = "parse-timeout"
 PARSE_MEMORY: Final = "parse-memory"
 PARSE_CRASH: Final = "parse-crash"
 LOST: Final = "lost"
-"""Ended by somebody else, as by the system where memory is short: no fault of its page."""
+"""Ended by another party, as by the system where memory is short: no fault of its page."""
 
 PIPE_BYTES: Final = 1 << 20  # what Linux lets anybody have
 READ_BYTES: Final = 1 << 20
@@ -82,8 +82,8 @@ class WorkerProcess:
     ) -> None:
         """Start the process. Raises OSError where the system allows no more.
 
-        told: what it must know, marshalled. answered: takes results as they come. ended: is told
-        that the process is gone.
+        told: its start data, marshalled. answered: takes results as they come. ended: is called
+        when the process is gone.
         """
         self._answered = answered
         self._ended = ended

@@ -1,7 +1,7 @@
 """Hosts whose pages killed workers: after three, its pages are archived without a look.
 
-Each such page costs its limit of CPU time and a new process; a host has many pages. What is said
-of a host holds until the agent is started again: sites get mended.
+Each such page costs its limit of CPU time and a new process; a host has many pages. The verdict
+on a host holds until the agent is started again: sites get mended.
 """
 
 from __future__ import annotations
@@ -30,5 +30,5 @@ class Suspects:
         return count == PAGES
 
     def set_aside(self, host: str) -> bool:
-        """Return whether a host's pages are not read any more."""
+        """Return whether a host's pages are no longer read."""
         return bool(self._killed) and self._killed.get(host, 0) >= PAGES

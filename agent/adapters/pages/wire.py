@@ -49,7 +49,7 @@ _FAILED: Final = 0xFFFFFFFF  # instead of bytes of data: the text says why
 _NO_STATUS: Final = -1
 _FIELDS: Final = 9
 
-# A kind as a character of its own, in ASCII; what is none becomes one that is refused.
+# Each kind as a separate ASCII character; any other value becomes one that is refused.
 _PLAIN_KIND, _EMBEDDED_KIND, _NO_KIND = 0x20, 0x50, 0x7F
 _KINDS_WRITTEN: Final = bytes(
     (_EMBEDDED_KIND if kind & EMBEDDED else _PLAIN_KIND) + (kind & KIND_BITS)
@@ -93,7 +93,7 @@ def frame_of(*parts: bytes, count: int = 0) -> bytes:
 def batch_of(pages: Sequence[tuple[Fetched, str]]) -> list[bytes]:
     """Return the parts of the frame of (page, why it is only archived) for a worker.
 
-    Bodies are parts of their own, so that nobody need copy them.
+    Bodies are separate parts, so that no step need copy them.
     """
     values = marshal.dumps([_values(page, unread) for page, unread in pages])
     bodies = [body for page, _ in pages if (body := page.capture.body)]

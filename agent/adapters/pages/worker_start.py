@@ -25,7 +25,7 @@ class Launched(Protocol):
         ...
 
     def kill(self) -> None:
-        """End the process; one that has ended stays as it is."""
+        """End the process; one that has ended stays unchanged."""
         ...
 
     def wait(self) -> int:

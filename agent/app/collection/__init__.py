@@ -1,4 +1,4 @@
 """Collection as an agent sees it: orders taken, the sending process watched.
 
-Sending is left to `agent.collection`, which runs in a process of its own.
+Sending is left to `agent.collection`, which runs in a separate process.
 """

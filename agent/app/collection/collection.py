@@ -1,8 +1,8 @@
 """Collection as the running agent sees it: orders taken from the sync, a process that carries them
 out started when something is due, room kept on the disk.
 
-The agent itself sends nothing: it seals the open segment when an order comes, so that what was
-fetched until then can go, and looks every second whether the process is needed.
+The agent itself sends nothing: it seals the open segment when an order comes, so that the captures
+until then can go, and looks every second whether the process is needed.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class AgentCollection:
         return self._process is not None and self._process.is_alive()
 
     async def _end(self) -> None:
-        """End the process; what it was sending goes on where it was, next time."""
+        """End the process; the next one continues its upload at the same byte."""
         process = self._process
         if process is None or not process.is_alive():
             return

@@ -21,7 +21,7 @@ __all__ = ["collect_at_rest"]
 
 
 def collect_at_rest(settings: Settings, identity: Identity, say: Say) -> str:
-    """Send what the centre has not accepted, where no agent runs; return what became of it.
+    """Send what the centre has not accepted, where no agent runs; return the result in words.
 
     Raises HomeError where one runs after all, or not all could be sent; DiskFullError.
     """

@@ -30,7 +30,7 @@ def is_about_dates(error: BaseException | None) -> bool:
 
 
 async def check_dates(url: str, proxy: str, why: str, now: datetime) -> Check:
-    """Return what is wrong, and with what. proxy: on the way to the manager; why: what was said."""
+    """Return the fault and its place. proxy: on the way to the manager; why: the error's text."""
     clock = f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC"
     try:
         certificate = await _certificate(url, proxy)

@@ -2,8 +2,8 @@
 
 Of a piece of a split host the manager must know every page that was found for the other pieces
 before it hears that nothing is left of this one: else all could be at rest while a page is on its
-way. So a piece is told only when all URLs that were found before it came to rest are with the
-manager, and only while it still rests.
+way. So a piece is reported only when all URLs that were found before it came to rest are with
+the manager, and only while it still rests.
 Source: Dijkstra and Scholten (1980), termination detection for diffusing computations.
 """
 

@@ -76,8 +76,8 @@ class Conversation:
         settings_held: sync_light.Settings,
         place: str,
     ) -> None:
-        """view: the agent as it is now. take_orders: keeps what is to be sent to the centre;
-        take_limits: how fast and when. withdraw: deletes what is here of hosts.
+        """view: the agent's present state. take_orders: keeps the orders to send to the centre;
+        take_limits: how fast and when. withdraw: deletes the captures of hosts here.
 
         reached: called when the manager has answered. place: whose key is used where.
         """
@@ -105,7 +105,7 @@ class Conversation:
         self.refusal: RefusedError | None = None  # the last answer, where it was a no
         self.foreign: LinkError | None = None  # the last answer, where it was another manager's
         self._resumed = False  # the list that was on the disk is in force
-        self.may_hand_back = False  # drained, and nothing is under way or unreported any more
+        self.may_hand_back = False  # drained, and nothing is still under way or unreported
 
     async def run(self) -> None:
         """Take the list on the disk up, then talk until the agent stops."""
@@ -125,7 +125,7 @@ class Conversation:
             self.calls += 1
 
     async def resume_list(self) -> None:
-        """Go on with the list that is on the disk, as after a crash; a permit must come first.
+        """Resume the list that is on the disk, as after a crash; a permit must come first.
 
         The manager is called behind it: to it, a new process follows that list from the start.
         """
@@ -179,7 +179,7 @@ class Conversation:
         """Report the end of this agent to the manager, which answers at once."""
         sequence = self._memory.next_sequence()
         view = self._view()
-        if not self._resumed:  # what was finished may be under a list that is not taken yet
+        if not self._resumed:  # finished units may be under a list not taken yet
             view = replace(view, finished=())
         request = self.poller.request(sequence, view, self._parts.clock.boottime_s())
         try:
@@ -246,7 +246,7 @@ class Conversation:
         session = self._parts.session
         session.reports.forget_finished(finished)
         session.reports.forget_addresses(addresses)
-        with contextlib.suppress(DiskFullError):  # they are said once more, which is harmless
+        with contextlib.suppress(DiskFullError):  # they are reported once more, which is harmless
             session.ledger.commit()
 
     async def _take_list(self) -> None:
@@ -261,7 +261,7 @@ class Conversation:
             return
         server_list = await asyncio.to_thread(self._read_list, held)
         closing = await self._parts.session.take_list(server_list)
-        # Before anybody else has a turn: who is quiet from now on is told to the poller.
+        # Before any other task has a turn: the poller learns of each job that becomes quiet.
         await self._do(self.poller.list_in_force(held, closing, self._parts.clock.boottime_s()))
         self._parts.say(
             f"list {held.generation} of round {held.round}: {len(server_list.orders)} lines"
@@ -269,7 +269,7 @@ class Conversation:
         await self._tell_again(held)
 
     async def _tell_again(self, held: ListHeld) -> None:
-        """Report what was finished under an earlier list; kept until it is reported completely."""
+        """Report units finished under an earlier list; they are kept until all are reported."""
         await self._parts.session.tell_again()
         with contextlib.suppress(DiskFullError):  # the next process says it once more
             self._parts.session.ledger.commit()
@@ -283,7 +283,7 @@ class Conversation:
         return ServerList(ListHead(held.round, held.generation), good)
 
     def take_site(self, site: Settings) -> None:
-        """Go on under other settings of the site; what the manager asked for still holds."""
+        """Apply other settings of the site; the manager's wishes still hold."""
         self._site = site
         self._client.go_by(ca_file=ca_file_of(site), proxy=site.manager.proxy)
         self.poller.capacity = capacity_of(site)

@@ -86,7 +86,7 @@ class Permission:
         return Message("agent.no_permit", why=self.no_permit)
 
     def _look(self) -> None:
-        """Ask the hours anew when they changed, or the clock was set back."""
+        """Evaluate the hours again when they changed, or the clock was set back."""
         now_ms = self._clock.epoch_ms()
         if self._asked_ms <= now_ms and (self._change_ms is None or now_ms < self._change_ms):
             return

@@ -221,7 +221,7 @@ class AgentView:
 
 
 def _opens_s(opens_ms: int | None, now_ms: int, now_s: float) -> float:
-    """Return when the hours of the site begin, monotonic; 0: nobody waits for them."""
+    """Return when the hours of the site begin, monotonic; 0: no part waits for them."""
     return 0.0 if opens_ms is None else now_s + (opens_ms - now_ms) / 1000
 
 

@@ -163,7 +163,7 @@ class Reporting:
             # Of another ledger, a log of the same number began at another time.
             made_of = f"{log.key} {log.since_ms}"
             minute = self._memory.log_minute(self._clock.now_ms(), made_of)
-            # Compressing takes seconds where a log is long; the crawl goes on meanwhile.
+            # Compressing takes seconds where a log is long; the crawl continues meanwhile.
             key = f"{log.key}-{ledger.mark}"
             report = await asyncio.to_thread(self._outbox.put_log, key, minute, log.body())
             ledger.forget_log(log)

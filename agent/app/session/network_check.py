@@ -94,7 +94,7 @@ def _no_address(settings: Settings, name: str, found: LookUp) -> Check:
 
 
 async def _ask(settings: Settings, host: str, found: LookUp, rules: AddressRules) -> FetchAnswer:
-    """Return what came of a request for robots.txt, as the crawl's fetcher sends it."""
+    """Return the answer to a request for robots.txt, as the crawl's fetcher sends it."""
     options = replace(fetch_options(with_contact(settings)), deadline_s=WAIT_S)
     fetcher = CurlFetcher(options, lambda: True, rules.refusal, SystemClock())
     answer: asyncio.Future[FetchAnswer] = asyncio.get_running_loop().create_future()

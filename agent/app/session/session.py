@@ -1,7 +1,7 @@
 """One crawl: ledger, adapters, modules and their loop, put together.
 
 It is opened, run until it is halted, and closed; all that it knows is in the ledger, so the next
-one goes on from there. Between the last two it can still be asked what it knows.
+one continues from there. Between the last two it can still be asked what it knows.
 Invariant: a crawl that failed is let go of without a commit: its last one is what counts.
 """
 
@@ -58,7 +58,7 @@ EARLIER: Final = "earlier.sqlite"
 DRAIN_S: Final = 3.0  # a request that is nearly over may end; the others are sent again later
 LOOK_UP_S: Final = 5.0  # for the first answer of a name server; twice as long with each try
 LOOK_UP_TRIES: Final = 3
-TOLD: Final = 200  # units that are told again before requests go on: 40 us each
+TOLD: Final = 200  # units reported again before requests continue: 40 us each
 _LAST_S: Final = 2.0  # for the modules to take in how the last requests ended
 
 
@@ -139,7 +139,7 @@ class CrawlSession:
         rules = AddressRules(settings.naming.allowed_networks)
         if not (folder / DATABASE).exists():
             # The segments that it tells of went with another ledger. It goes before there is one:
-            # after a kill nobody would see any more that it did not.
+            # after a kill no process could see that it did not.
             remove_earlier(folder / EARLIER)
         ledger = SqliteLedger.open(
             folder,
@@ -193,7 +193,7 @@ class CrawlSession:
         )
 
     async def run(self) -> None:
-        """Crawl until `halt`; then what was fetched is kept, and committed.
+        """Crawl until `halt`; then keep and commit all fetched pages.
 
         Raises what a defect of a module raises; the ledger then keeps its last commit.
         """
@@ -238,7 +238,7 @@ class CrawlSession:
         return self._held.sum
 
     def retune(self, settings: Settings) -> None:
-        """Go on under other settings; what is under way ends as it was begun."""
+        """Apply other settings; requests under way end under the earlier ones."""
         self.settings = settings
         blocked = blocked_by(settings.politeness.blocked)
         self._crawl.retune(politeness(settings), crawl_limits(settings), blocked)
@@ -248,7 +248,7 @@ class CrawlSession:
     async def take_list(self, server_list: ServerList) -> set[int]:
         """Put a list in force; return the jobs that ended and are not quiet yet.
 
-        Requests go on meanwhile: it is taken in slices, each of which is over within some
+        Requests continue meanwhile: it is taken in slices, each of which is over within some
         hundredths of a second. Each of the jobs is later among `reports.closed_jobs()`.
         """
         self.taking = True
@@ -317,7 +317,7 @@ class CrawlSession:
             )
 
     async def drop(self) -> set[int]:
-        """Forget all units, queues and seen URLs, and what was finished and not told.
+        """Forget all units, queues and seen URLs, and finished units not yet reported.
 
         Returns the jobs that ended and are not quiet yet. Raises DiskFullError.
         """
@@ -350,11 +350,11 @@ class CrawlSession:
 
     @property
     def crawl(self) -> Crawl:
-        """Return the counts of what is not fetched, and why."""
+        """Return the counts of URLs not fetched, by reason."""
         return self._crawl
 
     def forget_hosts(self, hosts: Sequence[str]) -> None:
-        """Take note that captures of hosts are deleted: nothing may refer to them any more."""
+        """Take note that captures of hosts are deleted: nothing may refer to them."""
         if self._earlier is not None:
             self._earlier.forget(hosts)
 
@@ -380,7 +380,7 @@ class CrawlSession:
         return (len(worker.workers), worker.replaced) if isinstance(worker, WorkerPages) else (0, 0)
 
     def state(self) -> CrawlState:
-        """Return what goes on now."""
+        """Return the present state of the crawl."""
         return self._crawl.state()
 
     def waits(self, limit: int) -> list[Wait]:
@@ -389,6 +389,6 @@ class CrawlSession:
 
     @property
     def quiet(self) -> bool:
-        """Return whether no request and no page is under way, nor what was just heard of one."""
+        """Return whether no request, page or result just received is under way."""
         idle = self._runner.idle
         return idle and not self._crawl.at_work and not self.state().under_way

@@ -52,7 +52,7 @@ from shared.urls import canonical, host_of
 __all__ = ["ByHand", "Hop", "Visit", "links_in", "with_contact"]
 
 _DONE: Final = ("answered", "truncated")
-_JOB: Final = 1  # what is asked by hand is a job of its own
+_JOB: Final = 1  # a request by hand is a separate job
 _OUTCOMES: Final = {"URL too long": "url_too_long", "too many redirects": "too_many_redirects"}
 _LIMITS: Final = {"URL too long": ("limits.url_chars",)}
 
@@ -110,7 +110,7 @@ class Visit:
 
 
 def with_contact(settings: Settings) -> Settings:
-    """Return settings that name somebody: this user at this machine, where nobody is set."""
+    """Return settings with a contact: this user at this machine, where none is set."""
     if settings.robot.contact:
         return settings
     contact = f"{getpass.getuser()}@{socket.getfqdn()}"
@@ -186,7 +186,7 @@ class ByHand:
         return visit
 
     async def _one(self, links: Links, visit: Visit) -> tuple[Hop, Links | None]:
-        """Return what became of one URL, and where it leads on."""
+        """Return the result of one URL, and its redirect target."""
         url = links.urls[0]
         host = host_of(url)
         candidate, reason = self._filtered(links, host)

@@ -1,6 +1,6 @@
 """End of a run with `--once`: all finished, reported and sent, or the hours are over.
 
-A manager gives out work only to agents that have just called, so an empty list at first says
+A manager assigns work only to agents that have just called, so an empty list at first says
 nothing: the run ends when several syncs in a row have brought no news. Segments that the manager
 asked for are sent to their end, also beyond the hours of the crawl, within those of collection.
 A start on a day without hours, a holiday, does not wait for the next one: cron comes again.
@@ -108,7 +108,7 @@ class SingleRun:
 
 
 def _said(error: LinkError) -> Message:
-    """Return which manager answered, with what becomes of what is here."""
+    """Return which manager answered, and the consequence for the data here."""
     if not isinstance(error, RefusedError):
         return Message("agent_errors.other_installation")
     shown = shown_installation(error.installation)

@@ -29,7 +29,7 @@ class GettingOn:
         self._said: Message | None = None
 
     def look(self, talk: Conversation) -> Message | None:
-        """Return what makes no progress; None: all does. It is said once."""
+        """Return the part that makes no progress, once; None: all make progress."""
         parts, session, progress = self._parts, self._parts.session, self._progress
         progress.begin(parts.clock.monotonic_s())
         progress.look("crawl", done=session.turns, busy=True, limit_s=TURN_S)

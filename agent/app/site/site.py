@@ -37,10 +37,11 @@ def ca_file_of(settings: Settings) -> Path | None:
 
 
 def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:
-    """Return what the manager is told of how much this agent may do.
+    """Return this agent's capacity, as a sync reports it.
 
     calm: the part of its hours in which the machine's load lets it fetch.
-    A zone without a name is told as UTC: then the length of the hours is right, not when they are.
+    A zone without a name is reported as UTC: then the length of the hours is right, not their
+    time of day.
     """
     windows = windows_of(settings)
     return Capacity(

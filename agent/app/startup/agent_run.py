@@ -1,6 +1,6 @@
 """Start an agent: may this process work in this home at all? Then live.
 
-Invariant: whatever is missing is said with the command that mends it, before anything is begun.
+Invariant: a message names each missing thing and the command that mends it, before any start.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def run_agent(
     renamed: Callable[[], tuple[Renamed, ...]] = tuple,
     nursery: Nursery | None = None,
 ) -> Ended:
-    """Run the agent of a home until it is told to stop, or a single run is done.
+    """Run the agent of a home until it receives a stop, or a single run is done.
 
     replace: end a process that works in this home already: always, never, or where it hangs; then
-    one that is well goes on, and this one has nothing to do. reread: reads the settings again, with
-    what the command line said over them; None: they never change. renamed: finds the settings
+    one that is well continues, and this one has nothing to do. reread: reads the settings again,
+    with the command line's values over them; None: they never change. renamed: finds the settings
     that are given by old names. nursery: forks page workers.
     Raises HomeError, SettingError.
     """
@@ -120,7 +120,7 @@ def _with_key(settings: Settings, identity: Identity, say: Say) -> Identity:
 
 
 def _make_way(home: Home, replace: Replace, say: Say) -> Holder | None:
-    """Return the process that works here and may go on; None: there is none (any more).
+    """Return the process that works here and may continue; None: none is left.
 
     Raises HomeError where one cannot be ended.
     """

@@ -1,8 +1,8 @@
 """One life of an agent: everything is put together here, runs side by side, and ends in order.
 
-The end: nothing is begun any more, requests under way get a few seconds, what was fetched is
-committed, the manager is told. Nothing of it is needed for safety: after kill -9 the next life goes
-on from the last commit, with the list on the disk, and waits for a new permit.
+The end: nothing new is begun, requests under way get a few seconds, fetched pages are committed,
+the manager is notified. None of it is needed for safety: after kill -9 the next life continues
+from the last commit, with the list on the disk, and waits for a new permit.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ async def live(
     renamed: Callable[[], tuple[Renamed, ...]],
     nursery: Nursery | None = None,
 ) -> Ended:
-    """Run the agent of a home that this process has locked, until it is told to stop.
+    """Run the agent of a home that this process has locked, until it receives a stop.
 
     renamed: finds the settings that are given by old names.
 

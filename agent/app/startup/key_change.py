@@ -19,7 +19,7 @@ __all__ = ["renew_key"]
 def renew_key(settings: Settings, identity: Identity) -> Identity:
     """Replace the key, or end what an earlier try began; the caller holds the home's lock.
 
-    Raises HomeError, LinkError: the home is as it was.
+    Raises HomeError, LinkError: the home is unchanged.
     """
     home = Home(settings.home)
 

@@ -1,6 +1,6 @@
 """A page worker: as a program, `python -m agent.app.startup.page_worker`, or forked by a nursery.
 
-The agent starts it, nobody else.
+Only the agent starts it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the settings to the words of each part: what the crawl is told, and who it says it is.
+"""Settings translated into the options of each part, and into the robot's identity.
 
 Invariant: a setting that is not carried over here has no effect; tests hold the two lists together.
 """

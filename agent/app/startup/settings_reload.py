@@ -1,7 +1,7 @@
-"""Takes up what was changed in `prs.toml` while the agent runs, and says what must wait.
+"""Applies changes of `prs.toml` while the agent runs, and names those that must wait.
 
-Invariant: a file that cannot be read, or under which no agent may run, changes nothing; it is said
-once, and the crawl goes on as before.
+Invariant: a file that cannot be read, or under which no agent may run, changes nothing; it is
+reported once, and the crawl continues as before.
 """
 
 from __future__ import annotations

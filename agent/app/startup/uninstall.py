@@ -30,7 +30,7 @@ _LOOK_S: Final = 0.2
 
 
 def hand_back(settings: Settings, *, patience_s: float = PATIENCE_S) -> str:
-    """Give all work back to the manager, and report all; return what became of it.
+    """Give all work back to the manager, and report all; return the result in words.
 
     Raises HomeError where the manager did not hear of it in time.
     """

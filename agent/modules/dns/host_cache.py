@@ -2,8 +2,8 @@
 
 A host is its name's 64-bit hash with this process's secret (`hash`), so no name is kept: of a
 million hosts, one that is asked for and is not there is taken for another with a chance of 5 in
-10^14, and nobody outside can bring that about. Beside it stands one number: until when, of which
-kind, and the address. Hosts with an IPv6 address have a wider table of their own.
+10^14, and no outsider can cause that. Beside it stands one number: until when, of which
+kind, and the address. Hosts with an IPv6 address have a separate, wider table.
 
 A table is cut into parts, open addressing with linear probing in each; only one part is ever
 rebuilt at a time, so that the loop does not stand still for a million hosts. Where a part has

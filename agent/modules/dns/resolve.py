@@ -71,7 +71,7 @@ class _Host:
     address: str = ""
     found: tuple[str, ...] = ()  # what the manager was told last
     expires_s: float = 0.0
-    usable_until_s: float = 0.0  # the address, should no look-up succeed any more
+    usable_until_s: float = 0.0  # the address, should no later look-up succeed
     looking: bool = False
     attempts: int = 0  # look-ups in a row that failed
     failed: str = ""  # why there is no address; until expires_s
@@ -197,7 +197,7 @@ class Resolve:
             host.jobs.update(begun.jobs)
             if not host.address:
                 host.address = begun.address
-                # The look-up that they waited for may tell of no change any more.
+                # The look-up that they waited for may no longer tell of a change.
                 for job in sorted(waiting):
                     yield "placed", Placed(job, host.name, host.address)
             host.usable_until_s = max(host.usable_until_s, now + self._limits.stale_s)
@@ -339,7 +339,7 @@ class Resolve:
         if usable or (answer.temporary and more):
             self._again.add(host, host.expires_s)
             return
-        # Negative cache: for a while nobody asks for this name again.
+        # Negative cache: for a while no look-up asks for this name again.
         host.expires_s = now + limits.ttl_least_s
         host.failed, host.failure = answer.reason or "no address", answer.failure
         host.found = ()

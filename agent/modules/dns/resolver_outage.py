@@ -1,8 +1,8 @@
-"""Tells dead names from a dead network: when no name server answers any more, it is probably us.
+"""Tells dead names from a dead network: when no name server answers, it is probably us.
 
 While it is us, no host is given up. It is taken to be us when the look-ups of several names in a
 row failed, and for a bounded time only: an agent whose last names are all dead must come to an end
-too. What requests without an answer mean is told by `frontier.outage`.
+too. `frontier.outage` judges requests without an answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Silence:
         self._since_s = 0.0
 
     def answered(self) -> None:
-        """Note that somebody is there."""
+        """Note that a name server answers."""
         self._silent.clear()
 
     def failed(self, name: str, now_s: float) -> None:

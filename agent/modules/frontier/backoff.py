@@ -1,6 +1,6 @@
-"""The addresses that are left alone for longer than usual: for a restart, and for whoever asks why.
+"""The addresses that are left alone for longer than usual: for a restart, and for status.
 
-They are in the ledger by the wall clock, since no other one goes on while the process is dead. A
+They are in the ledger by the wall clock, since no other one runs while the process is dead. A
 clock that was set wrongly meanwhile makes a rest shorter or longer, but never longer than the
 longest that there is.
 Invariant: costs the same however many there are: counted all, shown those that failed last.
@@ -23,12 +23,12 @@ __all__ = ["SHOWN", "BackedOff", "BackingOff"]
 
 SHOWN: Final = 10
 REMEMBERED_MS: Final = 86_400_000
-"""A rest that was over so long ago says nothing of an address any more."""
+"""A rest that was over so long ago no longer says anything of an address."""
 
 
 @frozen
 class BackedOff:
-    """One address that rests longer because of what it answered, or did not."""
+    """One address that rests longer because of its answer, or for want of one."""
 
     address: str
     host: str  # that was asked last

@@ -65,7 +65,7 @@ class JobCompletion:
                 fresh.popleft()
 
     def _finished_asleep(self, job: Job) -> UnitFinished:
-        """Return what is said of a job without a URL of which nothing is awake."""
+        """Return the end of a job without a URL of which nothing is awake."""
         row = self._has.ledger.job(job.number)
         if row is None or not row.address:
             return _finished(job, host_of(job.unit), 0, 0, "nothing to fetch")
@@ -75,7 +75,7 @@ class JobCompletion:
         return _finished(job, row.host, row.pages, row.response_bytes, reason, failure)
 
     def _finished(self, queue: JobQueue, reason: str) -> UnitFinished:
-        """Return what is said of a job that was awake."""
+        """Return the end of a job that was awake."""
         row = self._has.ledger.job(queue.job.number)
         failure = queue.failure if queue.stopped else None
         if row is not None and row.kept > queue.faults:
@@ -114,7 +114,7 @@ class JobCompletion:
     def _no_page(self, queue: JobQueue) -> str:
         """Return why not a single page of a job was had; "": one was, or there was none.
 
-        A piece of a split host goes on, whatever its first pages were: others find more of it.
+        A piece of a split host continues, whatever its first pages were: others find more of it.
         """
         if queue.job.is_piece:
             return ""

@@ -104,7 +104,7 @@ class Pace:
         return max(rest, self.asked_s(ended))
 
     def asked_s(self, ended: FetchAnswer) -> float:
-        """Return how long a server's `Retry-After` asks for, as far as it is kept."""
+        """Return the wait of a server's `Retry-After`, cut to the limit."""
         return min(ended.retry_after_s or 0.0, self.politeness.retry_after_cap_s)
 
     def backoff_s(

@@ -1,7 +1,7 @@
 """Dispatch of requests: the clock, the wait after a gap, one turn for each ready address.
 
-A gap is any time in which somebody else may have been given our addresses, or in which nobody
-counted: before the first tick, while fetching was not allowed, or when the process stood still.
+A gap is any time in which another agent may have been given our addresses, or in which time was
+not counted: before the first tick, while fetching was not allowed, or when the process stood still.
 After a gap every address first rests for one full interval.
 """
 
@@ -39,7 +39,7 @@ class Starts:
         self._last: Tick | None = None
 
     def begin_tick(self, tick: Tick) -> None:
-        """Move the clock, and offer turns to whoever has rested enough."""
+        """Move the clock, and offer turns to addresses that have rested enough."""
         self._note_gap(tick)
         self._crowded = tick.crowded
         self._has.backing_off.tell_time(tick)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 __all__ = ["Dormant", "key_of"]
 
 CHOSEN_AT_ONCE: Final = 4096
-STALE: Final = 16  # the order is made anew when a sixteenth of the jobs came, went or grew
+STALE: Final = 16  # the order is made again when a sixteenth of the jobs came, went or grew
 
 
 class Dormant:
@@ -27,7 +27,7 @@ class Dormant:
 
     def __init__(self) -> None:
         self._first = 0  # number of the first place
-        self._keys = array("q")  # hash of the address; 0: nobody
+        self._keys = array("q")  # hash of the address; 0: none
         self._work = array("f")
         self._since = array("f")  # seconds since `_begun_s`
         self._begun_s: float | None = None
@@ -123,7 +123,7 @@ class Dormant:
         keys = np.frombuffer(self._keys, np.int64)
         held = np.flatnonzero(keys)
         first = int(held[0]) if len(held) else len(keys)
-        del keys  # an array that somebody looks at cannot shrink
+        del keys  # an array with an open view cannot shrink
         for values in (self._keys, self._work, self._since):
             del values[:first]
         self._first += first
@@ -185,5 +185,5 @@ def _most(sums: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.i
 
 
 def key_of(address: str) -> int:
-    """Return what stands for an address here: its hash in this process, never 0."""
+    """Return the key of an address: its hash in this process, never 0."""
     return hash(address) or 1

@@ -1,8 +1,8 @@
 """Message handler of the frontier.
 
 A tick is the only moment at which a turn begins, but for one: a URL that robots.txt forbids gives
-its turn to the next one at once. So whoever is told something between two ticks (the list changed,
-a host moved) need not fear that a request starts meanwhile.
+its turn to the next one at once. So a handler of a change between two ticks (of the list, of a
+host's address) need not fear that a request starts meanwhile.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Frontier:
             yield from self._tell_begun()
 
     def retune(self, politeness: Politeness, limits: CrawlLimits) -> None:
-        """Take new settings; rests that have begun last as long as they were meant to."""
+        """Take new settings; rests that have begun keep their length."""
         has = self._has
         limits = replace(limits, parallel=max(1, limits.parallel // self._partitions))
         has.limits = limits

@@ -4,7 +4,7 @@
     old:      gives the host no more turns; when nothing of it is under way: HandedOver(host, new)
     new:      has waited for that since Moved; takes the jobs up from the ledger
 
-Nobody fetches anything of the host in between, so no page is fetched twice, and the old address
+No partition fetches pages of the host in between, so no page is fetched twice, and the old address
 keeps its clock. A runner delivers what is for all to all of them before anything that follows from
 it, so the new partition always hears of the move before the host comes. The rest that the host
 itself asks for goes with it. The host can move on meanwhile: the old one changes its aim, or, if it
@@ -27,7 +27,7 @@ __all__ = ["HostMoves"]
 
 @dataclass(slots=True)
 class _Expected:
-    """A host that somebody will hand over to us."""
+    """A host that another partition will hand over to us."""
 
     address: str
     jobs: dict[int, Job] = field(default_factory=dict)  # that were placed here meanwhile
@@ -40,7 +40,7 @@ class HostMoves:
         self._has = holdings
         self._partition = partition
         self._expected: dict[str, _Expected] = {}
-        self._forward: dict[str, str] = {}  # hosts that went on before they came
+        self._forward: dict[str, str] = {}  # hosts that moved further before they came
 
     def is_expected(self, placed: Placed, job: Job) -> bool:
         """Return whether a host's queue is still on its way; its new job then waits for it."""
@@ -81,7 +81,7 @@ class HostMoves:
             self._expect(move)
             yield from self.hand_over_if_quiet(host)
             return
-        # It stays, goes further than was thought, or has no address any more. Jobs that were
+        # It stays, goes further than was thought, or no longer has an address. Jobs that were
         # placed meanwhile where it does not come now go with the others.
         expected = self._expected.pop(host.name, None)
         for number in expected.jobs if expected is not None else ():

@@ -1,7 +1,7 @@
 """Hosts that wait for their next request: until when at least, and for which reason.
 
-A host waits for the rest of its address, for one of its own, for the next attempt of a URL,
-or for its robots.txt. What holds up all of them (no permit, a pause) is said elsewhere.
+A host waits for the rest of its address, for its own rest, for the next attempt of a URL,
+or for its robots.txt. Obstacles to all of them (no permit, a pause) are reported elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["LOOKED_AT", "Wait", "WaitReason", "waits"]
 
 LOOKED_AT: Final = 500
-"""So many sleepers are looked at; some of them have nothing to do any more."""
+"""So many sleepers are looked at; some of them no longer have anything to do."""
 LONGER: Final = 1.01
 
 

@@ -1,6 +1,6 @@
 """A line of things that wait for a turn, through the things themselves.
 
-A `deque` takes 760 bytes even when nobody is in it, and a frontier has one for each host and each
+A `deque` takes 760 bytes even when it is empty, and a frontier has one for each host and each
 address. Here each thing knows who stands behind it, so it may stand in one line at a time.
 """
 

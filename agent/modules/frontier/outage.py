@@ -4,7 +4,7 @@ Only a witness counts: an address that has answered, and was not silent while an
 So the dead addresses that are left at the end of a crawl say nothing. Until anybody has answered in
 this process, any address counts.
 
-    so many witnesses are silent, and nobody answers           it is us
+    so many witnesses are silent, and no address answers       it is us
     all witnesses are, fewer, for so many requests in a row    it is us
 
 While it is us no host is given up and no attempt counts, and only a few addresses are asked, less
@@ -45,7 +45,7 @@ class Outage:
         self._next_s = 0.0
 
     def answered(self, address: str) -> None:
-        """Note that somebody is there: whoever was silent meanwhile is no witness any more."""
+        """Note an answer: an address that was silent meanwhile is no longer a witness."""
         if self._silent:
             self._witnesses -= self._silent
             self._silent.clear()

@@ -222,7 +222,7 @@ class AddressQueue:
     def first_rest_s(self) -> float:
         """Return for how long it rests at least before its first request.
 
-        Of a host that others fetch from too: whoever was there before may only just have ended.
+        Of a host that others fetch from too: the agent before may only just have ended.
         """
         shared = (
             host.share_s
@@ -233,7 +233,7 @@ class AddressQueue:
 
     @property
     def empty(self) -> bool:
-        """Return whether nothing may come of it any more."""
+        """Return whether no request can follow from it."""
         if self.holder is not None or self.rules:
             return False
         for host in self.hosts.values():  # noqa: SIM110  # asked for each page: no generator

@@ -1,7 +1,7 @@
 """Everything a frontier has: addresses, hosts and jobs, by name.
 
-Invariant: a job is in at most one host, a host at one address. An address, and a host with a rest
-of its own, is forgotten only when its rest is over: whoever comes back before finds its clock.
+Invariant: a job is in at most one host, a host at one address. An address, and a host with its
+own rest, is forgotten only when its rest is over: one that comes back before finds its clock.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Holdings:
         self.addresses: dict[str, AddressQueue] = {}
         self.dormant = Dormant()
         self.fresh: deque[array[int]] = deque()  # numbers of jobs that were never looked at
-        self.begun: list[HostQueue] = []  # that nobody was told of yet
+        self.begun: list[HostQueue] = []  # not yet reported
         self.arrivals: deque[AddressQueue] = deque()  # that rest from one of the next ticks on
         self.wall = WallClock()
         self.backing_off = BackingOff(ledger, self.wall)
@@ -60,7 +60,7 @@ class Holdings:
         self.scope = scope
 
     def alter(self, job: Job) -> None:
-        """Take note that a job goes on under other orders."""
+        """Take note that a job continues under other orders."""
         queue = self.jobs.get(job.number)
         if queue is None:
             return
@@ -144,7 +144,7 @@ class Holdings:
         queue.stopped = queue.stopped or "dropped"  # still in a ring or the wheel: skipped there
         if not host.jobs:
             if host.rules == "asked":
-                host.rules = "unknown"  # nobody asks on for a host that is not held
+                host.rules = "unknown"  # no request follows for a host that is not held
             self.forget_if_idle(host)
 
     def let_rest(self, queue: JobQueue) -> None:

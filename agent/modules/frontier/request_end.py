@@ -39,7 +39,7 @@ __all__ = ["NO_CONNECTION", "Endings"]
 
 SILENT: Final = frozenset({"refused", "timeout", "disconnected"})
 NO_CONNECTION: Final = frozenset({"refused", "timeout"})
-"""What an answer may have where nothing was sent, because nobody was there to send it to."""
+"""Outcomes of answers where nothing was sent, because no connection came into being."""
 
 
 class Endings:
@@ -137,7 +137,7 @@ class Endings:
     ) -> None:
         """Begin the rest of an address.
 
-        host: its own, that was asked; None: another one was, or it is elsewhere by now. asker: for
+        host: its own, that was asked; None: another one was, or it has moved meanwhile. asker: for
         which it was asked.
         """
         if ended.outcome in ("no_permit", "forbidden_address"):

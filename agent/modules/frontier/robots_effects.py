@@ -3,7 +3,7 @@
 Without rules nothing of a host is fetched. They are asked for again, each time later, until the
 host is given up: a crawl is patient, a probe is not, because a round waits for its slowest probe;
 for that reason it is over, too, where the rules ask for a long Crawl-delay.
-While our own network is down nobody is given up, and no attempt counts.
+While our own network is down no host is given up, and no attempt counts.
 Leaves to others: what the rules say (robots), under whose token they are fetched (starts).
 """
 
@@ -60,7 +60,7 @@ class Rulings:
     def ended(
         self, address: AddressQueue, due: RulesDue, host: HostQueue | None, ended: FetchAnswer
     ) -> None:
-        """Take note that a request for rules is over; what it brought is told by `known`."""
+        """Take note that a request for rules is over; `known` brings its result."""
         if ended.is_free_retry:
             self._ask_again(address, replace(due, attempt=2), host)
         elif ended.outcome in UNTOUCHED:

@@ -38,10 +38,10 @@ class Turns:
         dormant: Dormant,
         wake: Callable[[int], AddressQueue | None],
     ) -> None:
-        """Begin with nobody.
+        """Begin without sleepers.
 
         work_left: what an address has left to do; asked when it begins to wait for a place. wake:
-        takes up the address of a dormant job; None: there is nothing of it any more.
+        takes up the address of a dormant job; None: nothing is left of it.
         """
         self._dormant = dormant
         self._wake = wake
@@ -52,7 +52,7 @@ class Turns:
         self._patience_s = patience_s
         self._work_left = work_left
         self._wheel: TimingWheel[Sleeper] | None = None
-        self._early: list[tuple[Sleeper, float]] = []  # before the first tick nobody knows the time
+        self._early: list[tuple[Sleeper, float]] = []  # before the first tick the time is unknown
         self._queue: list[tuple[int, int, AddressQueue]] = []
         self._entered = 0
 
@@ -107,7 +107,7 @@ class Turns:
         self.now_s = max(self.now_s, now_s)
 
     def advance(self, now_s: float) -> list[Sleeper]:
-        """Move the clock; return what has rested enough, not offered yet."""
+        """Move the clock; return the sleepers that have rested enough, not offered yet."""
         self.now_s = now_s
         if self._wheel is None:
             self._wheel = TimingWheel(now_s)
@@ -120,7 +120,7 @@ class Turns:
         return awake
 
     def next_s(self, within_s: float) -> float:
-        """Return when somebody has rested enough, as far as that is within so long; else `inf`."""
+        """Return when the next sleeper has rested enough, if within so long; else `inf`."""
         return math.inf if self._wheel is None else self._wheel.next_s(within_s)
 
     def sleepers(self) -> Iterator[tuple[float, Sleeper]]:

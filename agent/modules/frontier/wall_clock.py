@@ -1,4 +1,4 @@
-"""The wall clock, for what must outlive the process: no other one goes on while it is dead.
+"""The wall clock, for times that must outlive the process: no other one runs while it is dead.
 
 It may be set wrongly, so whoever reads a time of it bounds how far away that may be.
 """
@@ -28,5 +28,5 @@ class WallClock:
         return round((at_s + self._ahead_s) * 1000)
 
     def at_s(self, epoch_ms: int) -> float:
-        """Return a time of the wall clock as the monotonic one will show it, if nobody sets it."""
+        """Return a time of the wall clock as the monotonic one will show it, if it is not set."""
         return epoch_ms / 1000 - self._ahead_s

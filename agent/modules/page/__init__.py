@@ -11,7 +11,7 @@
     addresses.py       a reference to a canonical URL, in the document's encoding
     reference_cache.py references of earlier pages
     validators.py      ETag and Last-Modified for conditional requests
-    cpu_budget.py      processor time of readers without bounds of their own
+    cpu_budget.py      processor time of readers without their own bounds
 
 Pure and picklable on both sides: this runs wherever the page worker lives. Nothing a site sends
 raises; what goes wrong becomes a note of the page.

@@ -79,7 +79,7 @@ class Addresses:
         given = dict(zip(references, kinds, strict=True))
         if len(given) < len(references):
             given.update(zip(reversed(references), reversed(kinds), strict=True))
-        if "#" in text:  # white space ends a reference, but is a part of what precedes a fragment
+        if "#" in text:  # white space ends a reference, but is a part of the text before a fragment
             whole, given = given, {}
             for one, kind in whole.items():
                 if (cut := one.find("#")) >= 0 and not (cut and not " " < one[cut - 1] < "\x7f"):

@@ -1,8 +1,8 @@
-"""Bounds the processor time of a reader that has no bounds of its own.
+"""Bounds the processor time of a reader that lacks its own bounds.
 
 The limits of a worker end it, and the page with it; a document that only takes long should cost
-its links alone. So the time runs out earlier here: `Budget.is_over` says so to whoever asks, and
-who does not ask within half as long again is stopped by an exception.
+its links alone. So the time runs out earlier here: `Budget.is_over` tells a reader that asks, and
+one that does not ask within half as long again is stopped by an exception.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Budget", "OverBudgetError", "cpu_budget"]
 
 
 class OverBudgetError(BaseException):
-    """The time is over. No `Exception`: readers catch those and go on."""
+    """The time is over. No `Exception`: readers catch those and continue."""
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ _CANDIDATES: Final = re.compile(r";\s*imagesrcset\s*=\s*\"([^\"]*)\"", re.IGNORE
 def field_values(header: bytes, name: str) -> list[str]:
     """Return the values of all fields with a name, in order, decoded as Latin-1.
 
-    Who asks for what most headers lack asks first whether `lowered(header)` holds the name at all.
+    For a field that most headers lack, the caller first checks that `lowered(header)` has its name.
     """
     wanted = _wanted(name)
     small = lowered(header)

@@ -19,7 +19,7 @@ MAX_REMEMBERED: Final = 16_384
 MAX_CHARACTERS: Final = 400
 
 UNKNOWN: Final = "?"
-"""What stands for a URL that is not remembered; no URL is equal to it."""
+"""Placeholder of a URL that is not remembered; no URL is equal to it."""
 
 Memory = dict[str, str | None]
 

@@ -1,6 +1,6 @@
 """Validators for later conditional requests, and the test whether a body is unchanged.
 
-A request is conditional only for what holds no links: a page that has not changed still leads to
+A request is conditional only for bodies without links: a page that has not changed still leads to
 others, and the crawl of a round finds them in its body alone.
 Source: RFC 9110, 8.8 (validators) and 13.1.
 """
@@ -48,6 +48,6 @@ def validators_of(capture: Capture, *, leads_on: bool = True) -> tuple[str, str]
 
 
 def _one(header: bytes, name: str, form: re.Pattern[str]) -> str:
-    """Return a field that stands once and has its form: it is sent back as it is."""
+    """Return a field that stands once and has its form: it is sent back unchanged."""
     values = field_values(header, name)
     return values[0] if len(values) == 1 and form.fullmatch(values[0]) else ""

@@ -61,7 +61,7 @@ _CLOSED: Final = re.compile(
 _STYLE: Final = LinkKind.STYLE | EMBEDDED
 
 NOTE_FIELD: Final = "X-Crawl-Note"
-"""Field of a record that says what was noticed: `noindex; canonical: http://...`."""
+"""Field of a record with notes on the page: `noindex; canonical: http://...`."""
 
 
 @frozen
@@ -84,8 +84,8 @@ def work_on(page: Fetched, limits: PageLimits, unread: str = "") -> PageWork:
 def read(page: Fetched, limits: PageLimits, unread: str = "") -> PageRead:
     """Return what a page says: the first half of `work_on`, and the one that a page can stop.
 
-    Who has many pages reads some and then makes their records, in turns: that takes a tenth less
-    time than page by page (docs/adr/0161).
+    A caller with many pages reads some and then makes their records, in turns: that takes a
+    tenth less time than page by page (docs/adr/0161).
     """
     notes: list[str] = [unread] if unread else []
     found = NOTHING if page.is_rules or unread else _read(page, limits, notes)
@@ -253,7 +253,7 @@ def _of_list(
         return PageLinks(())
     if listed.index:
         if page.depth == INDEXED_DEPTH:
-            # sitemaps.org: an index names no index; one that did could go on for ever.
+            # sitemaps.org: an index names no index; one that did could continue for ever.
             notes.append("sitemap index within an index")
             return PageLinks(())
         cut = len(urls) > limits.max_sitemaps

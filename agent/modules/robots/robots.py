@@ -51,7 +51,7 @@ OF_THIS_REQUEST: Final = frozenset({408, 425, 429})
 
 PORTIONS: Final = 4
 """Of texts that are read at once, and at each tick: some twelve milliseconds, in which nothing else
-goes on. Nearly every robots.txt is shorter than that."""
+runs. Nearly every robots.txt is shorter than that."""
 
 CROWD_BYTES: Final = 16_000_000
 """Of texts that wait to be read, until no request starts."""
@@ -102,7 +102,7 @@ class Robots:
         return bool(self._readings)
 
     def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take what came for a robots.txt, or URLs whose turn it is."""
+        """Take answers for a robots.txt, or URLs whose turn it is."""
         if port == "fetched":
             return self._fetched(cast(Sequence[RulesFetched], batch))
         if port == "tick":
@@ -194,7 +194,7 @@ class Robots:
             return "known", RulesKnown(
                 fetched.host, fetched.address, now, None, all_denied=True, reason=reason
             )
-        # What was allowed an hour ago is not forbidden because a server is down now.
+        # A page allowed an hour ago is not forbidden because a server is down now.
         return self._say(fetched, before.rules, now + self._limits.rules_retry_s)
 
     def _learn(self, fetched: RulesFetched, rules: Rules) -> Output:

@@ -1,11 +1,11 @@
 """The rules of hosts in memory: many, and not more than there is room for.
 
 A robots.txt may have 40,000 rules, which take more memory than their text, or few with as many
-octets. So rules are counted by what they take (`Rules.size`). Of the usual short ones those go that
-were not used for longest. Long ones have a room of their own, and go only when nobody has asked for
-them for a while: a new one that finds no room is not kept, or hosts that are all in work would push
-one another out, each fetching its rules for ever. What is long is a site's doing; so it waits, and
-nobody else does.
+octets. So rules are counted by their memory (`Rules.size`). Of the usual short ones the least
+recently used go. Long ones have separate room, and leave it only after a while without a
+question for them: a new one that finds no room is not kept, or hosts that are all in work would
+push one another out, each fetching its rules for ever. Long rules are their site's
+doing; so that site waits, and no other does.
 
 Invariant: no more than `long_rules` of long ones, `short_rules` of the others, of `hosts` hosts.
 """
@@ -61,7 +61,7 @@ class RulesKept:
         return found
 
     def put(self, host: str, rules: Rules, now_s: float) -> bool:
-        """Keep a host's in place of what was kept; tell whether there was room."""
+        """Keep a host's rules in place of its earlier ones; return whether there was room."""
         self._forget(host)
         size = rules.size
         is_long = size > LONG

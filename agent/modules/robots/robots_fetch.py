@@ -1,4 +1,4 @@
-"""Fetches robots.txt: follows redirects under the token of each address, and keeps what came.
+"""Fetches robots.txt: follows redirects under the token of each address, and keeps the answer.
 
 Invariant: every `RulesDue` comes back as exactly one answer, by `ended`, and, but for a request
 that was not sent, in either a `RulesFetched` or a redirect that will end in one.

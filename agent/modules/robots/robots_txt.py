@@ -2,7 +2,7 @@
 
 Pure: fetching, caching and status codes are the `robots` module's business.
 Whatever a site wrote, parsing costs its length, and a verdict at most `MAX_WILDCARDS` searches.
-The longest takes a tenth of a second, so whoever has other work reads it in portions.
+The longest takes a tenth of a second, so a caller with other work reads it in portions.
 Deviations, each to the gentler side: misspelt names that webmasters are known to write are
 understood, a no-break space is one, and a Disallow without its leading slash gets one.
 Source: RFC 9309; the spellings are those that Google's parser accepts.
@@ -67,7 +67,7 @@ _NO_BREAK: Final = b"\xc2\xa0"
 _LOST_MARK: Final = re.compile(
     rb"\A(?:\xc3\xaf\xc2\xbb\xc2\xbf|\xef\xbb\xbf|\xef\xbf\xbd|\xc2\xa0|[\x00\s?])+"
 )
-"""What becomes of a byte order mark: written twice, as UTF-8 of what Latin-1 shows of it, as
+"""Garbled forms of a byte order mark: written twice, as UTF-8 of its Latin-1 reading, as
 question marks. With it the first group would be lost."""
 
 _NAMES: Final = {

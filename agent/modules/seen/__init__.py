@@ -11,7 +11,7 @@
     choice.py        by name
 
 Keys are 64-bit hashes of (job, URL) with this process's secret. So nothing here survives a
-process, nobody outside can choose keys that collide, and since each round gives its units new
+process, no outsider can choose keys that collide, and since each round gives its units new
 jobs, a page that a filter took for known by mistake has another key in the next round.
 `make bench-dedup` measures all of them. Source: seed 003.
 """

@@ -39,7 +39,7 @@ class Lru:
         return self.meet_and_push(keys)[0]
 
     def meet_and_push(self, keys: Sequence[int]) -> tuple[list[bool], list[int]]:
-        """Meet keys; return for each whether it was known, and who was pushed out, in order."""
+        """Meet keys; return for each whether it was known, and the keys pushed out, in order."""
         held, room = self._keys, self.size
         known, pushed_out = [], []
         for key in keys:

@@ -4,7 +4,7 @@ A key has its home in one pair of places. The first place holds the one met last
 out of the second is forgotten. So the table never grows, moves or rebuilds, takes 8 bytes a key
 where Python's set takes about 90, and a look-up touches one line of the processor's cache.
 
-Promise: no false positive but for equal keys; what was met last in its pair is known.
+Promise: no false positive but for equal keys; the last key met in its pair is known.
 Two-way set-associative caches are older than the web; the loop is in Python because a page has
 too few new links for numpy's calls to pay (docs/adr/0045).
 """

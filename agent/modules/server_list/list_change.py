@@ -1,12 +1,12 @@
 """A new list beside the jobs that are held: what must change, a slice at a time.
 
-A unit that is there in the same round and kind goes on as the same job (to fetch pages again: if
-they are the same pages). What left the list and what goes on under other orders comes first, then
-what begins anew, then what is new; of a job that goes on as it is nothing is touched.
+A unit that is there in the same round and kind continues as the same job (to fetch pages again: if
+they are the same pages). Jobs that left the list or continue under other orders come first, then
+jobs that begin again, then new ones; a job that continues unchanged is not touched.
 
 Invariant: each slice is whole by itself, and what follows of it is in the ledger with it. So a
 process that ends between two of them has lost nothing: the next one compares the same list with
-the jobs that it finds, and goes on to the same result. While a list is taken, nobody but `seed`
+the jobs that it finds, and reaches the same result. While a list is taken, only `seed`
 opens or drops jobs, and it does as the slices say.
 """
 
@@ -35,7 +35,7 @@ class ListChange:
         self._wanted = wanted
         self._shares_hosts = wanted.shares_hosts
         self.finished = array("q")
-        """Numbers of the jobs that go on though they are done: the manager does not know it."""
+        """Numbers of the jobs that continue though they are done: the manager does not know it."""
 
     def slices(self) -> Iterator[ListSlice]:
         """Yield what is to be changed; the next slice when the one before is carried out.

@@ -1,7 +1,7 @@
 """The agent's scope, packed: 20 bytes in memory for each of a million units, orders on disk.
 
 A unit that is a whole host is its name's 64-bit hash with this process's secret, and the number of
-its job. Whoever asks for the job gets it from the ledger, and there its unit is compared, so that
+its job. A caller of the job gets it from the ledger, and there its unit is compared, so that
 two names with one hash are never taken for each other. Hosts that are split keep their units as
 texts: which of them holds a page needs the text.
 
@@ -9,7 +9,8 @@ Units that begin lie in a small dictionary until there are `PACKED` of them: to 
 packed tables moves half of them.
 
 Invariant: the jobs of the ledger are those of the list in force, or of a list that is being taken
-as far as it is taken. A scope is made of them when a process begins; then `seed` keeps both alike.
+up to the last slice taken. A scope is made of them when a process begins; then `seed` keeps both
+alike.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ class UnitsHeld:
         self._split.discard(unit)
         host = host_of(unit)
         if self._split.of_host(host) == (host,):
-            self._split.discard(host)  # it is not split any more
+            self._split.discard(host)  # it is no longer split
 
     def _state(self, unit: str) -> int | None:
         one = self._apart(unit)
@@ -161,7 +162,7 @@ class UnitsHeld:
         return None
 
     def _pack_begun(self) -> None:
-        """Pack what began, and give back the room of what is gone."""
+        """Pack the new units, and release the room of those that are gone."""
         stays = np.frombuffer(self._states, np.uint8) != _GONE
         begun = np.array(list(self._begun.values()), np.int64)
         self._pack(

@@ -2,7 +2,7 @@
 
 A list comes in slices (`list_change`), so that requests are sent between them. A job in both
 lists keeps its seen-set, queue and counters. A list may come at any time, and as often as it
-likes; what was carried out of the one before is what it is compared with.
+likes; it is compared with the part of the one before that was carried out.
 
 Invariant: ledger and scope hold the same jobs, also between two slices. A job is reported as
 finished exactly once, and one that left the list as closed exactly once: when no request to its
@@ -35,7 +35,7 @@ from shared.urls import canonical, host_of
 __all__ = ["Seed"]
 
 NOTHING_LEFT: Final = ("complete", "nothing to fetch")
-"""Reasons after which a piece may go on; the others are limits and failures."""
+"""Reasons after which a piece may continue; the others are limits and failures."""
 
 
 class Seed:
@@ -138,7 +138,7 @@ class Seed:
         return job
 
     def _wakes(self, job: Job, new_pages: Iterable[object]) -> bool:
-        """Return whether a job rested, and does not any more: it may have something to fetch."""
+        """Return whether a job ends its rest: it may have something to fetch."""
         if job.unit not in self._resting_units or not new_pages:
             return False
         self._resting_units.discard(job.unit)

@@ -87,7 +87,7 @@ def dash_references(text: str, url: str) -> Iterator[str]:
     """Yield the references of a manifest, whole where a `BaseURL` is around them."""
     reader = _Reader(url)
     parser = xml_parser(reader)
-    with suppress(expat.ExpatError, _StopError):  # what was read before it is kept
+    with suppress(expat.ExpatError, _StopError):  # references read before it are kept
         parser.Parse(text.lstrip(_SPACE).encode("utf-8", "replace"), True)
     yield from dict.fromkeys(reader.found)
 

@@ -1,7 +1,7 @@
 """Reads documents that are lists of links: sitemaps and feeds, in XML, JSON or plain text.
 
 Invariant: bounded whatever comes: at most `max_links` references of at most 8,192 characters, and
-an index of sitemaps is told apart, because it leads to lists and not to pages.
+an index of sitemaps is distinguished, because it leads to lists and not to pages.
 Leaves to others: whether a URL is ours (filter), and what a body is (`kinds`).
 Source: sitemaps.org 0.9 (50,000 URLs a file, an index holds no index); jsonfeed.org 1.1.
 """
@@ -81,7 +81,7 @@ def list_of(
 
 
 def _packed(body: bytes, content_type: str, url: str, max_links: int, within: Within) -> Listed:
-    # The head first: most packed files are somebody's data, not worth fifty megabytes.
+    # The head first: most packed files are plain data, not worth fifty megabytes.
     head = decode_content(body, "gzip", HEAD_BYTES).body
     inner = kind_of("text/plain", head)
     if inner not in ("xml", "text"):

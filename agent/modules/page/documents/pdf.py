@@ -5,7 +5,7 @@ whole URLs count. A document may say against what its URLs are meant (`/URI << /
 
 pypdf reads it, page by page, because it is Python: a file that was built to break a reader raises.
 Where it fails, or takes too long, `/URI (...)` is searched for in the bytes as well, which finds
-what stands outside of compressed objects. Text that merely looks like an address is no link.
+addresses outside of compressed objects. Text that merely looks like an address is no link.
 Source: ISO 32000-1, 12.5.6.5 (link annotations), 12.6.4.3 (remote go-to), 12.6.4.7 (URI actions).
 """
 

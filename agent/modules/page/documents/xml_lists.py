@@ -1,7 +1,7 @@
-"""The references of a feed or sitemap in XML, whatever state it is in.
+"""The references of a feed or sitemap in XML, well-formed or not.
 
-A parser reads it as far as it is XML; from where it is not, a plain search goes on, because one in
-ten feeds holds an `&` or an `&nbsp;` that XML forbids. Nothing is loaded and nothing expanded: a
+A parser reads the part that is XML; from the first error on, a plain search continues, because one
+in ten feeds holds an `&` or an `&nbsp;` that XML forbids. Nothing is loaded and nothing expanded: a
 document that declares entities, or nests deeper than a feed can, is left to the search, which
 knows neither.
 
@@ -82,7 +82,7 @@ _HTML: Final = frozenset(
 """Elements whose text may be HTML."""
 
 MAX_HTML: Final = 1_000_000  # characters, of one element
-# What only the author of a feed may open, and a host that is told of news.
+# Links that only the author of a feed may open, and a host that receives news.
 _NOT_FOR_READERS: Final = frozenset(("edit", "edit-media", "hub", "service.post", "service.edit"))
 _TEXT_ELEMENT: Final = re.compile(
     rf"<(?:[\w.-]{{1,40}}:)?({'|'.join(sorted(_IN_TEXT))})(\s[^<>]{{0,400}})?>"
@@ -165,7 +165,7 @@ class _Reader:
         return joined(self._url, html.unescape(match[1])) if match else ""
 
     def take(self) -> list[Reference]:
-        """Return what was found since the last call."""
+        """Return the references since the last call."""
         found, self._found = self._found, []
         return found
 

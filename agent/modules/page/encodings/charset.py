@@ -1,9 +1,9 @@
 """Decides which encoding a page's text has.
 
-In this order: byte order mark, Content-Type, `<meta>` before `<body>`, and where nobody says it,
-what the bytes look like (`charset_guess`); before that, for bytes that are no UTF-8, a `<meta>`
+In this order: byte order mark, Content-Type, `<meta>` before `<body>`, and where none names it,
+the look of the bytes (`charset_guess`); before that, for bytes that are no UTF-8, a `<meta>`
 anywhere. As in Chromium a `<meta>` counts in the first 1,024 bytes, and behind them as long as the
-head of the page goes on. An XML declaration counts behind them, and before them in what is sent
+head of the page continues. An XML declaration counts behind them, and before them in what is sent
 as XML.
 Source: HTML standard, 13.2.3.2 (determining the character encoding) and 13.2.3.4 (changing it).
 Unlike there a `<meta>` counts with any `http-equiv`, as many pages misspell it.

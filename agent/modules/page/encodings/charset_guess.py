@@ -1,8 +1,8 @@
-"""Guesses the encoding of a page that nobody names, from its bytes and its top-level domain.
+"""Guesses the encoding of a page that does not name it, from its bytes and its top-level domain.
 
 In this order: UTF-16 by its NUL bytes, ISO-2022-JP by its escapes, UTF-8 where all is valid, an
 East Asian encoding in which the bytes are the characters of every text, and what Firefox would
-guess (chardetng). All but the first two leave ASCII as it is, so no guess loses a link.
+guess (chardetng). All but the first two leave ASCII unchanged, so no guess loses a link.
 The East Asian look comes first since it needs two characters where chardetng needs a sentence:
 bytes of EUC-JP, GBK, EUC-KR and Big5 are valid in one another, but become rare characters there.
 """
@@ -43,7 +43,7 @@ _HOME: Final = 0.2  # what the country of a domain adds
 
 _OUTSIDE_ASCII: Final = re.compile(rb"[\x80-\xff]")
 _JIS_SHIFT: Final = re.compile(rb"\x1b\$[@B]")
-# Text and values of attributes alike: what stands between two marks of HTML.
+# Text and values of attributes alike: the text between two marks of HTML.
 _PIECE: Final = re.compile(rb"[^<>\"'=&\x00-\x1f]*[\x80-\xff][^<>\"'=&\x00-\x1f]*")
 _MAC_WORD: Final = re.compile(rb"[\x80-\x9f\xdf-\xfe][\xdf-\xfe]{2,}")
 _RUSSIAN: Final = ("koi8-r", "cp1251")

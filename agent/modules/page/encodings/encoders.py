@@ -66,7 +66,7 @@ def _other(one: str, codec: str) -> bytes:
 
 @cache
 def _known(codec: str) -> Mapping[str, bytes]:
-    """Return the bytes of each character that is written without a rule of its own."""
+    """Return the bytes of each character that is written without a special rule."""
     if codec in SINGLE_BYTE:
         return byte_of(codec)
     if codec == "euc_jp":

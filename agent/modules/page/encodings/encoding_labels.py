@@ -1,6 +1,6 @@
 """Names of character encodings, as pages write them, to the codec that browsers would use.
 
-A codec is named as Python names the nearest of its own; `encodings` decodes and encodes by that
+A codec is named after Python's nearest one; `encodings` decodes and encodes by that
 name as the Encoding Standard does. Browsers read many labels as a larger encoding (`iso-8859-1` as
 windows-1252), and a few as no text at all (`iso-2022-kr`), because those carry attacks.
 Source: WHATWG Encoding, 4.2 (names and labels): all of its labels, and no other.

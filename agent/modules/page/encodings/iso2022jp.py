@@ -27,7 +27,7 @@ _ESCAPES: Final = {
     b"\x1b$B": _JIS,
 }
 _WRITTEN: Final = {_ASCII: b"\x1b(B", _ROMAN: b"\x1b(J", _JIS: b"\x1b$B"}
-# What each state reads at once: a run of what it knows, a pair whose second byte is missing or
+# Pieces that each state reads at once: a run of known bytes, a pair whose second byte is missing or
 # malformed, or one byte that it does not know.
 _RUNS: Final = {
     _ASCII: re.compile(rb"[^\x0e\x0f\x1b\x80-\xff]+|[\x0e\x0f\x80-\xff]"),

@@ -28,9 +28,9 @@ __all__ = ["BEYOND_ASCII", "Element", "elements", "is_hard"]
 
 Element = tuple[str, Mapping[str, str | None]]
 
-# What `links.py` reads. The parser reads this line anew for each page, and compares every element
+# Elements for `links.py`. The parser reads it again for each page, and compares every element
 # with every part: by an attribute that the page has, or by a tag, that is quick; by an attribute
-# that it has not, the name is looked up anew for each element, at the price of three tags. So what
+# that it has not, the name is looked up again for each element, at the price of three tags. So what
 # most pages lack is asked for by its tag. An element that two parts fit is given twice.
 _SELECTOR: Final = (
     "[background],[href],[src],meta,form,object,img[srcset],source[srcset],video[poster],"
@@ -43,7 +43,7 @@ _WANTED: Final = frozenset(
         "video",
     )
 )
-# By the parser's numbers, which it gives out faster than names.
+# By the parser's numbers, which it returns faster than names.
 _WANTED_IDS: Final = {create_tag(name).tag_id: name for name in _WANTED}
 
 WITHOUT_EVENTS: Final = LexborDocumentOptions.WO_EVENTS.value
@@ -83,7 +83,7 @@ def elements(body: bytes, codec: str) -> tuple[Iterable[Element], str]:
     """Return (tag, attributes) of each element that may carry links, and a note.
 
     codec: of the body, as `charset_of` returns it. The note is empty, or says why the plain search
-    was used. Values that nobody reads (`_UNREAD`) may be wrong in a page that is not in UTF-8.
+    was used. Values without a reader (`_UNREAD`) may be wrong in a page that is not in UTF-8.
     """
     if codec == "utf-8" or (codec not in BEYOND_ASCII and body.isascii()):
         return _parsed(body, body, codec)
@@ -122,7 +122,7 @@ def _with_shadow_trees(markup: bytes) -> bytes:
 
 
 def _is_ascii(attributes: Mapping[str, str | None]) -> bool:
-    """Return whether the values that somebody reads are in ASCII."""
+    """Return whether the values that have a reader are in ASCII."""
     for name, value in attributes.items():
         if value and not value.isascii() and name not in _UNREAD:
             if name == "content" and (attributes.get("name") or "").lower() in _UNREAD_METAS:
@@ -160,10 +160,10 @@ def _may_have_long_tag(markup: bytes) -> bool:
 
 
 def _may_be_deep(markup: bytes) -> bool:
-    """Return whether tags that nobody closes are so many that depth must be counted exactly.
+    """Return whether unclosed tags are so many that depth must be counted exactly.
 
-    Every `<` that is not `</` counts as if it opened an element. What stood before a piece can
-    not matter more than its depth, nor what stands in it more than what it opens.
+    Every `<` that is not `</` counts as if it opened an element. The text before a piece can
+    not matter more than its depth, nor its content more than the elements that it opens.
     """
     tags = at = 0  # tags before a byte, and that byte
     while tags <= MAX_DEPTH:

@@ -7,8 +7,8 @@
 Read from tags alone, without a tree, so that a frameset behind content and the inside of a
 `<template>` count too. Values are raw: character references stay as they are written.
 
-Invariant: this is the definition of what `shared/native/further.zig` does for the machine; tests
-compare the two on any markup.
+Invariant: this module defines the behaviour of `shared/native/further.zig`, its fast version;
+tests compare the two on any markup.
 Source: the tokenizer of the HTML standard, 13.2.5.
 """
 

@@ -35,7 +35,7 @@ _END, _ELEMENT, _NAME, _VALUE = "\0", "\x01", "\x02", "\x03"
 
 _NO_ROOM: Final = -2
 _SLACK: Final = 64
-"""Bytes beyond those of the page: references are never longer than what was read."""
+"""Bytes beyond those of the page: references are never longer than their source."""
 
 _KEPT_ROOM: Final = 1 << 20
 """Bytes of room that are kept for the next page."""

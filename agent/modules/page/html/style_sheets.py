@@ -74,7 +74,7 @@ def style_references(text: str) -> Iterator[str]:
 
 
 def _plain_name(match: re.Match[str]) -> str:
-    """Return a name that loads without its escapes (`u\\72l`), any other text as it is."""
+    """Return a name that loads without its escapes (`u\\72l`), any other text unchanged."""
     name = _meant(match[0])
     return name if name.lower() in _NAMES else match[0]
 
