@@ -2,7 +2,7 @@
 
 The report stays with its figures, and so do the results of its lines: sums, distances, rounds,
 found hosts, activity. Searches, exports and comparisons have the rest.
-Invariant: a file goes before its row says so; a manager that dies between the two does both again.
+Invariant: a file is removed before its row says so; a manager that dies in between does both again.
 Lines that came since the start of the present or last round are kept: they are still in use.
 """
 

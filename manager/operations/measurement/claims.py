@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 NEAR_FACTOR: Final = 10.0
-"""A corrected time counts unchanged within this factor of what the others see."""
+"""A corrected time counts unchanged within this factor of the times of the others."""
 NEAREST: Final = 0.55
 """Of the expected: a scattered claim that is nearer is taken to be in a wrong unit. A claim that
 says nothing counts as farther by this factor: a plan picks what looks nearer than it is."""

@@ -34,7 +34,7 @@ Learner = Callable[[Lesson], Taught | None]
 """`manager.distance.learn`, or the same in a child process."""
 
 IsLearned = Callable[[Database, int], bool]
-"""Returns at a time (ms) whether the model knows all reports, so that a round may be planned."""
+"""Returns at a time (ms) whether all reports are learned, so that a round may be planned."""
 
 
 @frozen
@@ -64,8 +64,8 @@ class ModelTraining:
     def refresh(self, db: Database, now_ms: int) -> bool:
         """Make the model again where it is due; return whether it was made.
 
-        A call while it is made waits for it. Raises BusyError; where that was the learner's, none is
-        made for the next ten minutes.
+        A call while it is made waits for it. Raises BusyError; where that was the learner's, none
+        is made for the next ten minutes.
         """
         with self._turn:
             with db.read() as tx:
@@ -85,7 +85,7 @@ class ModelTraining:
     def is_learned(self, db: Database, now_ms: int) -> bool:
         """Return whether a round may be planned now.
 
-        It may when the model knows all reports that had come when its last probe was done, or nothing
+        It may when all reports that had come when its last probe was done are learned, or nothing
         can be learned now; so neither later reports nor failures delay it for ever.
         """
         with db.read() as tx:
@@ -114,7 +114,7 @@ class ModelTraining:
 
 
 def learned_here(db: Database, now_ms: int) -> bool:
-    """Make the model where it is due, in this thread, so that it knows all reports."""
+    """Make the model where it is due, in this thread, so that all reports are learned."""
     ModelTraining().refresh(db, now_ms)
     return True
 

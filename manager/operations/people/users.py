@@ -1,7 +1,7 @@
 """Users and sessions: the rights of people.
 
-Session tokens are kept as SHA-256; `passwords` stores passwords, `login_failures` decides who has
-to wait after wrong ones. Cookies and CSRF are left to the web.
+Session tokens are kept as SHA-256; `passwords` hashes passwords, `login_failures` delays logins
+after wrong ones. Cookies and CSRF are left to the web.
 """
 
 from __future__ import annotations
