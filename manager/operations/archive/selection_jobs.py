@@ -113,7 +113,7 @@ def list_jobs(
 
 
 def remove_job(db: Database, number: int, actor: Actor, now_ms: int) -> None:
-    """Cancel a job and withhold its result. A job that is over stays unchanged.
+    """Remove a job and its result. A job that failed or was removed already stays unchanged.
 
     The file goes with the next tidying. Raises NotFoundError.
     """

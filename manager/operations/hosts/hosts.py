@@ -117,8 +117,8 @@ def exclude_host(db: Database, key: str, reason: str, actor: Actor, now_ms: int)
     """Take a host out of the crawl: no agent owns it or is sent to it from now on.
 
     An agent that fetches it now stops when it takes its next list. Captures of it in the archive
-    are withheld from now on, and their segments are rewritten without it. Excluding again changes
-    the reason. Raises NotFoundError, UrlError.
+    are not distributed from now on, and their segments are rewritten without it. Excluding again
+    changes the reason. Raises NotFoundError, UrlError.
     """
     with db.write() as tx:
         host, unit_ids = _host_and_units(tx, key)

@@ -3,8 +3,8 @@
 A manager starts, and continues, while its bucket is down, because agents need their permits; their
 segments wait in the folder of uploads. Invariant: while the gate is shut nothing in the bucket is
 read, written, moved or removed but to check the mark and the lease; files here are not tidied
-either. If the bucket turns out to be another installation's, the gate stays shut, and an alert
-notifies a person.
+either. If the bucket turns out to be another installation's, the gate stays shut, and a person is
+notified.
 """
 
 from __future__ import annotations

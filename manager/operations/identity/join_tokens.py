@@ -1,4 +1,4 @@
-"""Status of a join token, for the administrator during the installation at a partner."""
+"""Status of a join token, for an administrator waiting for the partner to join."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ def begin_crawl(
     """Plan a round whose probes are all done, assign the units and begin the crawl.
 
     now: the time in ms, asked for again with each write: a plan of a million hosts takes minutes,
-    and changes by others meanwhile must not be later than its results. is_learned: whether a plan
-    may be made; the round waits for it.
+    and the times of changes by others meanwhile must not be later than those of its results.
+    is_learned: whether a plan may be made; the round waits for it.
 
     The plan is made outside a transaction and stored in a separate one, so that agents wait for
     the second one only; where owners changed meanwhile, or a kill came in between, the next call
