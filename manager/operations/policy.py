@@ -26,7 +26,7 @@ class Policy:
     gap_s: float = 60.0  # between two ticks: more is an outage or a clock that jumped
     next_poll_s: float = 60.0
     soon_poll_s: float = 5.0  # when the agent has something to take at once
-    syncs_per_s: float = 50.0  # of the whole fleet; more agents are told to call less often
+    syncs_per_s: float = 50.0  # of the whole fleet; with more agents each has to call less often
 
     probe_pages: int = 50
     probe_fresh_s: float = 30 * DAY_S

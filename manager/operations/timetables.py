@@ -105,7 +105,7 @@ class Timetable(Generic[Row]):
         """Replace a schedule; its number and its last time stay.
 
         shown_ms: when the one was made that the person saw; None: it may be any. values, told: as
-        of `add`. Raises NotFoundError, ConflictError (somebody changed it since it was shown).
+        of `add`. Raises NotFoundError, ConflictError (it was changed since it was shown).
         """
         before = self.found(tx, number)
         if shown_ms not in (None, before.made_ms):
@@ -176,7 +176,7 @@ class Timetable(Generic[Row]):
                 try:
                     next_ms = _next_ms(Crontab(row.crontab, row.zone), now_ms)
                 except ScheduleError as error:
-                    # A time zone that this machine has lost: the other schedules go on.
+                    # A time zone that this machine has lost: the other schedules continue.
                     late_ms = now_ms + LATE_MS
                     self._rows.update(tx, row.id, next_ms=late_ms, last_result=error.message)
                     continue

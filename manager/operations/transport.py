@@ -79,7 +79,7 @@ class Line:
 
     @property
     def is_private(self) -> bool:
-        """Return whether nobody else can read it."""
+        """Return whether no eavesdropper can read it."""
         return self.kind in PRIVATE
 
     @property
@@ -217,8 +217,8 @@ def _is_elsewhere(value: bytes) -> bool:
 def _forwarded_client(peer: str, headers: Headers, proxies: Sequence[Network]) -> str:
     """Return the last address of X-Forwarded-For that is not a proxy's.
 
-    A proxy writes the address that it sees behind what the client sent: only what stands behind
-    the last address that is not ours is true.
+    A proxy appends the address that it sees to the header of the client: only the entries behind
+    the last address that is not ours are true.
     """
     hops = b",".join(_all(headers, b"x-forwarded-for")).decode("latin-1").rsplit(",", HOPS_MOST)
     client = peer

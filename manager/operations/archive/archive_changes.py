@@ -1,7 +1,8 @@
 """Changes of the public segments, for clients that follow them.
 
-Invariant: numbers rise with the transactions, so who has taken all up to one number misses nothing.
-A cursor is signed: only what was given out comes back, and a follower's bug is no silent gap.
+Invariant: numbers rise with the transactions, so a client that has taken all up to one number
+misses nothing. A cursor is signed: only cursors that the manager issued are accepted, so a bug of
+a follower causes no silent gap.
 """
 
 from __future__ import annotations

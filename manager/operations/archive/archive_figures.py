@@ -52,7 +52,7 @@ def archive_size(db: Database) -> ArchiveFigures:
 
 
 def segments_with_host(db: Database, host_id: int) -> tuple[int, int]:
-    """Return how many segments, and bytes of them, are given to nobody when a host is excluded,
+    """Return the number and the bytes of the segments that are withdrawn when a host is excluded,
     until they are rewritten without it."""
     with db.read() as tx:
         return archive_figures.files_with_host(tx, host_id)
@@ -72,7 +72,7 @@ def _sum(kind: str, state: str, rows: list[FilesRow]) -> FilesRow:
 def list_withdrawn(
     db: Database, *, before: int | None = None, limit: int = 100, text: str = ""
 ) -> list[WithdrawnRow]:
-    """Return the hosts that are given to nobody, those that were found last first.
+    """Return the hosts whose captures are no longer distributed, those found last first.
 
     text: a part of their names, in any case.
     """

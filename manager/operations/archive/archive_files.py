@@ -77,9 +77,9 @@ def _is_given(row: SegmentRow | None) -> bool:
 
 
 def take_file(db: Database, name: str, what: str, actor: Actor, now_ms: int) -> SegmentRow:
-    """Return a public segment for somebody who takes it, and note who; raises as `public_file`.
+    """Return a public segment for download and record the actor; raises as `public_file`.
 
-    what: `segment`, or the ending of what lies beside it.
+    what: `segment`, or the suffix of a file beside it.
     """
     row = public_file(db, name)
     with db.write() as tx:

@@ -37,7 +37,7 @@ class CapturesOfPage:
 
 
 def captures_of_page(db: Database, layout: Layout, url: str, *, limit: int = 100) -> CapturesOfPage:
-    """Return the newest captures of a URL, also those that are given to nobody.
+    """Return the newest captures of a URL, including those that are not distributed.
 
     Raises UrlError.
     """

@@ -1,7 +1,8 @@
-"""The differences of the last seven days, a file a day, kept ready for who takes them each night.
+"""The differences of the last seven days, one file a day, kept ready for nightly downloads.
 
 `2026-11-22.jsonl` names every public segment that was entered on that day (UTC), a line of JSON
-each, with its digests and where to get it. Today's grows; what was withdrawn since is in none.
+each, with its digests and where to get it. Today's file grows; no file names a segment that has
+been withdrawn since.
 Invariant: a file is whole or not there; what it names was public when it was written.
 Source: seed 004, section 5.4.1, point 7.
 """

@@ -30,7 +30,7 @@ MOST_ROWS: Final = 1000
 
 
 def take_down(db: Database, taken: Sequence[Taken]) -> None:
-    """Write down what was taken since the last time."""
+    """Record the downloads since the last call."""
     if taken:
         with db.write() as tx:
             downloads.add_taken(tx, taken)

@@ -1,9 +1,9 @@
 """Make a selection: pick the captures of each host, and give the bytes of a zip or of WARC.
 
-Invariants: one host after the other, each asked for anew, so memory is that of one host's index
-rows within a limit, and a host that is excluded in the meantime is left out; where that happens
-while its own pages are given, the selection ends in the middle within two seconds. Blocks: for a
-thread.
+Invariants: hosts are processed one after the other, each with its own query, so memory is that of
+one host's index rows within a limit, and a host that is excluded in the meantime is left out; where
+that happens while its own pages are sent, the selection ends in the middle within two seconds.
+Blocks: for a thread.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SelectionSources:
 
 
 OfHost = Callable[[HostFiles, int], None]
-"""Is told of each host that was made, and its captures."""
+"""Callback for each finished host, with the number of its captures."""
 
 
 def make(

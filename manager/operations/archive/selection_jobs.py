@@ -113,7 +113,7 @@ def list_jobs(
 
 
 def remove_job(db: Database, number: int, actor: Actor, now_ms: int) -> None:
-    """Make a job no more, and give its result to nobody. One that is over stays as it is.
+    """Remove a job and its result. A job that failed or was removed already stays unchanged.
 
     The file goes with the next tidying. Raises NotFoundError.
     """

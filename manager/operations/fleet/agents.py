@@ -166,10 +166,10 @@ def list_join_tokens(db: Database, now_ms: int) -> list[JoinTokenRow]:
 
 
 def retire(db: Database, name: str, actor: Actor, now_ms: int) -> None:
-    """Take an agent out for good: it gets no list and no permit; its units go to others.
+    """Retire an agent: it gets no list and no permit; its units go to others.
 
     What it may fetch now ends with its permit. Its data stays; a new join token brings it back.
-    Raises NotFoundError; one that is retired already stays as it is.
+    Raises NotFoundError; an agent that is already retired stays unchanged.
     """
     with db.write() as tx:
         row = _found(tx, name)
@@ -239,8 +239,9 @@ def set_next_list_limit(
     """Set how many pages of each unit an agent's next list allows: 50, or 0 for all of them.
 
     None: no order, which is all. It holds for one list. Source: seed 004, 5.1.6, the
-    page that says whether the next list is limited to 50 pages. shown: what the person saw that it
-    is, 0 for all. Raises NotFoundError, FormatError, ConflictError (it is not what was shown).
+    page that says whether the next list is limited to 50 pages. shown: the limit that the person
+    saw, 0 for all. Raises NotFoundError, FormatError, ConflictError (the limit is not the shown
+    one).
     """
     if pages is not None and not 0 <= pages <= LIST_LIMIT_MOST:
         raise FormatError("fleet.list_limit_range", pages=pages, most=LIST_LIMIT_MOST)

@@ -1,7 +1,7 @@
 """Messages of agents: M4, M5 and contact; sync is in `sync`.
 
 Invariants. Any message of a plain agent renews its permit. Leaving frees an agent's rights at once,
-because it says that it has stopped; its old list brings no permit any more.
+because it says that it has stopped; its old list no longer brings a permit.
 M1 is in `server_lists`, M2 in `discoveries`, M3 in `reports`.
 """
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def renew_plain(tx: Transaction, row: AgentRow, what: str, now_ms: int, policy: Policy) -> AgentRow:
-    """Note a message of a plain agent, which renews its permit; return it as it is now.
+    """Record a message of a plain agent, which renews its permit; return the agent's present row.
 
     It has no fence: it does not say which list it holds. What it may fetch twice after a
     take-over is shown, not prevented.
@@ -92,7 +92,7 @@ def is_restart(
 def subscribe(
     db: Database, agent: AgentIdentity, now_ms: int, policy: Policy = DEFAULT_POLICY
 ) -> None:
-    """Subscribe an agent (M5); a subscribed one stays as it is. Raises ForbiddenError."""
+    """Subscribe an agent (M5); a subscribed one stays unchanged. Raises ForbiddenError."""
     with db.write() as tx:
         row = _noted(tx, agent, "subscribe", now_ms, policy)
         if row.retired_ms is not None:
@@ -107,7 +107,7 @@ def unsubscribe(
 ) -> None:
     """Unsubscribe an agent (M5): it has stopped fetching, and its rights are free at once.
 
-    Its units are given to others by the next tick. Its old list brings no permit any more.
+    Its units are given to others by the next tick. Its old list no longer brings a permit.
     """
     with db.write() as tx:
         row = _noted(tx, agent, "unsubscribe", now_ms, policy)

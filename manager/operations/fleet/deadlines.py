@@ -1,8 +1,8 @@
 """First steps of the tick: move deadlines with the clock, free expired permits and probes.
 
 Invariant: nothing but `expire_permits` ends a permit because of time, and it is never called before
-`follow_clock` in the same tick: a manager that was away, or a clock that jumped, ends nobody's work
-(`manager.assignment.permits`).
+`follow_clock` in the same tick: a manager that was away, or a clock that jumped, ends no agent's
+work (`manager.assignment.permits`).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _is_over(row: AgentRow, now_ms: int) -> bool:
 def give_up_probes(db: Database, now_ms: int, policy: Policy) -> int:
     """Give up probes that take too long, and those of agents that are away too long or gone.
 
-    A distance that is missing is assumed later; a round that never ends helps nobody.
+    A distance that is missing is assumed later; a round that never ends is of no use.
     """
     with db.read() as tx:
         busy = list(agents.by_ids(tx, probes.agents_with_open(tx)).values())

@@ -137,7 +137,7 @@ def as_shown(limits: LimitsRow) -> str:
 
 
 def check_limits(asked: LimitsRow) -> None:
-    """Refuse limits that nobody can mean. Raises FormatError."""
+    """Refuse limits that make no sense. Raises FormatError."""
     if asked.interval_s is not None and not 0 <= asked.interval_s <= INTERVAL_MOST_S:
         raise FormatError(
             "fleet.interval_range", value=asked.interval_s, most=INTERVAL_MOST_S
@@ -234,7 +234,7 @@ def _compiled(pattern: str, where: Message) -> Any:
 
 
 def _remedy(words: str) -> Message:
-    """Return the remedy of what RE2 refuses."""
+    """Return the remedy for an expression that RE2 refuses."""
     if "perl operator" in words:
         return Message("fleet.re2_look_around")
     if "missing )" in words or "unexpected )" in words:

@@ -1,9 +1,9 @@
 """Give-back: an agent that was lost, or had left, and takes part again gets its units back.
 
-Invariants: only what was taken over from it and has not moved since, and of that only whole
-addresses whose crawl in this round their new owner has not begun; so nothing is fetched twice
-because an agent came back. What is pinned to it comes back in any case. It waits until the agent
-may fetch: who has come back without a permit is given nothing to sit on.
+Invariants: only units that were taken over from it and have not moved since come back, and of those
+only whole addresses whose crawl in this round their new owner has not begun; so nothing is fetched
+twice because an agent came back. Units pinned to it come back in any case. Give-back waits until
+the agent may fetch: an agent without a permit would hold the units idle.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _give_back(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy) -> i
 
 
 def _untouched(tx: Transaction, row: AgentRow) -> list[int]:
-    """Return what was taken from an agent and may go back: addresses that nobody has begun."""
+    """Return the units of an agent that may go back: no crawl of their address has begun."""
     taken = assignments.taken_over_from(tx, row.id, (LOST, LEFT))
     ours: dict[int, set[int]] = defaultdict(set)
     for unit in taken:

@@ -29,7 +29,7 @@ Counted = tuple[int, int, int]  # links, pages, missing
 
 
 def record_link_kinds(tx: Transaction, told: Sequence[tuple[AgentRow, SyncRequest]]) -> None:
-    """Add what agents counted since their last syncs. Rows: as they were before these."""
+    """Add the counts of agents since their last syncs. Rows: from before these syncs."""
     rows = [new for row, request in told for new in _new_counts(row, request)]
     if rows:
         add_link_kinds(tx, rows)

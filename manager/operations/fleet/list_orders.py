@@ -1,7 +1,7 @@
 """Lines of a server list: limits, intervals, exceptions and start pages of units.
 
-Invariant: of a split host each agent is told what others crawl of it, how many share its rate, and
-how long it rests itself; all of it may only change with a generation.
+Invariant: the list tells each agent of a split host which parts others crawl, how many agents share
+its rate, and how long the agent rests itself; all of it may only change with a generation.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def orders_of(
     starts: dict[int, list[tuple[str, str | None]]] = defaultdict(list)
     for start in start_pages.start_pages_of(tx, listed):
         row = listed[start.unit_id]
-        if is_unit(start.url):  # a line of its own would name a unit
+        if is_unit(start.url):  # a separate line would name a unit
             path = start.url[len(row.key) - len(row.path) :]
             starts[start.unit_id].append((path, start.referer))
         else:

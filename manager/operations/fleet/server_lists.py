@@ -37,7 +37,7 @@ PAGE: Final = 2_000
 
 @frozen
 class ListVersion:
-    """A list to send. `lines` reads the database as it is consumed, once, from any thread."""
+    """A list to send. `lines` reads the database while it is consumed, once, from any thread."""
 
     agent_id: int
     generation: int

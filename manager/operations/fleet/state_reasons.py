@@ -18,7 +18,7 @@ __all__ = ["reason_of"]
 LONGEST: Final = 2000
 """Characters of a message as JSON."""
 OWN: Final = "agent."
-"""Begin of the codes of what agents say of themselves."""
+"""Prefix of the codes of states that agents report of themselves."""
 
 
 def reason_of(request: SyncRequest) -> Message | None:

@@ -1,4 +1,4 @@
-"""Sync: agents say what they hold and did, and are told what to do; many in one transaction.
+"""Sync: agents report their state and work and receive orders; many syncs in one transaction.
 
 Invariants. Rights that were withdrawn are freed when the agent acknowledges a list without them,
 those of finished units when it says so; nothing else here frees a right. A request that was
@@ -63,7 +63,7 @@ def sync(
     now_ms: int,
     policy: Policy = DEFAULT_POLICY,
 ) -> SyncAnswer:
-    """Take note of what an agent says of itself and answer what it is to do.
+    """Record the state that an agent reports and answer with its orders.
 
     Raises ForbiddenError (it names another agent; it was retired), CloneError (its sequence runs
     backwards in another process: two machines have its key), ConflictError (an old request came
@@ -140,7 +140,7 @@ class _SyncAnswers:
         self._round = current.number if current is not None else rounds.last_number(tx)
 
     def answers(self, passed: Sequence[tuple[Asked, AgentRow]]) -> dict[int, SyncAnswer]:
-        """Write down how the agents are, renew their permits, and return what they are told."""
+        """Record the state of the agents, renew their permits, and return their answers."""
         tx = self._tx
         rows = self._settled(passed)
         orders: dict[int, list[OrderRow]] = defaultdict(list)
@@ -156,7 +156,7 @@ class _SyncAnswers:
         return answers
 
     def _settled(self, passed: Sequence[tuple[Asked, AgentRow]]) -> dict[int, AgentRow]:
-        """Free what was acknowledged, give up probes without a log; return the agents after it."""
+        """Free acknowledged rights, give up probes without a log; return the agents after that."""
         tx = self._tx
         requests = {row.id: one.request for one, row in passed}
         rows = {row.id: row for _, row in passed}

@@ -44,7 +44,7 @@ def refusal_of(
 ) -> PrsmError | None:
     """Return why an agent is not answered, or None.
 
-    key_hash: of the key that was shown, where nobody has looked in this transaction whose it is.
+    key_hash: of the presented key, if its owner was not looked up in this transaction yet.
     minimum: the oldest version that gets work; empty: any.
     """
     if row is not None and key_hash is not None and row.key_hash != key_hash:

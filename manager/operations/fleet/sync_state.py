@@ -29,7 +29,7 @@ from shared.wire.sync import SyncRequest
 __all__ = ["Telling", "acknowledge", "close_unlogged", "has_news", "state_of", "take_news"]
 
 Telling = tuple[AgentIdentity, AgentRow, SyncRequest]
-"""An agent, its row as it was before, and what it says."""
+"""An agent, its row before the sync, and its request."""
 
 
 def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]:

@@ -3,9 +3,9 @@ whose agent joined again as a plain one go to agents that sync.
 
 Invariants: an agent is lost only when its promised contact plus grace has passed *and* its permit
 is over (`manager.assignment.liveness`). Units go in whole groups, to the agents where they cost
-least; each batch is one transaction, so a kill in between leaves every unit with one owner. Where
-nobody could take them they stay where they are.
-What the agent still sends is kept as data and changes nothing.
+least; each batch is one transaction, so a kill in between leaves every unit with one owner. Units
+that no agent could take stay where they are.
+Data that the agent still sends is kept and changes nothing.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ def liveness_of(
 
 
 def take_over(db: Database, now_ms: int, policy: Policy) -> int:
-    """Give units of agents that take no part any more, or cannot have them, to others.
+    """Give units to others whose agents no longer take part, or cannot have them.
 
     Returns how many moved.
     """
     with db.read() as tx:
         leaving = [
             row.id
-            # Nobody is lost whose permit goes on.
+            # An agent whose permit still runs is not lost.
             for row in agents.silent_or_gone(tx, now_ms)
             if _leaves(row, now_ms, policy)
             and (row.takes_part or assignments.owned_by(tx, row.id, 1))
@@ -161,7 +161,7 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
     current = rounds.open_round(tx)
     if current is not None:
         round_units.hand_over(tx, current.number, owners)
-    # A retired agent's permit may go on: its rights are free only when that is over.
+    # A retired agent's permit may still run: its rights are free only when that is over.
     rights.withdraw(tx, now_ms, reason, unit_ids=list(owners), agent_id=row.id)
     agents.add_load(tx, added)
     agents.update(tx, row.id, load_ms=0.0)

@@ -1,8 +1,8 @@
 """Troubles of an agent that calls: it fetches nothing, or its machine has a problem.
 
 Pure rules over what is known of all agents. Invariant: each is a trouble only when it has lasted
-for hours (`Trouble.after_s`); before that it is for the console's eyes. What was last known of an
-agent holds until it says otherwise, also while it is late or lost.
+for hours (`Trouble.after_s`); before that only the console shows it. The last known state of an
+agent holds until it reports another, also while it is late or lost.
 """
 
 from __future__ import annotations

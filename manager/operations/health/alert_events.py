@@ -1,9 +1,9 @@
-"""Audit rows that are alerts, told as they come.
+"""Audit rows that are alerts, sent as they come.
 
-Unlike a trouble such an event is never over. Invariants: each is told once, by the number of the
-last one that was; those of one look are one message for each kind, and looks that tell are
-`HOLD_MS` apart, so a flood is a few messages with a count. One of a kind that somebody silenced is
-passed over; in a maintenance window they wait for its end. What is a trouble besides is left out.
+Unlike a trouble such an event is never over. Invariants: each is sent once, by the number of the
+last one that was sent; those of one look are one message for each kind, and looks that send are
+`HOLD_MS` apart, so a flood is a few messages with a count. An event of a silenced kind is passed
+over; in a maintenance window events wait for its end. Events that are also troubles are left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NAME: Final = 100
 REASON: Final = 200
 
 _TROUBLES: Final = ("agent.lost", "agent.update-")
-"""How the actions begin that are told as troubles, until they are over."""
+"""Prefixes of the actions that are sent as troubles, until they are over."""
 
 
 @frozen
@@ -47,9 +47,9 @@ class Event:
 
 @frozen
 class News:
-    """Events to tell, up to a number; told_ms: when something was told last.
+    """Events to send, up to a number; told_ms: when an event was sent last.
 
-    upto: 0: nothing came. is_marked: it is written down from where on events are told.
+    upto: 0: nothing came. is_marked: the number after which events are sent is recorded.
     """
 
     events: list[Event]
@@ -59,9 +59,9 @@ class News:
 
 
 def news(tx: Transaction, silenced: Collection[str], now_ms: int, *, quiet: bool = False) -> News:
-    """Return the events that nobody was told of yet, where their time has come.
+    """Return the events that were not sent yet, where their time has come.
 
-    Before anything was ever told, those of the last day. quiet: a window is open, nothing is told.
+    Before the first message ever, those of the last day. quiet: a window is open, nothing is sent.
     """
     mark = alerts.events_told(tx)
     if quiet:
@@ -80,9 +80,9 @@ def news(tx: Transaction, silenced: Collection[str], now_ms: int, *, quiet: bool
 
 
 def begin_news(tx: Transaction, now_ms: int) -> None:
-    """Write down from where on events are told: those of a day before the first look.
+    """Record the number after which events are sent: those of a day before the first look.
 
-    Else those of a first window that lasts longer than a day would be told to nobody.
+    Else events of a first window that lasts longer than a day would never be sent.
     """
     alerts.note_events(tx, audit_log.last_id_before(tx, now_ms - DAY_MS), 0)
 

@@ -1,4 +1,4 @@
-"""Alerts as people look at them: what is wrong now, who is told and when next; a test message."""
+"""Alerts for the console: present alerts, recipients, the time of the next message, a test."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 WAY: Final = "way:"
-"""How the key of a trouble begins that is a way by which nobody is reached."""
+"""Prefix of the key of the trouble that a way of notification reaches no recipient."""
 ERROR_CHARS: Final = 500
 
 
@@ -63,10 +63,10 @@ class AlertDesk:
 @message_fields
 @frozen
 class OngoingTrouble:
-    """A trouble that goes on, or events of one kind within a day.
+    """A trouble that lasts, or events of one kind within a day.
 
-    since_ms, told_ms: None: it was not told yet. next_ms: when it is told (again); None: it is not.
-    silence: why not, where somebody said so.
+    since_ms, told_ms: None: it was not sent yet. next_ms: when it is sent (again); None: never.
+    silence: the reason why it is not sent, where a person silenced it.
     """
 
     key: str
@@ -79,7 +79,7 @@ class OngoingTrouble:
 
 @frozen
 class Alerts:
-    """All that goes on. quiet_until_ms: the end of the open window; 0: none is open."""
+    """All present alerts. quiet_until_ms: the end of the open window; 0: none is open."""
 
     troubles: list[OngoingTrouble]
     silences: list[SilenceRow]
@@ -100,7 +100,7 @@ class SentTest:
 def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
     """Return what is wrong now, and what happened within a day.
 
-    What was told and is over since the last look is left out.
+    Troubles that were sent and are over since the last look are left out.
     """
     found = [*look(db, desk.standing(), desk.expiries(), desk.limits, now_ms), *desk.own()]
     silences = list_silences(db, now_ms)
@@ -147,13 +147,13 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
 def _of_event(
     event: Event, mark: EventsTold | None, silence: SilenceRow | None, now_ms: int, *, tells: bool
 ) -> OngoingTrouble:
-    """Return events of one kind, which are told once. tells: whether anybody is told."""
+    """Return events of one kind, which are sent once. tells: whether there are recipients."""
     if mark is not None and event.last_id <= mark.upto:
         told_ms = mark.told_ms if mark.told_ms >= event.since_ms else None
         return OngoingTrouble(event.key, event.message, event.since_ms, told_ms, None, silence)
     next_ms: int | None = now_ms if mark is None else max(now_ms, mark.told_ms + HOLD_MS)
     if silence is not None:
-        # Of a kind that somebody knows of nobody is told; a window only puts it off.
+        # A silenced kind is not sent; a maintenance window only delays the message.
         next_ms = None if silence.key else silence.until_ms
     return OngoingTrouble(
         event.key, event.message, event.since_ms, None, next_ms if tells else None, silence
@@ -170,7 +170,7 @@ def unsent_reason(error: Exception) -> Message:
 
 
 def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[SentTest]:
-    """Send everybody who is told of troubles a message that says it is none."""
+    """Send all recipients of troubles a message that says it is only a test."""
     made = [Notification("test:", "begun", Message("alerts.test_message", name=actor.name), now_ms)]
     results = []
     for way in desk.ways:

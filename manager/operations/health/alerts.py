@@ -1,12 +1,12 @@
-"""Alerts: present troubles and who was told of them.
+"""Alerts: present troubles and the messages that were sent of them.
 
-Pure rules first: `troubles` names what is wrong from what is known; `due` says of which a message
-is due. Invariant: a trouble has one key as long as it lasts, is told when it begins, again after
-`resend_s`, and once when it is over; one that must last for a while is written down when it is
-seen, and told when it has lasted; in a maintenance window nothing is told, and what is still so
-when it ends is told then. A trouble that is silenced is told only when it is over. What was told is
-written down before it is sent: a leader that ends in between sends it never, not twice, and the
-reminder makes up for it. What happened once, and is never over, is `alert_events`.
+Pure rules first: `troubles` derives the troubles from the known state; `due` returns those of which
+a message is due. Invariant: a trouble has one key as long as it lasts, is sent when it begins,
+again after `resend_s`, and once when it is over; one that must last for a while is recorded when it
+is seen, and sent when it has lasted; in a maintenance window nothing is sent, and troubles that
+still last when it ends are sent then. A silenced trouble is sent only when it is over. A message is
+recorded before it is sent: a leader that ends in between sends it never, not twice, and the
+reminder makes up for it. Events, which happen once and are never over, are in `alert_events`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Expiry:
 
 @frozen
 class Notification:
-    """What recipients get. state: begun, still, over; event: it happened, and is never over."""
+    """A message to recipients. state: begun, still, over; event: it happened, and is never over."""
 
     key: str
     state: str
@@ -128,7 +128,7 @@ def troubles(
 
 
 def _of_habits(seen: SystemFigures, limits: Limits, now_ms: int) -> Iterable[Trouble]:
-    """Yield what was not done for long, or never since the first agent joined."""
+    """Yield troubles of tasks not done for long, or never since the first agent joined."""
     joined = (view.row.joined_ms for view in seen.views if view.row.retired_ms is None)
     joined_days = (now_ms - min(joined, default=now_ms)) / DAY_MS
     days = (now_ms - seen.last_round_ms) / DAY_MS
@@ -209,9 +209,9 @@ def due(
     quiet: bool,
     silenced: Collection[str] = (),
 ) -> list[Notification]:
-    """Return what is to be told now. told: the troubles that go on. quiet: a window is open.
+    """Return the messages due now. told: the troubles that last. quiet: a window is open.
 
-    silenced: keys of troubles that somebody knows of; such a one is told when it is over.
+    silenced: keys of troubles that a person silenced; such a one is sent when it is over.
     """
     if quiet:
         return []
@@ -281,9 +281,9 @@ def notifications(
 
 
 def _is_held(row: ToldRow, seen: SystemFigures, now_ms: int) -> bool:
-    """Return whether a trouble is neither going on nor over: its agent, idle before, is away now.
+    """Return whether a trouble neither lasts nor is over: its agent, idle before, is away now.
 
-    What has only begun is over then: an agent that sleeps was not amiss for hours.
+    A trouble that has only begun is over then: an agent that sleeps was not idle for hours.
     """
     kind, _, name = row.key.partition(":")
     if kind != "idle" or (not row.told_ms and now_ms - row.since_ms < HELD_MS):
@@ -314,7 +314,7 @@ def look(
     limits: Limits,
     now_ms: int,
 ) -> list[Trouble]:
-    """Return what is wrong now, whether anybody is told of it or not, however long it lasts."""
+    """Return the present troubles, sent or not, however long they last."""
     moves = db.kept.get("moves of a day", lambda: _moves(db, now_ms))
     with db.read() as tx:
         updates = _updates(tx)
@@ -342,7 +342,7 @@ def few_hosts(
 
 
 def _updates(tx: Transaction) -> Mapping[int, AgentReleaseRow]:
-    """Return how updates went, without those to releases that are offered to nobody any more."""
+    """Return the results of updates, without those to releases that are no longer offered."""
     over = {
         row.version
         for row in releases.all_releases(tx)
@@ -359,10 +359,10 @@ def _moves(db: Database, now_ms: int) -> int:
 
 
 def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
-    """Yield when signed files of releases end: what only a person renews, long before the others.
+    """Yield when signed files of releases end: those that only a person renews, long before others.
 
-    Those of the signing process are renewed each day by the clock; that two days passed without it
-    is told, and a day before they end.
+    The clock renews those of the signing process each day; they are reported after two days without
+    renewal, and a day before they end.
     """
     for role in ("root", "targets", "snapshot", "timestamp"):
         row = releases.newest(tx, role)

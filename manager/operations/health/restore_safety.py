@@ -1,8 +1,8 @@
-"""After a restore: what agents were told since the backup is unknown, and nobody may suffer by it.
+"""Safety after a restore: orders to agents since the backup are unknown, and must do no harm.
 
 An agent may hold a list and a permit that the restored database has never heard of. So all rights
 are free in it; lists, permits and rounds are numbered beyond whatever there may have been since;
-and nothing is given out (`clock.held_until`) until the longest permit that may have been given is
+and nothing is granted (`clock.held_until`) until the longest permit that may have been given is
 over. Invariant: no right is granted while an agent may still be fetching by a list from before.
 """
 
@@ -61,7 +61,7 @@ def longest_permit_ms(tx: Transaction, policy: Policy) -> int:
 
 
 def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, now_ms: int) -> None:
-    """Make a database that was just restored safe to go on with.
+    """Make a database that was just restored safe to continue with.
 
     made_ms: when the backup was made. held_until_ms: when all permits are over that were given
     since, by a manager that has ended.
@@ -82,7 +82,7 @@ def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, n
         )
     last_ms = tick_clock.last_tick(tx)
     if last_ms is not None:
-        # As after an outage: nobody is late because the manager was away.
+        # As after an outage: no agent is late because the manager was away.
         tick_clock.move_deadlines(tx, now_ms - last_ms)
         tick_clock.set_last_tick(tx, now_ms, tick_clock.last_epoch(tx))
     _renumber_rounds(tx)

@@ -37,7 +37,7 @@ SHOWN_MS: Final = 30 * DAY_MS
 def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, now_ms: int) -> None:
     """Silence one trouble until a moment, but for its end. Raises FormatError.
 
-    key: as the trouble has it, `agent:robot.example.ac.jp`; it need not go on now.
+    key: as the trouble has it, `agent:robot.example.ac.jp`; it need not be open now.
     """
     if not key.strip() or len(key) > REASON_MOST:
         raise FormatError("alerts.silence_key_missing")
@@ -77,7 +77,7 @@ def tell_nobody(db: Database, until_ms: int, reason: str, actor: Actor, now_ms: 
 
 
 def end_quiet(db: Database, actor: Actor, now_ms: int) -> None:
-    """End all maintenance windows that are open; what still is wrong is told with the next look."""
+    """End all maintenance windows that are open; the next look sends troubles that last."""
     with db.write() as tx:
         for row in alerts.silences_since(tx, now_ms):
             if not row.key and row.holds(now_ms):
@@ -98,13 +98,13 @@ def end_silence(db: Database, number: int, actor: Actor, now_ms: int) -> None:
 
 
 def list_silences(db: Database, now_ms: int) -> list[SilenceRow]:
-    """Return what goes on, what is to come, and what was over within a month."""
+    """Return the silences that are open, planned, or over within the last month."""
     with db.read() as tx:
         return alerts.silences_since(tx, now_ms - SHOWN_MS)
 
 
 def open_silences(db: Database, now_ms: int) -> list[SilenceRow]:
-    """Return what goes on and what is to come. Raises BusyError."""
+    """Return the silences that are open or planned. Raises BusyError."""
     with db.read() as tx:
         return [row for row in alerts.silences_since(tx, now_ms) if row.ended_ms is None]
 

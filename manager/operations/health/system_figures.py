@@ -82,7 +82,7 @@ def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -
 
 
 def _disk(folder: Path) -> tuple[int | None, str]:
-    """Return how much of a disk is free, or None and why nobody knows: a share may be away."""
+    """Return the free space of a disk, or None and the reason: a network share may be away."""
     try:
         return shutil.disk_usage(folder).free, ""
     except OSError as error:

@@ -38,7 +38,7 @@ COUNTED_MOST: Final = 10_000
 
 @frozen
 class Resolution:
-    """A host to resolve, or what came of it.
+    """A host to resolve, or the result.
 
     addresses: empty where the name leads nowhere that may be crawled; `problem` says why for a
     person, `failure` as a code.
@@ -140,6 +140,6 @@ def record_addresses(
     alone = {host: groups.group_of(host) or host for host, group in stored.items() if group is None}
     addresses.set_addresses(tx, source, found)
     addresses.merge_groups(tx, merges, alone)
-    # Who only joins a group owned nothing yet, but may end the sharing of who was there.
+    # A host that only joins a group owned nothing yet, but may end the sharing of one there.
     crowded = end_where_crowded(tx, {*merges.values(), *alone.values()}, now_ms)
     keep_whole(tx, {*merges.values(), *crowded}, now_ms)

@@ -117,7 +117,7 @@ def lift_ban(db: Database, text: str, agent: str, actor: Actor, now_ms: int) -> 
 
 
 def _require_another(tx: Transaction, host: HostRow, row: AgentRow) -> None:
-    """Refuse a ban after which nobody is left who may have the host."""
+    """Refuse a ban that leaves no agent that may have the host."""
     if host.group_id is None:
         of_group = {ban.agent_id for ban in pins.bans_of_hosts(tx) if ban.host_id == host.id}
     else:

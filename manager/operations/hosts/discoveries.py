@@ -1,7 +1,7 @@
 """M2: hosts and pages that an agent found outside its units.
 
 Invariant: an agent adds at most so many a day, whatever it sends; a repeat adds nothing. A page
-that is new to the manager travels with its referer to the list of who has its unit.
+that is new to the manager travels with its referer to the list of the agent that has its unit.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def record_found(
     """Store what an agent found, any number of hosts and pages.
 
     What is over the day's limit is left out and noted as an alert, once a day. tally: counts from
-    before. is_gone: tells whether nobody waits for the answer any more; what was stored then stays,
-    and the rest is left out.
+    before. is_gone: returns whether the client no longer waits for the answer; what is stored by
+    then stays, and the rest is left out.
     """
     today = now_ms // DAY_MS
     over_limit = 0

@@ -2,8 +2,8 @@
 
 Invariants. A piece is finished with all others of its host, and only when nothing is left of any:
 until then each may hear of a page that another found. More agents than shares never hold rights;
-shares grow only while nobody holds any, or when all who do have heard of it. What a host tells one
-of them to wait, all wait. A host is shared while it is alone at its address.
+shares grow only while no agent holds any, or when all holders have heard of it. A wait that the
+host asks of one of them holds for all. A host is shared while it is alone at its address.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def share_out(db: Database, now_ms: int) -> int:
         changed = finish_rested(tx, now_ms)
         for host in host_shares.starved(tx, current.number):
             wanted, held = host_shares.wanted_shares(tx, host)
-            # Fewer than before only while nobody fetches: else somebody would be over its share.
+            # Fewer than before only while no agent fetches: else one would exceed its share.
             if wanted > host.shares or (not held and wanted != host.shares):
                 host_shares.set_shares(tx, host.host_id, wanted)
                 host_shares.news(tx, held)

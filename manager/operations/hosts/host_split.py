@@ -1,10 +1,10 @@
 """Split a host that is too big for one agent into directories.
 
 Invariants: every page of the host lies in exactly one unit before and after, and every unit that
-may be crawled has one owner. A host is split or merged only while nobody has a right to any of it
-and nothing of it was fetched in the round that goes on: so no page is left out, and none is
-fetched by two. A merged directory keeps its history.
-Where to cut is left to `manager.balancing.cut`, who fetches when to the tick.
+may be crawled has one owner. A host is split or merged only while no agent has a right to any of it
+and nothing of it was fetched in the present round: so no page is left out, and none is fetched by
+two. A merged directory keeps its history.
+`manager.balancing.cut` decides where to cut, the tick decides who fetches when.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ INTERVAL_MOST_S: Final = 86_400
 MOST_PIECES: Final = 64
 USUAL_PIECES: Final = 8
 WORTHLESS: Final = 0.9
-"""Of the work: if one agent had as much of it, the others would help nobody."""
+"""Share of the work: if one agent had as much, a split would be of no use."""
 LONGEST_PATH: Final = 500
 SPLIT: Final = Message("ownership.host_split")
 

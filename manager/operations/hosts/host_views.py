@@ -149,7 +149,7 @@ def list_hosts(
 
 
 def every_host(db: Database, where: HostFilter, *, sort: str = "domain") -> Iterator[HostLine]:
-    """Yield all hosts that match, in their order of this moment, each as it is when its turn comes.
+    """Yield all hosts that match, in their present order, each read when its turn comes.
 
     Only their numbers are held, so a reader may be slow. Raises FormatError as `list_hosts`, before
     the first.
@@ -250,7 +250,7 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
 
 
 def directories_of_host(db: Database, key: str) -> list[DirectoryRow]:
-    """Return what was measured of each directory of a host, as long as that is kept.
+    """Return the measurements of each directory of a host, as long as they are kept.
 
     Of the newest round and the largest first. Raises NotFoundError.
     """

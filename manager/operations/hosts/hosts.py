@@ -114,11 +114,11 @@ def _urls(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str | No
 
 
 def exclude_host(db: Database, key: str, reason: str, actor: Actor, now_ms: int) -> None:
-    """Take a host out of the crawl: no agent owns it or is sent to it any more.
+    """Take a host out of the crawl: no agent owns it or is sent to it from now on.
 
-    Whoever fetches it now stops when it takes its next list. What the archive has of it is given to
-    nobody from now on, and is rewritten without it. Excluding again changes the reason.
-    Raises NotFoundError, UrlError.
+    An agent that fetches it now stops when it takes its next list. Captures of it in the archive
+    are not distributed from now on, and their segments are rewritten without it. Excluding again
+    changes the reason. Raises NotFoundError, UrlError.
     """
     with db.write() as tx:
         host, unit_ids = _host_and_units(tx, key)
@@ -158,7 +158,7 @@ def _exclude(
 def include_host(db: Database, key: str, actor: Actor, now_ms: int) -> None:
     """Include a host again; it is probed and placed like a new one.
 
-    One that is not excluded stays as it is. Raises NotFoundError, UrlError.
+    One that is not excluded stays unchanged. Raises NotFoundError, UrlError.
     """
     with db.write() as tx:
         host, unit_ids = _host_and_units(tx, key)

@@ -1,7 +1,7 @@
-"""Hosts that nobody fetches from: only then may they be cut, or made one again.
+"""Hosts that no agent fetches from: only then may they be split or merged.
 
 Invariant: what passes `check_idle` has no right on any of its units, and nothing of it was fetched
-in the round that goes on; within the transaction that asked, that stays so.
+in the present round; within the transaction that asked, that stays so.
 """
 
 from __future__ import annotations

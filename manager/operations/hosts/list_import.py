@@ -50,7 +50,8 @@ ListText = tuple[int, str]
 class ImportedLists:
     """Outcome of lists. agents: units by agent. new_hosts: how many were added.
 
-    moved: units that changed hands at once; what nobody owned goes to its agent with the next plan.
+    moved: units that changed hands at once; units without an owner go to their agents with the
+    next plan.
     """
 
     agents: dict[str, int]
@@ -103,9 +104,9 @@ def import_lists(
 ) -> ImportedLists:
     """Pin the units of lists to the agents that the lists name.
 
-    lines: gives the lines anew each time. add_hosts: hosts that are not known are added, else their
-    lines are refused. Raises LinesRefusedError with the agents, numbers and codes of lines that
-    cannot be taken.
+    lines: returns the lines again with each call. add_hosts: hosts that are not known are added,
+    else their lines are refused. Raises LinesRefusedError with the agents, numbers and codes of
+    lines that cannot be taken.
     """
     refusals = _Refusals()
     with db.write() as tx:
@@ -136,7 +137,7 @@ def _sections(lines: Iterable[ListText]) -> Iterator[tuple[str, int, str]]:
 def _read(
     lines: Iterable[ListText], fleet: dict[str, AgentRow], refusals: _Refusals
 ) -> Iterator[tuple[AgentRow, int, str]]:
-    """Yield (agent, line, unit key); what is none is refused, a list of nobody as one."""
+    """Yield (agent, line, unit key); refuse lines that are no unit, a list without agent once."""
     owner: AgentRow | None = None
     nameless = False
     for agent, number, text in _sections(lines):
@@ -210,7 +211,7 @@ def _pin(
     now_ms: int,
     refusals: _Refusals,
 ) -> int:
-    # What the lists say replaces what was said of the same units before, in whatever order.
+    # Pins from the lists replace earlier pins of the same units, in any order.
     pins.unpin(tx, list(wanted))
     moved = 0
     of_agent: dict[int, list[int]] = defaultdict(list)

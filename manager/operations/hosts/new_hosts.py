@@ -1,7 +1,7 @@
 """Hosts that are found during a round join it: probed by a few agents, then placed.
 
 Invariant: a unit whose group has an owner goes to that owner, without a probe; any other is placed
-when no order to probe it is open any more. Each batch is one transaction.
+when no order to probe it is open. Each batch is one transaction.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def order_probes(db: Database, now_ms: int, policy: Policy) -> int:
         _join(tx, current, owners, SAME_ADDRESS, now_ms)
         alone = [unit for unit, _ in new if unit not in owners]
         hosts.set_unit_state(tx, alone, "probing")
-        # A plain agent calls once a night: nobody waits for its probe of a new host.
+        # A plain agent calls once a night: a new host does not wait for its probe.
         probing = [row.id for row in receiving if not row.is_plain]
         if current.probe and probing:
             tops = hosts.tops_among(tx, alone)

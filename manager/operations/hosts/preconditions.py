@@ -81,7 +81,7 @@ def merge_obstacle(db: Database, key: str) -> ConflictError | None:
 
 
 def is_last_admin(db: Database, name: str) -> bool:
-    """Return whether nobody but this user may act as administrator."""
+    """Return whether this user is the only one that may act as administrator."""
     with db.read() as tx:
         found = users.all_users(tx)
     return {one.name for one in found if one.role == "admin" and not one.disabled_ms} == {name}

@@ -92,8 +92,8 @@ def every_matrix_row(
 ) -> Iterator[MatrixRow]:
     """Yield the rows of all hosts that match, in their order of this moment.
 
-    Each is as it is when its turn comes, so a reader may be slow. Raises what `matrix` does, before
-    the first.
+    Each row is read when its turn comes, so a reader may be slow. Raises the errors of `matrix`,
+    before the first row.
     """
     with db.read() as tx:
         numbers = _numbers(tx, agent_names)

@@ -34,7 +34,7 @@ class TypedHost:
     """A typed text, read as a host.
 
     parts: to be looked for in addresses, the most precise first. reversed_name: `jp,example` of a
-    name, empty of what is none. port: empty: not typed. url: canonical, where a scheme or path was
+    name, empty if it is no name. port: empty: not typed. url: canonical, where a scheme or path was
     typed. key: of the host of a URL with a scheme. address: of an IP address.
     """
 
@@ -98,13 +98,13 @@ def storable(text: str) -> str:
 
 
 def reversed_domain(text: str) -> str:
-    """Return `jp,example` of a domain in any spelling; empty of what is none."""
+    """Return `jp,example` of a domain in any spelling; empty if it is no domain."""
     name = _ascii_name(narrow(text.strip()))
     return _reversed(name) if name else ""
 
 
 def _address(text: str) -> str:
-    """Return an IP address as it is kept; empty of what is none."""
+    """Return an IP address in its stored form; empty if the text is none."""
     try:
         return str(ipaddress.ip_address(text.strip("[]")))
     except ValueError:
@@ -112,7 +112,7 @@ def _address(text: str) -> str:
 
 
 def _ascii_name(text: str) -> str:
-    """Return a name or domain (`.example.jp`, `*.example.jp`) in ASCII; empty of what is none."""
+    """Return a name or domain (`.example.jp`, `*.example.jp`) in ASCII; empty if it is none."""
     name = text.removeprefix("*").removeprefix(".").removesuffix(".")
     if not name:
         return ""

@@ -12,7 +12,7 @@ __all__ = ["place", "position_as_shown", "set_position"]
 
 
 def position_as_shown(latitude: float | None, longitude: float | None) -> str:
-    """Return a position as a form carries it that was made while it held; empty: nobody knows."""
+    """Return a position as a form repeats it, to detect a later change; empty: unknown."""
     return "" if latitude is None or longitude is None else f"{latitude} {longitude}"
 
 
@@ -27,7 +27,7 @@ def set_position(
     """Set the position of an agent; None: unknown.
 
     shown: what the person saw, by `position_as_shown`. Raises NotFoundError, ConflictError
-    (somebody said otherwise meanwhile).
+    (another person changed it meanwhile).
     """
     with db.write() as tx:
         row = agents.by_name(tx, agent)

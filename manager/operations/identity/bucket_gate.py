@@ -1,10 +1,10 @@
 """The gate to a bucket: shut while the bucket does not answer, and until its id was checked.
 
-A manager starts, and goes on, while its bucket is down, because agents need their permits; what
-they sent waits in the folder of uploads. Invariant: while the gate is shut nothing in the bucket is
+A manager starts, and continues, while its bucket is down, because agents need their permits; their
+segments wait in the folder of uploads. Invariant: while the gate is shut nothing in the bucket is
 read, written, moved or removed but to check the mark and the lease; files here are not tidied
-either. Where the bucket turns out to be another installation's, the gate stays shut, and a person
-is told.
+either. If the bucket turns out to be another installation's, the gate stays shut, and a person is
+notified.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class BucketState(StrEnum):
-    """The state of the bucket, as far as it is known."""
+    """The last known state of the bucket."""
 
     CHECKED = "bucket_checked"
     UNREACHABLE = "bucket_unreachable"

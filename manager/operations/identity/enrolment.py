@@ -80,7 +80,7 @@ class AgentIdentity:
 
     @property
     def actor(self) -> Actor:
-        """Return the agent as who asks."""
+        """Return the agent as the actor, for the audit."""
         return Actor("agent", self.name)
 
 
@@ -110,10 +110,10 @@ def issue_join_token(
 
 
 def revoke_join_token(db: Database, name: str, actor: Actor, now_ms: int) -> None:
-    """End the token of a name that nobody has used yet: who has it joins no more with it.
+    """End the unused token of a name: its holder can no longer join with it.
 
-    Raises NotFoundError where none waits. An agent that joined already has a key of its own
-    instead: see `agents.retire`.
+    Raises NotFoundError where none waits. An agent that joined already has its own key instead: see
+    `agents.retire`.
     """
     with db.write() as tx:
         if not join_tokens.expire(tx, name, now_ms):
@@ -133,8 +133,8 @@ def enrol(
 ) -> Enrolled:
     """Enrol an agent: consume the token, keep the hash of the agent's own key.
 
-    position: where its site says it is; None: it does not say, and what was known stays. address:
-    from which it joins, for the audit.
+    position: where its site says it is; None: it does not say, and the known position stays.
+    address: from which it joins, for the audit.
     Raises FormatError (name or hash malformed), UnknownKeyError (no such token for this name),
     ForbiddenError (expired or revoked), ConflictError (used with another key; key in use).
     """
@@ -166,7 +166,7 @@ def enrol(
 
 
 def _end_of_token(tx: Transaction, token: JoinTokenRow) -> Message:
-    """Return what ended a token that nobody used: somebody, of whom the audit knows, or time."""
+    """Return the end of an unused token: revoked by a person (see the audit), or expired."""
     last = audit_log.newest(tx, limit=1, action=REVOKED, subject=token.agent)
     # A token ends at the moment at which it is revoked, and only the newest of a name is kept.
     if last and last[0].at_ms == token.expires_ms:
@@ -220,7 +220,7 @@ def _join(
 
 
 def identity_by_id(db: Database, agent_id: int) -> AgentIdentity:
-    """Return the agent with this number. Raises ForbiddenError where there is none any more."""
+    """Return the agent with this number. Raises ForbiddenError if it no longer exists."""
     with db.read() as tx:
         row = agents.by_id(tx, agent_id)
     if row is None:
@@ -245,7 +245,7 @@ def authenticate(db: Database, key_hashes: Collection[str]) -> dict[str, AgentId
 
 
 def replace_key(db: Database, agent: AgentIdentity, new_key_hash: str, now_ms: int) -> None:
-    """Give an agent, who has just shown its old key, a new one; the same again changes nothing.
+    """Give an agent that has just shown its old key a new one; a repeat changes nothing.
 
     Raises ConflictError where another agent has that key.
     """

@@ -2,7 +2,7 @@
 
 Each place of files bears a mark with the id (`store.owner_marks`). Invariants: a manager serves
 only where the ids of its database and of all its places are the same; a place without a mark gets
-one only where it is empty, or where rows name what lies there and each of these files is there; a
+one only where it is empty, or where rows name its files and each of these files is there; a
 folder that is empty while rows name files in it is one that is not mounted. So nothing is deleted,
 moved or overwritten for a database that the files are not of. `adoption` is how a person decides
 otherwise.
@@ -125,7 +125,7 @@ class MarkedFiles:
 
     @property
     def lacks_bucket(self) -> bool:
-        """Return whether nobody knows now what is in the bucket."""
+        """Return whether the contents of the bucket are unknown now."""
         return isinstance(self.store, ObjectStore) and self.store.is_barred_here
 
     def places(self) -> list[Place]:
@@ -136,7 +136,7 @@ class MarkedFiles:
         return found
 
     def contents(self) -> Contents:
-        """Return what is there, without what lies in a barred bucket. Raises BusyError."""
+        """Return the contents of all places, without a barred bucket. Raises BusyError."""
         layout, trash = self.layout, Trash(self.layout, self.store)
         found = {
             "segments": 0 if self.lacks_bucket else _counted(self.store.listed()),
@@ -159,8 +159,8 @@ def installation_id(db: Database) -> str:
 def refuse_new_database(files: MarkedFiles, database: str) -> None:
     """Raise InstallationError where files lie beside a database that has nothing in it.
 
-    database: as a person names it. Raises BusyError where a bucket does not answer: nobody knows
-    whether it holds another installation's archive.
+    database: as a person names it. Raises BusyError where a bucket does not answer: it may hold
+    another installation's archive.
     """
     if isinstance(files.store, ObjectStore) and (why := BucketQuestion(files.store).ask().why):
         missing = Message("identity.database_missing", database=database)

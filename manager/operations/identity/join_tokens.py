@@ -1,4 +1,4 @@
-"""Status of a join token, for the administrator who waits for the partner."""
+"""Status of a join token, for an administrator waiting for the partner to join."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ JoiningState = Literal["waiting", "joined", "expired", "void"]
 class JoinTokenStatus:
     """agent: the name that the token is bound to. token_hash: which token, by its SHA-256.
 
-    waiting: nobody has used it yet, until expires_ms. joined: somebody did at joined_ms; called_ms
-    is the agent's last contact, None before its first since then. void: there is none of this hash
-    for this name any more, because another one was made.
+    waiting: it is unused, and valid until expires_ms. joined: it was used at joined_ms; called_ms
+    is the agent's last contact, None before its first since then. void: no token of this name has
+    this hash now, because another one was made.
     """
 
     agent: str
@@ -34,7 +34,7 @@ class JoinTokenStatus:
 
 
 def join_token_status(db: Database, name: str, token_hash: str, now_ms: int) -> JoinTokenStatus:
-    """Return what became of a token for an agent. Raises FormatError for a name that is none."""
+    """Return the status of a token for an agent. Raises FormatError for an invalid name."""
     check_agent_name(name)
     with db.read() as tx:
         token = join_tokens.by_hash(tx, token_hash)

@@ -1,10 +1,10 @@
 """Managers of one database: heartbeats, leadership, and their list for people.
 
-The leader gives signs of life. One that gives none for a term, by the clock of who watches, is
+The leader gives signs of life. One that gives none for a term, by the clock of the observer, is
 replaced; no two clocks are compared. Invariant: a leader is replaced in a write transaction and
-with a greater epoch, so what it still begins to write is refused (`check_leading`).
-Who was killed stays known until it begins again in its place, or somebody says that it was taken
-away: of two managers that are one, people are told (`alerts`).
+with a greater epoch, so writes that it still begins are refused (`check_leading`).
+A killed manager stays known until it begins again in its place, or a person removes it: if only one
+of two managers is left, an alert notifies people (`alerts`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 SILENT_MS: Final = 600_000
-"""Who was silent for so long does not serve: a restart, or a cut in the network, takes less."""
+"""A manager silent for so long does not serve: a restart or a network outage takes less."""
 SERVES_MS: Final = 60_000
 APART_MS: Final = 60_000
 """A sign of life is no later after the last tick, whatever the clock of who gives it says."""
@@ -45,7 +45,7 @@ APART_MS: Final = 60_000
 class ServingManager:
     """A manager, its last sign of life, and whether it leads.
 
-    silent_ms: how long before the leader's newest sign that was; no clock of who asks counts.
+    silent_ms: how long before the leader's newest sign that was; the caller's clock does not count.
     is_silent: so long that it does not serve.
     """
 
@@ -64,7 +64,7 @@ class Managers:
     """All managers of a database.
 
     epoch: of the leader. last_tick_ms: None, there was none yet. held_until_ms: after a restore
-    nothing is given out before; 0: it is. installation: the installation id.
+    nothing is granted before; 0: no restriction. installation: the installation id.
     """
 
     managers: list[ServingManager]
@@ -93,7 +93,7 @@ def live(
 def take_lead(db: Database, name: str, silent: LeaderRow, now_ms: int) -> int | None:
     """Lead in place of who gave no sign of life; return the epoch, or None: something changed.
 
-    silent: as it was seen all the time.
+    silent: the leader's row, unchanged for the whole term.
     """
     with db.write() as tx:
         if leadership.current(tx) != silent:

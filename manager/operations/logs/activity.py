@@ -29,7 +29,7 @@ class Rate:
     """The rates of fetching, a second on average, from a moment for some hours.
 
     None: no log speaks of that time, which is not the same as that nothing was fetched. is_over:
-    the time has passed; of one that goes on the average is over what has passed of it.
+    the time has passed; in an unfinished interval the average is over its elapsed part.
     """
 
     from_ms: int
@@ -76,9 +76,9 @@ def _spread(begin_ms: int, end_ms: int, numbers: tuple[int, int, int, int]) -> l
 
 
 def rates(db: Database, now_ms: int, *, steps: int, hours: int) -> list[Rate]:
-    """Return what was fetched in the last `steps` stretches of so many hours, oldest first.
+    """Return the rates of the last `steps` intervals of so many hours, oldest first.
 
-    The last one is that which goes on, reckoned over what has passed of it.
+    The last interval is the present one, averaged over its elapsed part.
     """
     steps = max(1, min(steps, STEPS_MOST))
     length_ms = max(1, hours) * HOUR_MS

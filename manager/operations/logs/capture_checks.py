@@ -62,7 +62,7 @@ def check_captures(
 ) -> CaptureCheck:
     """Compare what an agent logged with what others logged, as long as a probe is fresh.
 
-    share: of the pages, drawn anew each time; less is faster. A suspect is an alert in the audit.
+    share: of the pages, drawn again each time; less is faster. A suspect is an alert in the audit.
     examples: of contradicted pages at most, those first that most others contradict.
     Raises NotFoundError, FormatError.
     """

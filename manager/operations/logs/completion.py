@@ -1,7 +1,7 @@
-"""Units that an agent has finished: its right is free, the order or the round goes on.
+"""Completion of units: frees the agent's right and advances the order or the round.
 
 Invariant: a claim counts only for a right that the agent has, of that kind and round, and that
-stood in the list it holds. A late one, of a unit that is another's by now, changes nothing; what
+stood in the list it holds. A late one, of a unit that has another owner now, changes nothing; what
 it fetched comes with its log and is kept as data. A piece of a split host is not finished by its
 own agent's word (`host_shares`).
 """
@@ -145,7 +145,7 @@ def _that_count(tx: Transaction, told: Sequence[Told]) -> list[_Good]:
 def _let_rest(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
     """Note that nothing is left of pieces of split hosts, and finish hosts of which nothing is.
 
-    Who has not heard of the newest start pages yet speaks of the time before them.
+    An agent without the newest start pages yet reports on the time before them.
     """
     of_round: dict[int, list[QuietRow]] = defaultdict(list)
     for one in good:

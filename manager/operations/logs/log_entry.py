@@ -51,7 +51,7 @@ class Accepted:
 
 
 def known_report(db: Database, agent: AgentIdentity, sha256: str, name: str) -> Accepted | None:
-    """Return what was answered to this body before, or None: it is new.
+    """Return the earlier answer to this body, or None: it is new.
 
     Raises ConflictError where another body came under this name.
     """

@@ -2,7 +2,7 @@
 
 A line's time is by its answer's `Date`, or an estimate (`log_times`). A search looks
 at reports from the newest on, until it has the lines that were asked for or its patience is over,
-and says where to go on: so a search over years of logs answers in a moment, and again, and again.
+and returns a mark to continue from: so a search over years of logs answers at once, in portions.
 Invariant: each line that matches is found once, whatever the portions; reports that come meanwhile
 are newer than the mark and belong to the next search. Nothing is written.
 """
@@ -89,7 +89,7 @@ class FoundLine:
 
 @frozen
 class FoundLines:
-    """lines: newest first. mark: where to go on; None: all was looked at.
+    """lines: newest first. mark: where to continue; None: all was looked at.
 
     reports: looked at this time. back_to_ms: until when they reach back; None: none was.
     gone: reports whose file is not there or cannot be read, as `prsm check` says.
@@ -186,7 +186,7 @@ class LogLines:
 
 
 class _Search:
-    """A search on its way: what was found, and how far it has come."""
+    """A search in progress: the lines found, and how far it has come."""
 
     def __init__(self, line_filter: LineFilter, most: int, mark: Mark | None) -> None:
         self._filter = line_filter
@@ -214,7 +214,7 @@ class _Search:
         *,
         at_end: bool,
     ) -> None:
-        """Look through some reports, newest first; at_end: there are none any more."""
+        """Look through some reports, newest first; at_end: no more reports exist."""
         if at_end:
             self._mark, self.is_over = None, True
             return
@@ -245,7 +245,7 @@ class _Search:
         return self._mark.line
 
     def result(self, names: dict[int, str]) -> FoundLines:
-        """Return what was found."""
+        """Return the found lines and the mark."""
         lines = []
         for line in self._lines:
             row = self._rows[line.report]

@@ -1,9 +1,9 @@
-"""Lines of crawl logs of long ago are let go of, where a setting says so.
+"""Retention of crawl log lines: old lines are removed, where a setting says so.
 
-The report stays with its figures, and so does what was made of its lines: sums, distances, rounds,
-found hosts, activity. Searches, exports and comparisons have what is left.
-Invariant: a file goes before its row says so; a manager that dies between the two does both again.
-What came since the round that goes on, or went on last, began, is kept: it is still worked with.
+The report stays with its figures, and so do the results of its lines: sums, distances, rounds,
+found hosts, activity. Searches, exports and comparisons have the rest.
+Invariant: a file is removed before its row says so; a manager that dies in between does both again.
+Lines that came since the start of the present or last round are kept: they are still in use.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ LOGS_AT_ONCE: Final = 500
 def forget_logs(db: Database, layout: Layout, keep_s: float, actor: Actor, now_ms: int) -> int:
     """Remove the lines of logs that came longer ago than `keep_s` seconds; return of how many.
 
-    keep_s 0: none. A file that cannot be removed (OSError) ends it; what was removed is written
-    down.
+    keep_s 0: none. A file that cannot be removed (OSError) ends it; removals until then are
+    recorded.
     """
     if not keep_s:
         return 0

@@ -1,4 +1,4 @@
-"""A turn for what reads many logs: one at a time, in a folder of its own in the spool."""
+"""A turn for tasks that read many logs: one at a time, in a separate folder in the spool."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scratch:
 
     @contextmanager
     def turn(self) -> Iterator[Place]:
-        """Give an empty folder, and where the logs lie; nobody else has a turn in the meantime.
+        """Give an empty folder, and where the logs lie; no other caller has a turn meanwhile.
 
         Where the block fails the folder is removed, else it is the caller's. Raises BusyError,
         StoreFullError.

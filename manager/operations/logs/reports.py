@@ -35,8 +35,8 @@ class HeldUnit:
 class HeldDuring:
     """Facts by which a log is judged. It can be sent to another process.
 
-    round, kind, since_ms: what holds for the lines of a log that does not say (a plain agent's):
-    the round and kind of what it was given last, and the end of its log before.
+    round, kind, since_ms: defaults for the lines of a log that does not say (a plain agent's): the
+    round and kind of its last units, and the end of its log before.
     last_round: the newest there is, 0: none.
     big: hosts of which it has logged so much in that round that their directories are summed up.
     closed_ms: the latest moment at which a plain agent can have closed the log; None: not known.

@@ -1,8 +1,8 @@
-"""Watch the agents: who is sick, or lies: by control hosts, what it claims, pages fetched again.
+"""Verdicts on agents, sick or lying: by control hosts, their claims, and pages fetched again.
 
-Invariant: a person is told once when an agent becomes suspect and once when it is sound again; in
-between its row names all evidence, and since when. A control host that half of the
-agents do not reach is sick itself: it is reported and replaced, and counts against no agent.
+Invariant: a person is notified once when an agent becomes suspect and once when it is sound again;
+in between its row names all evidence, and since when. A control host that half of the agents do not
+reach is sick itself: it is reported and replaced, and counts against no agent.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Verdict:
 
 
 def watch_agents(db: Database, now_ms: int, policy: Policy, *, everybody: bool = False) -> int:
-    """Judge the agents anew where reports came; return of how many the verdict changed.
+    """Judge the agents again where reports came; return the number of changed verdicts.
 
     everybody: review the claims of all agents, as before a plan; else of those that reported, and
     of those that are doubted.
@@ -76,7 +76,7 @@ def _review(
         found = [*agents.by_ids(tx, senders - {row.id for row in doubted}).values(), *doubted]
     rows = sorted((row for row in found if row.takes_part), key=lambda row: row.id)
     if review_agents(tx, rows, policy, now_ms):
-        # What is doubted now has no say any more about the others.
+        # Claims doubted now no longer count as evidence about the others.
         again = [row.id for row in rows]
         review_agents(tx, agents.by_ids(tx, again).values(), policy, now_ms)
 

@@ -1,11 +1,12 @@
-"""Review of agents' claims: opens and ends doubts as reports come, and makes distances anew.
+"""Review of agents' claims: opens and ends doubts as reports come, and recomputes distances.
 
 Invariants: each agent is compared over a sample of its newest claims (`claim_samples`). Doubts
-count at once. A person is told once they have held: strong ones in twice as much evidence or when
-nothing more comes of the round, others in another round. Doubts begin and end with the age of
+count at once. A person is notified once they have held: strong ones in twice as much evidence or
+when nothing more comes of the round, others in another round. Doubts begin and end with the age of
 claims, never with a single unit; while the evidence is too little, the verdict stays. The manager's
-own clock decides where it can (`clock_review`): what it confirms is not doubted, and no more than
-it allows is believed. What a person believes (`believe_agent`) is history for what comes after.
+own clock decides where it can (`clock_review`): claims that it confirms are not doubted, and no
+more than it allows is believed. Claims that a person believes (`believe_agent`) are history for
+later ones.
 """
 
 from __future__ import annotations
@@ -327,7 +328,7 @@ def _alike(now: list[Period], before: list[Period]) -> bool:
 
 
 def _count_anew(tx: Transaction, agent_id: int, first_age: int) -> None:
-    """Make distances and volumes anew that come from an agent's claims of an age or newer."""
+    """Recompute distances and volumes that come from an agent's claims of an age or newer."""
     number = first_age // 2
     units = measurements.units_since(tx, agent_id, number)
     for start in range(0, len(units), UNITS_AT_ONCE):

@@ -58,10 +58,10 @@ __all__ = [
 ]
 
 NEAR_FACTOR: Final = 10.0
-"""A time that is put right counts as it is within this factor of what the others see."""
+"""A corrected time counts unchanged within this factor of the times of the others."""
 NEAREST: Final = 0.55
-"""Of what is expected: a scattered claim that is nearer is taken to be in a wrong unit. Of a claim
-that says nothing, so much farther counts: a plan picks what looks nearer than it is."""
+"""Of the expected: a scattered claim that is nearer is taken to be in a wrong unit. A claim that
+says nothing counts as farther by this factor: a plan picks what looks nearer than it is."""
 ODD_FACTOR: Final = 10.0
 """Bytes of a line that no line can say, over those of the unit's other lines: more are a lie."""
 TIMES_MOST: Final = 50.0
@@ -80,7 +80,7 @@ TIME_FAULTS: Final = (Fault.TIMES, Fault.SCATTERED_TIMES)
 class Period:
     """Ages of which an agent's claims are doubted; last_age None: from then on.
 
-    has_held: the doubts were found again in more evidence, so a person is told. units: how many
+    has_held: the doubts were found again in more evidence, so a person is notified. units: how many
     were looked at when they began.
     """
 
@@ -98,8 +98,8 @@ class Period:
         """Return by how much claims are wrong in one way; 1 where they are not.
 
         Beside the others an agent's true level is not known: its factor is the power of ten next
-        to what was found, as wrong units are. The manager's clock knows it within what it counts
-        of waiting, so a power of ten near to what it says is meant.
+        to the found one, as wrong units are. The manager's clock knows it within the waiting that
+        it counts, so a power of ten near to its value is meant.
         """
         for one in self.doubts:
             if one.fault is fault:
@@ -266,7 +266,7 @@ def put_right(
     period: Period,
     reference: Reference | None,
 ) -> DistanceRow:
-    """Return a doubted distance with the number that counts; all else stays as it was claimed.
+    """Return a doubted distance with the number that counts; all else stays as claimed.
 
     size: the bytes that count. clock_ms: what the manager's clock leaves for the claimed time;
     None: it cannot tell.
@@ -305,9 +305,9 @@ def _is_borne_out(elapsed_ms: float, clock_ms: float, period: Period) -> bool:
 def _put_right_ms(elapsed_ms: float, expected_ms: float, period: Period) -> float:
     """Return what counts of a time that the factor of a period was taken out of.
 
-    Of scattered times nobody knows which are true. A long one counts as it came, for its agent only
-    gets less by it. A short one counts in the unit in which it is least near: what looks nearest
-    is the worst lie.
+    It is unknown which scattered times are true. A long one counts as it came, for its agent only
+    gets less by it. A short one counts in the unit in which it is least near: the claim that looks
+    nearest is the worst lie.
     """
     if period.has(Fault.SCATTERED_TIMES):
         if not elapsed_ms:

@@ -1,9 +1,9 @@
-"""Learn from what was measured what was not: when the model of distances is made, and of what.
+"""Training of the model that predicts unmeasured distances: when it is made, and of which data.
 
 Invariants: a model is only ever made from measurements, never from predictions, and one row holds
-the newest. It is made anew when reports came since, before a round's plan and every ten minutes
+the newest. It is made again when reports came since, before a round's plan and every ten minutes
 else; one at a time, outside any transaction, for it takes seconds where there are many probes.
-Where it cannot be made, plans go by the one before.
+Where it cannot be made, plans use the one before.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Learner = Callable[[Lesson], Taught | None]
 """`manager.distance.learn`, or the same in a child process."""
 
 IsLearned = Callable[[Database, int], bool]
-"""Tells at a moment whether what came was learned, so that a round may be planned."""
+"""Returns at a time (ms) whether all reports are learned, so that a round may be planned."""
 
 
 @frozen
@@ -62,9 +62,9 @@ class ModelTraining:
         self._awaited: tuple[int, int] | None = None  # a round, and the report it waits for
 
     def refresh(self, db: Database, now_ms: int) -> bool:
-        """Make the model anew where it is due; tell whether it was.
+        """Make the model again where it is due; return whether it was made.
 
-        Who asks while it is made waits for it. Raises BusyError; where that was the learner's, none
+        A call while it is made waits for it. Raises BusyError; where that was the learner's, none
         is made for the next ten minutes.
         """
         with self._turn:
@@ -85,8 +85,8 @@ class ModelTraining:
     def is_learned(self, db: Database, now_ms: int) -> bool:
         """Return whether a round may be planned now.
 
-        It may when all is learned that had come when its last probe was done, or nothing can be
-        learned now; so neither what comes in the meantime nor what fails puts it off for ever.
+        It may when all reports that had come when its last probe was done are learned, or nothing
+        can be learned now; so neither later reports nor failures delay it for ever.
         """
         with db.read() as tx:
             news = _news(tx)
@@ -114,13 +114,13 @@ class ModelTraining:
 
 
 def learned_here(db: Database, now_ms: int) -> bool:
-    """Make the model where it is due, in this thread; so what came is learned."""
+    """Make the model where it is due, in this thread, so that all reports are learned."""
     ModelTraining().refresh(db, now_ms)
     return True
 
 
 def _news(tx: Transaction) -> _News | None:
-    """Return what came since the model was made; None: nothing did."""
+    """Return the reports since the model was made; None: there are none."""
     age = predictions.model_age(tx)
     known = 0 if age is None else age.report_id
     newest = predictions.newest_report(tx)
@@ -156,7 +156,7 @@ def _lesson(tx: Transaction) -> Lesson:
 
 
 def _enter(db: Database, news: _News, lesson: Lesson, taught: Taught, now_ms: int) -> bool:
-    """Keep what was learned, unless somebody has learned more; tell whether it was kept."""
+    """Store the model, unless one of newer reports is stored; return whether it was stored."""
     numbers = json.dumps({str(agent): row for agent, row in taught.agents.items()})
     row = ModelRow(now_ms, news.report, len(lesson.probes.agent), taught.noise, numbers)
     with db.write() as tx:

@@ -52,9 +52,9 @@ LOOKED_AT: Final = 50
 
 
 def add_sums(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> list[SumRow]:
-    """Add what a log of an agent says to what its earlier logs said. Keys must differ.
+    """Add the sums of an agent's log to the sums of its earlier logs. Keys must differ.
 
-    Returns all that is known then of what the agent measured of these units.
+    Returns all sums of the agent's measurements of these units after that.
     """
     before = {
         _key(row): row
@@ -96,7 +96,7 @@ def _together(new: SumRow, old: SumRow | None) -> SumRow:
 
 
 def refresh_distances(tx: Transaction, agent_id: int, sums: Iterable[SumRow]) -> None:
-    """Make an agent's distances to some units anew from all its sums of them.
+    """Recompute an agent's distances to some units from all its sums of them.
 
     The newest one counts; of doubted ones the newest that the manager's clock knows.
     """
@@ -159,7 +159,7 @@ def _distance(row: SumRow) -> DistanceRow:
 
 
 def _set(tx: Transaction, agent_id: int, rows: Sequence[DistanceRow]) -> None:
-    """Write distances of an agent down; what was unreachable before is so since then."""
+    """Write distances of an agent down; units unreachable before keep the time since then."""
     silent = {row.unit_id for row in rows if row.ms_per_kb is None}
     since = {
         row.unit_id: row.unreachable_since_ms
@@ -231,7 +231,7 @@ def _put_right(
 
 
 def _crawled_before(tx: Transaction, before: Mapping[int, int]) -> dict[int, SumRow]:
-    """Return of units the newest crawl before a round that nobody doubts."""
+    """Return for each unit the newest crawl before a round that is not doubted."""
     periods = all_periods(tx)
     found: dict[int, SumRow] = {}
     for row in measurements.sums_of_units(tx, before):
@@ -247,9 +247,9 @@ def _crawled_before(tx: Transaction, before: Mapping[int, int]) -> dict[int, Sum
 
 
 def _bounded(tx: Transaction, agent_id: int, rows: Sequence[SumRow]) -> dict[int, float]:
-    """Return volumes within a factor of what the others see, where they are beyond it.
+    """Return volumes bounded to a factor of those that the others see, where they are beyond it.
 
-    Of many units only those are looked at whose bytes a line are unlike those of most.
+    Of many units only those are examined whose bytes a line are unlike those of most.
     """
     claims = {row.unit_id: claim for row in rows if (claim := claim_of(row)) is not None}
     sizes = {unit: claim.size_bytes / claim.lines for unit, claim in claims.items()}

@@ -1,13 +1,13 @@
-"""A part of an agent's captures is fetched again by another agent, and compared.
+"""Orders of refetches: another agent fetches a part of an agent's captures again, to compare.
 
 As logs come in, pages are drawn at random, by ranks that no agent can know (`intake`). When the
 round is over, of each agent's pages 1% are ordered from others, some at least and so many at most,
 so a round of any size costs the same; all pages of one unit from one agent. Where the second agent
 differs a third decides (`manager.assignment.refetch_rules`).
 Invariants: a page is fetched under a right like any other: no address sees two robots, and rests
-are kept; a round never waits for it. Nobody fetches its own pages again. Who does not speak it, a
-plain agent or an older version, is asked for nothing; its own pages are compared all the same.
-What the verdict is, `refetch_results` says.
+are kept; a round never waits for it. No agent fetches its own pages again. An agent that does not
+support refetches, plain or of an older version, gets no order; its own pages are compared all the
+same. The verdict is in `refetch_results`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def order_refetches(db: Database, now_ms: int, policy: Policy) -> int:
 
 
 def _to_draw(tx: Transaction) -> RoundRow | None:
-    """Return the round that was over last, if its pages were not looked at; a new one may go on."""
+    """Return the last ended round, if its pages were not looked at; a new one may be open."""
     for row in rounds.newest(tx, 2):
         if row.state == "finished":
             return row if row.refetch_ms is None else None
@@ -117,7 +117,7 @@ def _spread(
 ) -> list[tuple[PageRow, int]]:
     """Return for each page an agent that may fetch its unit, by chance; one for all of a unit.
 
-    asked: agents that fetched a page already, or failed to. Pages that nobody can fetch are left
+    asked: agents that fetched a page already, or failed to. Pages that no agent can fetch are left
     out.
     """
     of_unit: dict[tuple[int, int, frozenset[int]], list[PageRow]] = defaultdict(list)

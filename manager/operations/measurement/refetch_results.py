@@ -30,9 +30,9 @@ __all__ = [
 
 @frozen
 class RefetchedPage:
-    """A page that was fetched again. crawled_by: whose capture it was. said: agent to what it saw.
+    """A page that was fetched again. crawled_by: the agent of the capture. said: result by agent.
 
-    verdict: of the agent that was asked about: others agree, contradict it, or nobody can say.
+    verdict: of the agent that was asked about: others agree, contradict it, or it is undecided.
     """
 
     url: str
@@ -63,7 +63,7 @@ def seen_of(page: PageRow, orders: Iterable[OrderRow]) -> dict[int, Seen]:
 
 
 def count(tx: Transaction, agent_id: int, number: int) -> None:
-    """Write down what came of an agent's pages in a round, and have it judged anew."""
+    """Record the results of an agent's pages in a round, and have it judged again."""
     row = agents.by_id(tx, agent_id)
     if row is None or number < row.refetch_round:
         return
@@ -85,7 +85,7 @@ def count(tx: Transaction, agent_id: int, number: int) -> None:
 
 
 def refetch_tally(row: AgentRow) -> Tally:
-    """Return what came of an agent's pages, as its row has it."""
+    """Return the results of an agent's pages from its row."""
     return Tally(row.refetch_compared, row.refetch_contradicted)
 
 

@@ -33,7 +33,7 @@ def may_receive(agent: AgentRow, now_ms: int) -> bool:
 def grant_waiting(
     tx: Transaction, agent: AgentRow, current: RoundRow | None, now_ms: int, policy: Policy
 ) -> int:
-    """Give an agent what waits for it and is free, at most a batch; return how much that was.
+    """Grant an agent its waiting free units, at most a batch; return their number.
 
     A plain agent is given probes or crawls, never both: its list has one limit for all units.
     Pages to be fetched again come last: a crawl need not wait for them. After a restore nothing

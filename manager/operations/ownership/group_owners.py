@@ -1,6 +1,6 @@
 """One owner for each address group.
 
-Invariant: after `keep_whole` every unit of a group has the same owner, and nobody else keeps a
+Invariant: after `keep_whole` every unit of a group has the same owner, and no other agent keeps a
 right in the group. The pieces of a shared host are left to `host_shares`.
 """
 
@@ -27,9 +27,9 @@ OTHERS_ADDRESS: Final = Message("ownership.address_of_other")
 def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:
     """Give each of some groups to one agent, and withdraw the rights of others in it.
 
-    A group that is pinned goes to whom it is pinned to, if anybody owns it. Else the agent that
-    owns most units keeps it; where nobody does, who has most rights in it; of those who may.
-    A group with a directory goes to no plain agent, which gets whole hosts only.
+    A pinned group goes to the agent of its pin, if it has an owner. Else, of the agents that may
+    have it, the one that owns most units keeps it; without an owner, the one with most rights in
+    it. A group with a directory goes to no plain agent, which gets whole hosts only.
     """
     if not group_ids:
         return

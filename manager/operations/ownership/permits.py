@@ -74,7 +74,7 @@ def renewed(
     duration_s: float,
     policy: Policy,
 ) -> Permit | None:
-    """Return the permit as it is to be written down, or None, as `renew_permit` does."""
+    """Return the renewed permit for the agent's row, or None, as `renew_permit` does."""
     if not row.subscribed or row.rejoined:
         return None
     kept = Permit(row.permit_epoch, row.permit_until_ms, row.fence_generation)

@@ -42,7 +42,7 @@ SHOWN: Final = 3
 
 
 def load_standing(tx: Transaction, unit_ids: Collection[int] | None = None) -> EffectivePins:
-    """Judge the pins of some units and of what shares an address with them, or all pins."""
+    """Judge the pins of some units and of units that share their addresses, or all pins."""
     if not pins.any_pin_or_ban(tx):
         return EffectivePins()
     found = pins.pins_among(tx) if unit_ids is None else pins.pins_in_groups(tx, unit_ids)

@@ -1,8 +1,8 @@
-"""Pins, as people act on them: a unit that is one agent's until somebody says otherwise.
+"""Pins, and the operations on them: a unit belongs to one agent until a person changes that.
 
-Invariants: what cannot hold is refused when it is asked for; what cannot hold later any more is
-kept and shown (`pin_rules`). A pin moves what has an owner at once; what has none goes to its agent
-with the next plan.
+Invariants: a pin that cannot be applied is refused; one that becomes ineffective later is kept and
+shown (`pin_rules`). A pin moves units that have an owner at once; units without an owner go to its
+agent with the next plan.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Pinned:
 
 
 def pin_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, now_ms: int) -> Pinned:
-    """Give a unit to an agent for good: a host, or a directory that is a unit of its own.
+    """Pin a unit to an agent: a host, or a directory that is a separate unit.
 
     Pinning it to another agent moves the pin. Raises NotFoundError, UrlError, ConflictError (the
     host is excluded, the agent was retired, is banned from the address or cannot have a directory,
@@ -278,7 +278,7 @@ def pin_obstacle(
 
 
 def _follow(tx: Transaction, unit_ids: Collection[int], now_ms: int) -> int:
-    """Give groups that somebody owns to the agents that their pins name; return how many moved."""
+    """Give groups with an owner to the agents that their pins name; return how many moved."""
     found = pins.pins_in_groups(tx, unit_ids)
     groups = {row.group_id for row in found if row.group_id is not None}
     fleet = {row.id: row for row in agents.all_agents(tx)}

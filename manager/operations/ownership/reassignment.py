@@ -1,7 +1,7 @@
-"""Give units to agents: the one way in which an owner changes while a round may be going on.
+"""Reassignment of units: the one way in which an owner changes while a round may be open.
 
-Invariant: assignments move at once, the rights to fetch only when they are free: who crawls a unit
-now goes on until it has taken a list without it; who only probes it goes on.
+Invariant: assignments move at once, the rights to fetch only when they are free: an agent that
+crawls a unit now continues until it has taken a list without it; one that only probes it continues.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def give_units(
     reason: Message,
     plan_id: int | None = None,
 ) -> int:
-    """Give units to agents (unit to agent), in the round that goes on, too; return how many moved.
+    """Give units to agents (unit to agent), in the present round, too; return how many moved.
 
-    What the round does not know of them yet does not enter it here.
+    Units that the round does not know yet do not enter it here.
     """
     moved = assignments.place(tx, owners, now_ms, reason, plan_id)
     current = rounds.open_round(tx)

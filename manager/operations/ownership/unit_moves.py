@@ -1,4 +1,4 @@
-"""Move a unit to another agent now, without deciding for good: the next plan may move it again.
+"""Moves of a unit to another agent now, without a pin: the next plan may move it again.
 
 Invariant: what moves goes to where a plan could put it: its agent takes part, may have it, and no
 pin says otherwise. What must have one owner with it moves with it. Rights follow as for every
@@ -31,8 +31,8 @@ BY_HAND: Final = Message("ownership.moved_by_hand")
 def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, now_ms: int) -> int:
     """Give a unit and what shares its address to an agent now; return how many units moved.
 
-    text: a host, or a directory that is a unit of its own. 0: the agent owns it already. Raises
-    NotFoundError, UrlError, ConflictError (nobody owns the unit yet, it is excluded or pinned to
+    text: a host, or a directory that is a separate unit. 0: the agent owns it already. Raises
+    NotFoundError, UrlError, ConflictError (the unit has no owner yet, it is excluded or pinned to
     another agent; the agent is away, is banned from the address or cannot have a directory).
     """
     key = unit_key(complete_line(text))

@@ -1,9 +1,9 @@
 """Tokens with which people's scripts use `/api/v1` as they do themselves, and never more.
 
-A token is 256 random bits behind `prsm_`, shown once; its SHA-256 is kept. It acts by what its own
-role and its user's role allow both, at the moment of each request. Invariants: nobody makes a token
-stronger than himself; a token makes no tokens, so that what one opens ends with it; the tokens of
-a user who is disabled open nothing from the next request on. See ADR 127.
+A token is 256 random bits behind `prsm_`, shown once; its SHA-256 is kept. It may do what both its
+role and its user's role allow, at the moment of each request. Invariants: no user makes a token
+stronger than the user; a token makes no tokens, so that the access it gives ends with it; the
+tokens of a disabled user give no access from the next request on. See ADR 127.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Holder:
         return f"{self.name}/{self.token}" if self.token else self.name
 
     def actor(self, request_id: str, address: str = "", browser: str = "") -> Actor:
-        """Return who asks, and from where, for the audit."""
+        """Return the caller and its address, for the audit."""
         return Actor(self.kind, self.actor_name, request_id, address, browser)
 
 
@@ -122,7 +122,7 @@ def make_token(
 
 
 def list_tokens(db: Database, holder: Holder) -> list[TokenRow]:
-    """Return the tokens of who asks, newest first; to an administrator those of everybody."""
+    """Return the caller's tokens, newest first; to an administrator those of all users."""
     with db.read() as tx:
         return api_tokens.all_tokens(tx, None if holder.role == "admin" else holder.name)
 
@@ -130,7 +130,7 @@ def list_tokens(db: Database, holder: Holder) -> list[TokenRow]:
 def revoke_token(db: Database, holder: Holder, number: int, actor: Actor, now_ms: int) -> None:
     """End a token: one's own, or any where an administrator asks. Again changes nothing.
 
-    Raises NotFoundError, also where it is somebody else's.
+    Raises NotFoundError, also where it belongs to another user.
     """
     with db.write() as tx:
         row = api_tokens.by_id(tx, number)

@@ -52,7 +52,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 class Client:
     """A third party as its token shows it. Made by `authenticate_client`.
 
-    daily_bytes: 0: no limit; taken_bytes: today so far, as it is written down.
+    daily_bytes: 0: no limit; taken_bytes: today so far, as recorded.
     """
 
     id: int
@@ -64,7 +64,7 @@ class Client:
     taken_bytes: int
 
     def actor(self, request_id: str) -> Actor:
-        """Return the third party as who asks."""
+        """Return the third party as the actor, for the audit."""
         return Actor("client", self.name, request_id)
 
     def require(self, scope: Scope) -> None:
@@ -126,7 +126,7 @@ def list_clients(db: Database, now_ms: int) -> list[ClientDetail]:
 def set_client_disabled(
     db: Database, name: str, actor: Actor, now_ms: int, *, disabled: bool
 ) -> None:
-    """Disable a third party, and with it all its tokens, or let it in again."""
+    """Disable a third party, and with it all its tokens, or enable it again."""
     with db.write() as tx:
         row = _client(tx, name)
         clients.set_disabled(tx, row.id, now_ms if disabled else None)
@@ -211,7 +211,7 @@ def authenticate_client(db: Database, token: str, now_ms: int) -> Client:
 
 
 def still_valid(db: Database, client: Client, now_ms: int) -> bool:
-    """Return whether a download that began with a token may go on."""
+    """Return whether a download that began with a token may continue."""
     with db.read() as tx:
         row = clients.token_by_id(tx, client.token_id)
         owner = clients.client_by_id(tx, client.id)

@@ -1,8 +1,8 @@
 """Devices on which a user has logged in before: they are not slowed down by the guesses of others.
 
 A device keeps a cookie that a good login gave it. It is signed with a key that is made of the
-user's password hash: so it belongs to one user, nobody else can make one, nothing has to be kept,
-and a new password makes all devices strange again. It opens nothing. Source: OWASP, "Slow Down
+user's password hash: so it belongs to one user, no attacker can make one, nothing has to be kept,
+and a new password makes all devices unknown again. It gives no access. Source: OWASP, "Slow Down
 Online Guessing Attacks with Device Cookies".
 """
 

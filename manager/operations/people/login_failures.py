@@ -1,13 +1,13 @@
-"""Failed logins: who has to wait, by where the guesses come from.
+"""Failed logins: delays by the source of the guesses.
 
     name and source   after five failures 2 s, doubled with each, at most 300 s: that source only
     name alone        above a rate each login is delayed by some seconds, and never refused
-    known device      has a count of its own, and no delay (`operations.people.known_devices`)
+    known device      has a separate count, and no delay (`operations.people.known_devices`)
 
-A source is an IPv4 address, the /64 of an IPv6 address, or a known device. So whoever knows a name
-slows down nobody but himself, and everybody's guesses together are slowed down for that name.
-Names are counted in buckets, whether they exist or not: names that are made up make no rows, look
-like any other, and what was typed as a name (often a password) is not kept.
+A source is an IPv4 address, the /64 of an IPv6 address, or a known device. So a sender that knows a
+name slows down no other sender, and the guesses of all senders together are slowed down for that
+name. Names are counted in buckets, whether they exist or not: made-up names make no rows, look like
+any other, and a typed name (often a password) is not kept.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FREE_TRIES: Final = 5
 SLOWEST_S: Final = 300
 BUCKETS: Final = 32
 """Of names, for each source: one source makes no more rows. Two names in one bucket share a count,
-which slows down nobody but those who come from that source."""
+which slows down only those who come from that source."""
 
 EVERYWHERE: Final = "*"
 NAMES: Final = 64
@@ -123,7 +123,7 @@ def forget_failures(tx: Transaction, name: str, source: str) -> None:
 
 
 def purge_failures(db: Database, now_ms: int) -> None:
-    """Delete sessions that are over, and failures that slow nobody down any more."""
+    """Delete sessions that are over, and failures that no longer cause a delay."""
     with db.write() as tx:
         users.purge(tx, now_ms)
         login_failures.purge(tx, now_ms - KEPT_MS, ROWS_MOST)

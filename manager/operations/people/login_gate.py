@@ -1,9 +1,9 @@
-"""The way to a look at a password: few at a time, few from one place, and nobody in a thread.
+"""The gate to password checks: few at a time, few from one source, and no waiting in threads.
 
-A look takes a tenth of a second of a processor. Who waits for it waits here, as a coroutine, so
-that pages have their threads and processors; the places are bounded, by source first, so that one
-sender takes two and not all, and known devices have some of their own.
-Invariant: memory is bounded, and whoever is refused hears it with a time at which to come again.
+A check takes a tenth of a second of a processor. Logins wait for it here, as coroutines, so that
+pages have their threads and processors; the places are bounded, by source first, so that one sender
+takes two and not all, and known devices have separate places.
+Invariant: memory is bounded, and a refusal names the time at which to try again.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class RefusalHold:
         self._refused: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
     async def refused(self, source: str, now_ms: int) -> None:
-        """Note a refusal, and wait before it is said where there were many."""
+        """Record a refusal, and delay its answer where there were many."""
         since_ms, count = self._refused.pop(source, (now_ms, 0))
         if not 0 <= now_ms - since_ms < self.MINUTE_MS:
             since_ms, count = now_ms, 0

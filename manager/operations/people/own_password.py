@@ -1,4 +1,4 @@
-"""A person's own password: changed by who knows the one before, without an administrator."""
+"""Change of one's own password, with the old one and without an administrator."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def change_own_password(
     *,
     device: str = "",
 ) -> str:
-    """Set the password of who asks, and end all other sessions of that person.
+    """Set the password of the caller, and end all other sessions of that person.
 
-    session_hash: SHA-256 of the token of the session that asks, which goes on. device: the cookie
-    of a known one; returns what takes its place. old: guesses are counted, slowed down and logged
-    as at a login, from the actor's address.
+    session_hash: SHA-256 of the token of the calling session, which continues. device: the cookie
+    of a known one; returns its replacement. old: guesses are counted, slowed down and logged as at
+    a login, from the actor's address.
     Raises FormatError (the new one is too short or too long, or the old one again), ForbiddenError
     (the old one is wrong; no person asks), SlowDownError.
     """

@@ -1,9 +1,9 @@
 """Passwords: how they are kept and compared.
 
 They are kept as argon2id. Hashing takes a tenth of a second, so it is done outside transactions,
-and what was read before is looked at again after it. At most `AT_ONCE` are hashed at a time, by
-threads that yield to all others, so that pages stay fast; those who guess are slowed down by
-`operations.people.login_failures`.
+and rows read before are checked again after it. At most `AT_ONCE` are hashed at a time, by threads
+that yield to all others, so that pages stay fast; `operations.people.login_failures` slows down
+those who guess.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["AT_ONCE", "hashed", "matches", "renewed", "told"]
 LEAST: Final = 12  # NIST SP 800-63B: length counts, not kinds of characters
 MOST: Final = 1024  # argon2 would hash megabytes for whoever sends them
 AT_ONCE: Final = max(1, min(4, (os.cpu_count() or 1) // 2))
-"""Passwords that are hashed at a time; each takes 64 MB, and argon2 four threads of its own."""
+"""Passwords that are hashed at a time; each takes 64 MB, and argon2 uses four threads for it."""
 
 NICE: Final = 10
 
@@ -91,5 +91,5 @@ def told(what: str, name: str, address: str) -> Iterator[None]:
 
 @cache
 def _nobody() -> str:
-    """Return the hash of a password that nobody has; to make it takes as long as any other."""
+    """Return the hash of a password that no user has; to make it takes as long as any other."""
     return _hasher.hash(secrets.token_urlsafe(16))

@@ -13,7 +13,7 @@ from shared.frozen import frozen
 __all__ = ["OpenSession", "end_sessions", "list_sessions"]
 
 SHOWN: Final = 16
-"""Digits of the hash of a session's token by which people name it; nobody logs in with them."""
+"""Digits of the hash of a session's token by which people name it; they give no access."""
 
 
 @frozen

@@ -1,7 +1,7 @@
-"""Users and sessions: who may see and change what.
+"""Users and sessions: the rights of people.
 
-Session tokens are kept as SHA-256; how passwords are, `passwords` says; who has to wait after
-wrong ones, `login_failures`. Cookies and CSRF are left to the web.
+Session tokens are kept as SHA-256; `passwords` hashes passwords, `login_failures` delays logins
+after wrong ones. Cookies and CSRF are left to the web.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ def set_role(
 ) -> None:
     """Set what a user may do; who is disabled stays so.
 
-    shown: what the person saw that the role is. Raises NotFoundError, ConflictError where no
-    administrator would be left, or the role is not what was shown.
+    shown: the role that the person saw. Raises NotFoundError, ConflictError where no administrator
+    would be left, or the role differs from the shown one.
     """
     _check_role(role)
     with db.write() as tx:
@@ -184,8 +184,8 @@ def login(
 ) -> Session:
     """Check a password and begin a session with a new token.
 
-    address: who asks, which the log has of each login that is refused; browser: what it calls
-    itself; device: the cookie that a login on it gave it.
+    address: of the caller, logged with each refused login; browser: the name it gives itself;
+    device: the cookie that a login on it gave it.
     Raises UnknownKeyError (the same words for a wrong name and a wrong password), ForbiddenError
     for a disabled user, SlowDownError after five failures of a name from one address (/64) or
     known device: 2 s, doubled with each, at most 300 s; the fifth is an alert, one a day.
@@ -210,7 +210,7 @@ def _begin(
             # Others may have failed while this password was looked at.
             require_no_pause(tx, name, source, now_ms)
             if users.by_name(tx, name) != user:
-                # Another password, or the same one hashed anew beside this; another role, or none.
+                # Another password, or the same one hashed again beside this; another role, or none.
                 continue
             users.purge(tx, now_ms)
             forget_failures(tx, name, source)
@@ -227,7 +227,7 @@ def _begin(
 def _authenticated(
     db: Database, password: str, device: str, now_ms: int, actor: Actor
 ) -> tuple[UserRow, str]:
-    """Return the user as it was when the password was the right one, and where it is counted."""
+    """Return the user's row when the password matched, and the source it is counted for."""
     name = actor.name
     with db.read() as tx:
         user = users.by_name(tx, name)
@@ -267,7 +267,7 @@ def _named(tx: Transaction, name: str) -> UserRow:
 
 
 def _require_another_admin(tx: Transaction, name: str) -> None:
-    """Raise ConflictError where nobody but this user may act as administrator."""
+    """Raise ConflictError where only this user may act as administrator."""
     admins = {
         row.name for row in users.all_users(tx) if row.role == "admin" and not row.disabled_ms
     }

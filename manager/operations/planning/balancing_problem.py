@@ -44,7 +44,7 @@ PROBE_FACTOR: Final = 10.0
 """Largest probe of a unit over the next."""
 
 PIECES: Final = -(1 << 40)
-"""Numbers of atoms below this one are pieces; those of groups and of what agents own are above."""
+"""Numbers of atoms below this one are pieces; those of groups and of agents' units are above."""
 
 DistanceTuple = tuple[int, int, float | None, int, int]
 
@@ -53,8 +53,8 @@ DistanceTuple = tuple[int, int, float | None, int, int]
 class Loaded:
     """A problem, and which agent and unit its rows and columns are.
 
-    predicted: (agents, units) nobody measured that distance. work: what the work of agents is made
-    from. remarks: what people decided and cannot hold now.
+    predicted: (agents, units) no agent measured that distance. work: the inputs of the work of
+    agents. remarks: pins and bans that cannot be applied now.
     """
 
     problem: Problem
@@ -209,7 +209,7 @@ def _work(
     probed_urls: npt.NDArray[np.float64],
     group: npt.NDArray[np.intp],
 ) -> Work:
-    """Return what the work of agents is made from; URLs that nobody counted go by the volume."""
+    """Return the inputs of the work of agents; uncounted URLs are estimated from the volume."""
     known = volume_kb[~np.isnan(volume_kb)]
     volume = np.where(np.isnan(volume_kb), np.median(known) if len(known) else 1.0, volume_kb)
     crawled = np.array([unit.pages or 0 for unit in units], dtype=np.float64)
@@ -227,10 +227,10 @@ def _allowed(
     plain: Collection[int],
     standing: EffectivePins,
 ) -> tuple[Sequence[PlanUnit], tuple[Message, ...]]:
-    """Return the units that some agent may have, and what there is to say of pins and bans.
+    """Return the units that some agent may have, and remarks on pins and bans.
 
-    plain: the plain ones of the agents: what holds a directory is none of theirs. What no agent
-    here may have stays where it is.
+    plain: the plain ones of the agents: they get no group with a directory. Units that no agent
+    here may have stay where they are.
     """
     here = set(agent_ids)
     denied = {group: set(banned) for group, banned in standing.banned.items()}

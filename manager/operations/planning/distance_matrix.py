@@ -1,9 +1,9 @@
-"""The distances that a plan is made from: measured, predicted where nobody measured, and the tree.
+"""The distances of a plan: measured, or predicted where no agent measured, and the tree.
 
-Invariants: `predicted` marks every number that nobody measured; the tree is made from measured
-distances only. What an agent claims counts within bounds (`manager.distance.trust`). A prediction
-bars a move: where somebody measured a unit, it goes to an agent that did, or stays; the units that
-a plan would move on a prediction are probed first (`manager.operations.rounds.prediction_checks`).
+Invariants: `predicted` marks every number that no agent measured; the tree is made from measured
+distances only. An agent's claims count within bounds (`manager.distance.trust`). A prediction
+bars a move: where an agent measured a unit, it goes to one that did, or stays; the units that a
+plan would move on a prediction are probed first (`manager.operations.rounds.prediction_checks`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LEARN_COLUMNS: Final = 20_000
 class DistanceMatrix:
     """ms_per_kb: (agents, units), inf where unreachable, nan where nothing is known at all.
 
-    predicted: (agents, units) nobody measured it.
+    predicted: (agents, units) no agent measured it.
     """
 
     ms_per_kb: Matrix
@@ -51,7 +51,7 @@ class DistanceMatrix:
 
 
 def complete(measured: Matrix, learned: Learned | None, trust: float) -> DistanceMatrix:
-    """Fill what nobody measured by what the model says, and bound what agents claim.
+    """Fill unmeasured distances with predictions of the model, and bound the claims of agents.
 
     measured: (agents, units), inf where unreachable, nan where not measured; it is filled itself.
     learned: None makes a model from the matrix. trust: the factor of `manager.distance.trust`.
@@ -94,10 +94,10 @@ def _probes(distance: Matrix) -> Probes:
 def barred(
     matrix: DistanceMatrix, unreachable: BoolArray, owner: IntArray, group: IntArray
 ) -> BoolArray:
-    """Return (agents, units) who should not be given what: unreachable, or only predicted.
+    """Return (agents, units) the pairs that a plan avoids: unreachable, or only predicted.
 
-    owner: (units,) row of the present owner or NOBODY, who may keep what it has. group: (units,)
-    units that go together. Where predictions bar a group from everybody they do not count.
+    owner: (units,) row of the present owner, who may keep its units, or NOBODY. group: (units,)
+    units that go together. Predictions that bar a group from all agents do not count.
     """
     measured = np.isfinite(matrix.ms_per_kb) & ~matrix.predicted
     guessed: BoolArray = matrix.predicted & measured.any(axis=0)

@@ -47,7 +47,7 @@ def pairs(
     limit: int = 50,
     offset: int = 0,
 ) -> list[PairRow]:
-    """Return a page of what was measured. sort: age (the oldest first) or distance, `-` turns it.
+    """Return a page of measurements. sort: age (the oldest first) or distance, `-` reverses it.
 
     By distance only those of an agent or a host. Raises FormatError for another sort or filter,
     NotFoundError for an unknown agent or host.
@@ -63,7 +63,7 @@ def pairs(
 def every_pair(
     db: Database, where: PairFilter, now_ms: int, *, sort: str = "age"
 ) -> Iterator[PairRow]:
-    """Yield all pairs that match, each once, as it is when its turn comes.
+    """Yield all pairs that match, each once, read when its turn comes.
 
     Those of an agent or a host are in the order of `pairs`; others come agent by agent, in that
     order each. Only the numbers of an agent's pairs are held, so a reader may be slow. Raises

@@ -30,7 +30,7 @@ from shared.ratios import times_message, times_of
 __all__ = ["DistanceView", "distances_of"]
 
 PREDICTED_MOST: Final = 10
-"""Of each unit, the nearest: of a thousand agents the others matter to nobody."""
+"""Of each unit, the nearest: of a thousand agents the others are of no interest."""
 
 
 @message_fields
@@ -38,10 +38,10 @@ PREDICTED_MOST: Final = 10
 class DistanceView:
     """Distance of a unit from an agent. ms_per_kb None: unreachable from there.
 
-    state: unreachable, weak (too little came to rely on), measured, or predicted: then nobody
+    state: unreachable, weak (too little came to rely on), measured, or predicted: then no agent
     measured it, kind is `prediction`, and off_by the factor within which two of three are.
-    kind: of what it was made, probe or crawl, in the time since_ms to measured_ms. lines: requests,
-    of which `failed` had no answer. The quartiles are of single requests, ms per KByte.
+    kind: its source, probe or crawl, in the time since_ms to measured_ms. lines: requests, of
+    which `failed` had no answer. The quartiles are of single requests, ms per KByte.
     expected_ms_per_kb: what the distances of the others predict. outlier: it is far from that, or
     one request decides it. unreachable_since_ms: of the first measurement in a row that brought
     nothing. reason: all of this. said: what the agent said when it had finished. doubted:
@@ -115,7 +115,7 @@ def _with_predictions(
     model: Model,
     never: set[tuple[int, int]],
 ) -> list[DistanceView]:
-    """Add what the model expects: beside what was measured, and where nobody did.
+    """Add the predictions of the model: beside measurements, and where there are none.
 
     never: (unit, agent) that may not be.
     """
@@ -169,7 +169,7 @@ def _predicted(unit_id: int, agent_id: int, ms_per_kb: float, off_by: float) -> 
 
 
 def _doubts(periods: Sequence[Period], row: DistanceRow) -> Message | None:
-    """Return why a distance is not believed as it was claimed; None: it is."""
+    """Return why a distance is not believed as claimed; None: it is believed."""
     age = age_of(row.round, row.kind)
     return next((reason_of(one) for one in periods if one.covers(age)), None)
 
@@ -182,7 +182,7 @@ def _found(
     is_cut: bool,
     doubts: Message | None,
 ) -> _Found:
-    """Return what was measured. is_cut: the probe ended, or will end, before it saw all."""
+    """Return a measurement. is_cut: the probe ended, or will end, before it saw all."""
     measured = Measured(
         lines=row.lines,
         failed=row.failed,

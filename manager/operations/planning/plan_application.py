@@ -1,8 +1,8 @@
 """Carry plans out, and take the last one back.
 
 Invariants: a plan is applied as a whole or not at all; a stale one (`plan_changes`) is refused with
-what changed. Who says which plan stood when they looked is refused where another one stands by now
-(ADR 125). Taking back is a plan of its own: history is only added to.
+the changes. A request that names the applied plan which its sender saw is refused where another
+plan is applied now (ADR 125). Taking back is a separate plan: history is only added to.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def apply_plan(
 
     standing: the plan that was applied last when it was decided (0: none was); None does not ask.
     Applying again changes nothing. Raises NotFoundError, StalePlanError; ConflictError where
-    another plan stands by now.
+    another plan is applied now.
     """
     with db.write() as tx:
         plan = plans.by_id(tx, plan_id)
@@ -59,7 +59,7 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
     owners = {unit: taker for unit, _, taker in moves}
     current = rounds.open_round(tx)
     if current is not None and current.state == "crawling":
-        # What was found in this round and is only being probed takes part from now on.
+        # Units found in this round that are still being probed take part from now on.
         round_units.enter(tx, current.number, owners)
     by_plan = Message("ownership.by_plan", plan=plan.id, method=plan.method)
     moved = give_units(tx, owners, now_ms, by_plan, plan.id)
@@ -83,10 +83,10 @@ def undoable(db: Database) -> int | None:
 def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None = None) -> int:
     """Give back what the last applied plan moved; return the number of the plan that does.
 
-    standing: the plan that is meant; None: whichever was applied last. What had no owner before
-    stays where it is. Asked again, it takes back the plan before that.
+    standing: the plan that is meant; None: whichever was applied last. Units without an owner
+    before stay where they are. Asked again, it takes back the plan before that.
     Raises ConflictError where no plan is to be taken back or another one than is meant,
-    StalePlanError where its units have changed hands since or who gave them takes no part any more.
+    StalePlanError where its units have changed hands since or their giver no longer takes part.
     """
     with db.write() as tx:
         last = plans.last_standing(tx)
@@ -129,7 +129,7 @@ def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None =
 
 
 def _require_standing(tx: Transaction, meant: int | None) -> None:
-    """Refuse where another plan was applied, or taken back, since somebody looked."""
+    """Refuse where another plan was applied, or taken back, since the person looked."""
     if meant is None:
         return
     last = plans.last_standing(tx)

@@ -1,8 +1,8 @@
 """Changes since a plan was made: those that stop it, and those it did not know.
 
-Invariant: a plan is stale where what it moves belongs to somebody else by now, where who was to get
-it takes no part any more, or where people have decided otherwise since. All else that changed is
-said, with its number, and stops nothing: the plan is still what it was seen to be.
+Invariant: a plan is stale where a unit that it moves has another owner now, where the receiving
+agent no longer takes part, or where people have decided otherwise since. All other changes are
+listed, with their number, and stop nothing: the plan is still the one that the person saw.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def require_fresh(
     moves: Sequence[tuple[int, int | None, int]],
     taking: Mapping[int, AgentRow],
 ) -> None:
-    """Refuse a plan that does not fit any more, and say what changed since it was made.
+    """Refuse a stale plan, and name the changes since it was made.
 
     moves: (unit, giver, taker). taking: the agents that take part. Raises StalePlanError.
     """
@@ -163,7 +163,7 @@ def _changed_units(
     for unit, giver, taker in moves:
         group, atom = groups[unit] or 0, atoms[unit] or 0
         holder = present.get(unit)
-        # A giver that took no part was nobody to the plan.
+        # The plan treated a giver that took no part as no owner.
         if holder != giver and not (giver is None and holder not in taking):
             if holder is None:
                 wrong[unit] = "units-elsewhere", "planning.unit_unowned", ""

@@ -43,8 +43,8 @@ def plan_page(
 ) -> PlanPage:
     """Return a page of the plans that match.
 
-    sort: one of SORTS; with `-` before it, descending; what is not known comes last, and of what is
-    alike the newest first. Raises FormatError for another sort.
+    sort: one of SORTS; with `-` before it, descending; unknown values come last, and of equal ones
+    the newest first. Raises FormatError for another sort.
     """
     _check(sort)
     with db.read() as tx:

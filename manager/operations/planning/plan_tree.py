@@ -72,7 +72,7 @@ class Flow:
 @frozen
 class PlanTree:
     """method: of the plan; only `tree` follows Move. basis: the costs that Give and Move are
-    reckoned from; `after` where nobody had any before.
+    computed from; `after` where no agent had any before.
 
     flows: the greatest first.
     """

@@ -54,7 +54,7 @@ def undo_preview(db: Database) -> UndoPreview | None:
 
 
 def moves_back(rows: list[MoveRow]) -> list[MoveRow]:
-    """Return the moves that give back what others gave; what had no owner before is left out."""
+    """Return the moves that give units back; units without an owner before are left out."""
     return [
         MoveRow(row.unit_id, row.unit, row.to_agent, row.from_agent, row.to_ms, row.from_ms)
         for row in rows

@@ -1,7 +1,7 @@
 """Planners: in this process or in a child, and the results of other methods.
 
-Invariant: a comparison ends within its time. What was not reached by then says so; nothing is
-kept of it but four numbers.
+Invariant: a comparison ends within its time. A method that was not reached in it says so; only four
+numbers are kept of each.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class HerePlanner:
 def compare_in_turn(
     methods: Sequence[str], problem: Problem, options: Options
 ) -> Iterator[Compared]:
-    """Yield what each method would give, as soon as it is known."""
+    """Yield the result of each method as soon as it arrives."""
     for one in prospects(methods, problem, options):
         if one.refused is not None:
             yield Compared(one.method, None, None, None, one.refused)
@@ -82,5 +82,5 @@ def compare_in_turn(
 
 
 def too_late(method: str, within_s: float) -> Compared:
-    """Return what is said of a method that was not ready in time."""
+    """Return the result of a method that was not ready in time."""
     return Compared(method, None, None, None, Message("planning.not_ready", limit_s=within_s))

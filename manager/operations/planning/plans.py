@@ -51,9 +51,9 @@ class PlanDetail:
     capacity beside the strongest agent's, the work that it has before it, and how long that takes
     by the clock (`elapsed_ms`; None: for ever).
 
-    tree: (agent, agent, length). explanation: how it came about. compared: what other methods
-    would give, where that was asked for. undone_by: the plan that took it back, or None. moving:
-    how many moves match what was asked, of which `moves` are some.
+    tree: (agent, agent, length). explanation: of how it was made. compared: the results of other
+    methods, where that was asked for. undone_by: the plan that took it back, or None. moving: how
+    many moves match the filter, of which `moves` are some.
     """
 
     plan: PlanRow

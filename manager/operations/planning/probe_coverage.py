@@ -45,7 +45,7 @@ class AgentCoverage:
 
 @frozen
 class Coverage:
-    """hosts: that take part; hosts_fresh: of which somebody has a fresh distance.
+    """hosts: that take part; hosts_fresh: of which an agent has a fresh distance.
 
     fresh_days: what is fresh. round: whose orders are counted, and those for the one after it.
     """

@@ -1,9 +1,9 @@
-"""Probes that a person orders: of a host, by an agent, of what was measured long ago.
+"""Probes that a person orders: of a host, by an agent, of units measured long ago.
 
 Invariant: an order belongs to a round, for a list of units has the number of one, and an agent does
-nothing twice in a round. So what is ordered while a round goes on is probed in it, and what is
-ordered between two rounds is the first thing of the next (ADR 126). The limits of all probes hold:
-what an agent is given in a day, and what a host bears.
+nothing twice in a round. So units ordered during a round are probed in it, and units ordered
+between two rounds are the first of the next (ADR 126). The limits of all probes hold: the probes of
+an agent in a day, and the load of a host.
 """
 
 from __future__ import annotations
@@ -145,8 +145,8 @@ def _of_host(
 ) -> list[tuple[int, int]]:
     """Return (unit, agent) for a host, those first that measured it longest ago or never.
 
-    open_number: of the round that goes on, or 0. Who crawled the host in it is left out: of one
-    round the crawl counts, and a probe would say nothing more.
+    open_number: of the present round, or 0. Agents that crawled the host in it are left out: of one
+    round the crawl counts, and a probe would add nothing.
     """
     with about_field("host"):
         key = host_key(complete_line(host))

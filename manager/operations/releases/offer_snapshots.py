@@ -1,7 +1,7 @@
 """Snapshot of a release as a person saw it, compared with the present one.
 
-Two administrators may look at one release. Who decides by a page that is not true any more ends no
-halt that they did not see, and narrows no ring that somebody has widened.
+Two administrators may look at one release. A decision from an outdated page ends no halt that the
+page did not show, and narrows no ring that another administrator has widened.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def _time(text: str) -> int | None:
 
 
 def check_shown(row: ReleaseRow, shown: ShownOffer | None) -> None:
-    """Raise ConflictError, which says what has changed, where a release is not as it was shown.
+    """Raise ConflictError, which names the change, where a release differs from the shown one.
 
-    shown: None: nobody looked, it may be as it is.
+    shown: None: no page was shown, any state is accepted.
     """
     now = offer_of(row)
     if shown is None or shown == now:

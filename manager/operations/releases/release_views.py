@@ -30,7 +30,7 @@ WARN_MS: Final = {
     "snapshot": 5 * DAY_MS,
     "timestamp": 3 * DAY_MS,
 }
-"""People need weeks to gather around keys; the signer signs anew each day, and half-monthly."""
+"""People need weeks to gather around keys; the signer signs again each day, and half-monthly."""
 
 _NAME: Final = re.compile(r"(?:([1-9][0-9]{0,9})\.)?(root|targets|snapshot|timestamp)\.json")
 

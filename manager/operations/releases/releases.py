@@ -29,7 +29,7 @@ __all__ = ["begin_releases", "prune_bundles", "publish", "renew_timestamp", "rev
 
 DAY_MS: Final = 24 * 3_600_000
 RENEW_MS: Final = DAY_MS
-"""A timestamp holds for a week and is made anew each day: six failures in a row change nothing."""
+"""A timestamp holds for a week and is renewed each day: six failures in a row change nothing."""
 
 HasFile = Callable[[Release], bool]
 
@@ -103,7 +103,7 @@ def take_next(
 def publish(
     db: Database, signing: Signing, targets: bytes, has_file: HasFile, actor: Actor, now_ms: int
 ) -> list[str]:
-    """Serve new targets with more releases, offered to nobody yet; return the new versions.
+    """Serve new targets with more releases, not offered yet; return the new versions.
 
     has_file: tells whether a release's file has come, with these bytes. Raises FormatError (a
     release is missing or changed; none is new), ConflictError, NotFoundError (no file),
@@ -154,7 +154,7 @@ def publish(
 def revoke(
     db: Database, signing: Signing, version: str, targets: bytes, actor: Actor, now_ms: int
 ) -> None:
-    """Serve new targets without a release: no site installs it any more.
+    """Serve new targets without a release: no site installs it from now on.
 
     Raises NotFoundError, FormatError (something else changed too), ConflictError, ForbiddenError,
     BusyError.

@@ -1,9 +1,9 @@
 """Rollouts: rings, halts, pins, and the lowest version that still gets work.
 
 None of it needs a key: an offer can only name a release that people signed, and the launcher at the
-site checks that for itself. Invariant: a release that is halted or revoked is offered to nobody,
-and nobody is offered less than it runs, but where its own pin says so (the launcher still refuses
-what is older than all it had, except its last good one).
+site checks that for itself. Invariant: a release that is halted or revoked is not offered, and no
+agent is offered a version below its own, except by its own pin (the launcher still refuses versions
+older than all it had, except its last good one).
 
 Where they contradict, the minimum goes first: below it nothing is offered, pinned or not. So none
 is set that sites could not reach, and none is pinned below it. A site's own pin is the site's: it
@@ -94,8 +94,8 @@ def roll_out(
 ) -> None:
     """Offer a release to a ring: the canaries, a tenth of the agents, all; ends a halt of it.
 
-    shown: how the person saw it offered; None: it may be as it is. Raises NotFoundError,
-    ConflictError (revoked; not as it was shown), FormatError (no such ring).
+    shown: the offer that the person saw; None: any. Raises NotFoundError, ConflictError (revoked;
+    differs from the shown one), FormatError (no such ring).
     """
     if ring not in RINGS:
         raise FormatError("releases.bad_ring", ring=ring[:40], rings=RINGS).about("ring")
@@ -110,10 +110,10 @@ def roll_out(
 
 
 def halt(db: Database, version: str, actor: Actor, now_ms: int) -> None:
-    """Offer a release to nobody more, until it is rolled out again; who runs it keeps it.
+    """Stop offering a release until it is rolled out again; agents that run it keep it.
 
-    It is never refused for what somebody else did meanwhile. Raises NotFoundError. Again changes
-    nothing.
+    It is never refused for another person's change meanwhile. Raises NotFoundError. A repeat
+    changes nothing.
     """
     with db.write() as tx:
         row = _release(tx, version)
@@ -162,9 +162,9 @@ def pin_version(
 def set_minimum_version(
     db: Database, version: str, actor: Actor, now_ms: int, *, shown: str | None = None
 ) -> None:
-    """Give agents below a version no permit any more; empty: each version gets one.
+    """Refuse permits to agents below a version from now on; empty: each version gets one.
 
-    What they have fetched is taken all the same. A pin below it does not hold any more. shown: the
+    Their fetched data is accepted all the same. A pin below it is no longer valid. shown: the
     minimum that the person saw, empty for none; None: it may be any. Raises FormatError,
     ConflictError (no release from this version on is rolled out to all; another than was shown).
     """
@@ -276,7 +276,7 @@ def _is_for(row: ReleaseRow, canary: bool, name: str) -> bool:
     if row.ring == "all":
         return True
     if row.ring == "tenth":
-        # Another tenth each time, so that nobody is always the first to suffer.
+        # Another tenth each time, so that no agent always takes the first risk.
         drawn = hashlib.sha256(f"{row.version} {name}".encode()).digest()
         return canary or int.from_bytes(drawn[:8], "big") % TENTH == 0
     return row.ring == "canary" and canary

@@ -22,7 +22,7 @@ __all__ = ["OUTCOMES", "report_update", "update_reports_of"]
 
 Outcome = Literal["updated", "went-back", "failed", "refused", "unreached"]
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
-"""unreached: the manager was not; it is told when it is over, and so wants nobody's attention."""
+"""unreached: the manager was not; reported when it is over, and so needs no attention."""
 
 TEXT_MOST: Final = 900
 KEPT: Final = 50

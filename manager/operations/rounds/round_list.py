@@ -44,8 +44,8 @@ def round_page(
 ) -> RoundPage:
     """Return a page of the rounds that match.
 
-    sort: one of SORTS; with `-` before it, descending; what is not known comes last, and of what is
-    alike the newest first. Raises FormatError for another sort or state.
+    sort: one of SORTS; with `-` before it, descending; unknown values come last, and of equal ones
+    the newest first. Raises FormatError for another sort or state.
     """
     _check(where, sort)
     with db.read() as tx:

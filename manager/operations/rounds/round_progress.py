@@ -41,13 +41,13 @@ def begin_crawl(
     planner: Solver,
     is_learned: IsLearned = learned_here,
 ) -> bool:
-    """Plan a round whose probes are all done, give the units out and let the crawl begin.
+    """Plan a round whose probes are all done, assign the units and begin the crawl.
 
     now: the time in ms, asked for again with each write: a plan of a million hosts takes minutes,
-    and what others do meanwhile must not be later than what comes of it. is_learned: whether a
-    plan may be made; the round waits for it.
+    and the times of changes by others meanwhile must not be later than those of its results.
+    is_learned: whether a plan may be made; the round waits for it.
 
-    The plan is made outside a transaction and stored in one of its own, so that agents wait for
+    The plan is made outside a transaction and stored in a separate one, so that agents wait for
     the second one only; where owners changed meanwhile, or a kill came in between, the next call
     makes another. Without an agent that takes part the round waits.
     """
@@ -165,7 +165,7 @@ def _end_probes(tx: Transaction, number: int, now_ms: int) -> None:
 def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) -> bool:
     if current.state != "crawling" or round_units.any_unfinished(tx, current.number):
         return False
-    # What nobody here may have waits for an agent that may, not for this round.
+    # Units that no agent here may have wait for one that may, not for this round.
     if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):
         return False
     grace_ms = round(policy.log_grace_s * 1000)

@@ -72,7 +72,7 @@ class RoundReport:
 
 
 def round_report(db: Database, number: int) -> RoundReport:
-    """Return the report of a round, also of one that goes on. Raises NotFoundError."""
+    """Return the report of a round, also of the present one. Raises NotFoundError."""
     return report_of(round_detail(db, number))
 
 

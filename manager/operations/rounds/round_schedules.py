@@ -1,6 +1,6 @@
-"""Rounds by the clock.
+"""Schedules of rounds.
 
-A time at which a round goes on, or nothing could be done, is skipped, not kept for later, and
+A time at which a round is open, or nothing could be done, is skipped, not kept for later, and
 leaves an audit row. A time that was missed by more than an hour, as the manager was away, is
 skipped, too.
 """
@@ -64,7 +64,7 @@ def change_schedule(
     """Replace a schedule of rounds; it keeps its number.
 
     shown_ms: when the one was made that the person saw. Raises FormatError, NotFoundError,
-    ConflictError (somebody changed it since).
+    ConflictError (it was changed since).
     """
     line, values, told = _checked(crontab, zone, method, probe=probe, moves=moves)
     with db.write() as tx:
@@ -76,7 +76,7 @@ def change_schedule(
 def _checked(
     crontab: str, zone: str, method: str, *, probe: bool, moves: float | None
 ) -> tuple[Crontab, dict[str, Any], dict[str, Any]]:
-    """Return the times, the columns, and what the audit is told. Raises FormatError."""
+    """Return the times, the columns, and the details for the audit. Raises FormatError."""
     if method not in BALANCERS:
         raise FormatError("rounds.unknown_method", name=method[:40], known=tuple(BALANCERS)).about(
             "method"

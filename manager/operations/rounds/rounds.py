@@ -1,6 +1,6 @@
 """Rounds: probe, assign, crawl, report, equalise, again. People start and cancel them.
 
-`probing` -> `crawling` -> `finished`, or `cancelled`; at most one goes on. What moves a round from
+`probing` -> `crawling` -> `finished`, or `cancelled`; at most one is open. The step of a round from
 one state to the next is left to the tick.
 """
 
@@ -87,11 +87,11 @@ def start_round(
     moves: float | None = None,
     policy: Policy = DEFAULT_POLICY,
 ) -> int:
-    """Begin a round and return its number: what has no fresh distance is to be probed first.
+    """Begin a round and return its number: units without a fresh distance are probed first.
 
-    method: how units are given out, one of METHODS. probe: False goes on with what is known. moves:
+    method: the assignment method, one of METHODS. probe: False plans by the known distances. moves:
     share of the placed units that the plan may move, as `default` keeps to it; None: the policy's.
-    Raises FormatError for another method or share, ConflictError while a round goes on or where
+    Raises FormatError for another method or share, ConflictError while a round is open or where
     there is no agent that has called or no host with an address.
     """
     if method not in METHODS:
@@ -121,7 +121,7 @@ def start_in(
     taking = [agent.id for agent in members(tx)]
     if not taking:
         raise ConflictError("rounds.no_agent")
-    # They are told in terms of a round; what is not fetched yet is given out again in this one.
+    # Refetches are ordered by round; unfetched pages are ordered again in this one.
     begins = Message("ownership.round_begins")
     rights.withdraw(tx, now_ms, begins, unit_ids=refetch_orders.granted_units(tx))
     hosts.change_state(tx, "idle", "probing")
@@ -171,10 +171,10 @@ def start_in(
 def cancel_round(
     db: Database, actor: Actor, now_ms: int, reason: str = "", *, meant: int | None = None
 ) -> int:
-    """End the round that goes on; return its number. Agents stop with their next lists.
+    """End the present round; return its number. Agents stop with their next lists.
 
-    meant: its number when it was decided; None: whichever goes on. What was measured and crawled
-    stays. Raises ConflictError where no round goes on, or another one.
+    meant: its number when it was decided; None: whichever is open. Measurements and captures stay.
+    Raises ConflictError where no round is open, or another one.
     """
     with db.write() as tx:
         current = rounds.open_round(tx)
@@ -195,7 +195,7 @@ def cancel_round(
 
 
 def current_round(db: Database) -> RoundRow | None:
-    """Return the round that goes on, or None."""
+    """Return the present round, or None."""
     with db.read() as tx:
         return rounds.open_round(tx)
 

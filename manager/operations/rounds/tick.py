@@ -1,9 +1,9 @@
 """The tick: everything that happens because time passes or because something else happened.
 
-The clock calls it every few seconds. Each step is transactions of its own that may be repeated, so
-a kill between any two statements leaves a state that the next tick goes on from, and two ticks at
-once do no harm. What is due lives in tables: the cost of a tick grows with what there is to do,
-and with the number of agents, not with the number of hosts.
+The clock calls it every few seconds. Each step is separate transactions that may be repeated, so a
+kill between any two statements leaves a state that the next tick continues from, and two ticks at
+once do no harm. Due work lives in tables: the cost of a tick grows with the work to do, and with
+the number of agents, not with the number of hosts.
 The order matters: deadlines move before anything ends, what ended is handed on before rights are
 given, and generations are raised last, once for all that changed.
 """

@@ -1,8 +1,8 @@
 """Search over all subjects: hosts, agents, pages, rounds, plans, people, records, settings.
 
-`query` reads what was typed, `subjects` and `archive_pages` look for it, a subject each, and
-`searching` puts their hits together for a role. Invariants: nobody finds what their role may not
-see; each look is bounded, by an index, by a limit, or by the newest rows.
+`query` reads the typed text, `subjects` and `archive_pages` look for it, a subject each, and
+`search` puts their hits together for a role. Invariants: a user finds only what their role may see;
+each look is bounded, by an index, by a limit, or by the newest rows.
 """
 
 from manager.operations.search.hits import (

@@ -34,9 +34,9 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 """In the order in which they are shown. page: a collected page. console: a page of the console."""
 
 Match = Literal["exact", "site", "front", "address", "domain", "part"]
-"""exact: it is what was typed. site: the host of a collected page. front: the page of a host
-without a path. address: a host at that IP address. domain: a host below that name. part: it holds
-what was typed."""
+"""exact: it equals the typed text. site: the host of a collected page. front: the page of a host
+without a path. address: a host at that IP address. domain: a host below that name. part: it
+contains the typed text."""
 
 
 @frozen
@@ -67,7 +67,7 @@ class HitGroup:
 
 @frozen
 class SearchResult:
-    """Hits of one search. text: what was looked for.
+    """Hits of one search. text: the searched text.
 
     url: canonical, where an address of a page was typed. leads_to: the only exact hit; None: there
     is none, or there are several.

@@ -1,6 +1,6 @@
 """Typed texts, read as the name, number or URL of something.
 
-`12` is the number of anything, `round 12`, `#12 ` and `ラウンド12` say of what.
+`12` is the number of any subject, `round 12`, `#12 ` and `ラウンド12` name the subject.
 """
 
 from __future__ import annotations

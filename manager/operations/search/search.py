@@ -86,7 +86,7 @@ class Search:
         """Return how each kind that a role may see is looked for."""
         db = self._db
 
-        def reading(look: Callable[[Transaction], list[Hit]]) -> Callable[[], list[Hit]]:
+        def in_transaction(look: Callable[[Transaction], list[Hit]]) -> Callable[[], list[Hit]]:
             def read() -> list[Hit]:
                 with db.read() as tx:
                     return look(tx)
@@ -95,25 +95,27 @@ class Search:
 
         whose = None if role == ADMIN else user
         looks: dict[Kind, Callable[[], list[Hit]]] = {
-            "host": reading(lambda tx: subjects.find_hosts(db, tx, query, limit)),
+            "host": in_transaction(lambda tx: subjects.find_hosts(db, tx, query, limit)),
             "page": lambda: find_pages(db, self._layout, query),
-            "agent": reading(lambda tx: subjects.find_agents(tx, query, limit)),
-            "round": reading(lambda tx: subjects.find_rounds(tx, query)),
-            "plan": reading(lambda tx: subjects.find_plans(tx, query)),
-            "client": reading(lambda tx: subjects.find_clients(tx, query, limit)),
-            "token": reading(lambda tx: subjects.find_tokens(tx, query, limit, user=whose)),
+            "agent": in_transaction(lambda tx: subjects.find_agents(tx, query, limit)),
+            "round": in_transaction(lambda tx: subjects.find_rounds(tx, query)),
+            "plan": in_transaction(lambda tx: subjects.find_plans(tx, query)),
+            "client": in_transaction(lambda tx: subjects.find_clients(tx, query, limit)),
+            "token": in_transaction(lambda tx: subjects.find_tokens(tx, query, limit, user=whose)),
             "alert": lambda: subjects.ranked(self._alerts(query, now_ms), limit),
-            "round-schedule": reading(lambda tx: subjects.find_round_schedules(tx, query, limit)),
-            "collection-schedule": reading(
+            "round-schedule": in_transaction(
+                lambda tx: subjects.find_round_schedules(tx, query, limit)
+            ),
+            "collection-schedule": in_transaction(
                 lambda tx: subjects.find_collection_schedules(tx, query, limit)
             ),
-            "release": reading(lambda tx: subjects.find_releases(tx, query, limit)),
+            "release": in_transaction(lambda tx: subjects.find_releases(tx, query, limit)),
             "setting": lambda: subjects.ranked(self._setting_hits(query), limit),
             "console": lambda: subjects.ranked(self._page_hits(query, role), limit),
-            "audit": reading(lambda tx: subjects.find_audit(tx, query, limit)),
+            "audit": in_transaction(lambda tx: subjects.find_audit(tx, query, limit)),
         }
         if role == ADMIN:
-            looks["user"] = reading(lambda tx: subjects.find_users(tx, query, limit))
+            looks["user"] = in_transaction(lambda tx: subjects.find_users(tx, query, limit))
         return looks
 
     def _alerts(self, query: Query, now_ms: int) -> Iterable[Hit]:
@@ -153,6 +155,6 @@ def _part_host_and_page(found: dict[Kind, list[Hit]], url: str) -> None:
 
 
 def _only_exact(groups: Sequence[HitGroup]) -> Hit | None:
-    """Return the one hit that is exactly what was typed; None of several."""
+    """Return the one hit that equals the typed text; None of several."""
     exact = [hit for group in groups for hit in group.hits if hit.match == "exact"]
     return exact[0] if len(exact) == 1 else None

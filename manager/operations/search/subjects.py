@@ -1,4 +1,4 @@
-"""Looks for what was typed among the things of one kind each.
+"""Searches for the typed text, one for each kind of subject.
 
 Each returns at most `limit` hits and one more, the best first. Tables of which a manager has few
 rows (agents, users, third parties, tokens, releases, schedules) are read whole.

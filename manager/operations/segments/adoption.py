@@ -1,9 +1,9 @@
 """Adopt files: give them this installation's id, and enter the segments that no row names.
 
 For a database that was lost, or restored from an older backup, and files that are left. Invariants:
-nothing is deleted; a segment is entered only where its bytes are those that its name says; what is
-entered can be given away only where its index, or the rights that are known, say so. Each segment
-is a transaction of its own, so who is interrupted begins again.
+nothing is deleted; a segment is entered only where its bytes are those that its name says; an
+entered segment is public only where its index, or the known rights, say so. Each segment is a
+separate transaction, so an interrupted adoption begins again.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class Adoption:
 def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
     """Adopt the files of a manager; blocks for as long as reading them takes.
 
-    Raises ConflictError (no one id to take), StoreFullError, BusyError: what was entered stays,
-    call again.
+    Raises ConflictError (no one id to take), StoreFullError, BusyError: entered segments stay, call
+    again.
     """
     db, files = asked.db, asked.files
     uuid, id_from = _chosen_id(db, files, asked.id_of)

@@ -1,6 +1,6 @@
-"""Rewrite what was withdrawn, move away what nobody names: the archive by the clock.
+"""Periodic upkeep of the archive: rewrite withdrawn segments, move unnamed files to the trash.
 
-Invariant: a segment that was withdrawn is given to nobody; its rewriting has another name and the
+Invariant: a withdrawn segment is not distributed; its rewritten version has another name and the
 same records but those of excluded hosts, and appears in the transaction in which the old one is
 gone. A kill in between leaves files of segments that are gone, which are deleted (`strays`).
 """
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 STRAY_S: Final = 24 * 3600.0
-"""A file without a row is nobody's after a day: an arrival puts it there before its row."""
+"""A file without a row is a stray after a day: an arrival puts it there before its row."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -56,10 +56,10 @@ Rewrite = Callable[[RewriteJob], Part | None]
 def compact(
     db: Database, reading: ExaminationTools, rewrite: Rewrite, actor: Actor, now_ms: int
 ) -> tuple[int, int]:
-    """Rewrite all that was withdrawn without its excluded hosts; return (rewritten, deleted).
+    """Rewrite withdrawn segments without their excluded hosts; return (rewritten, deleted).
 
-    Where the hosts were included again before that, the segment is given away again as it is. One
-    that is damaged stays withdrawn, is told and asked for again, and holds nothing else up.
+    Where the hosts were included again before that, the segment is public again, unchanged. A
+    damaged one stays withdrawn, is reported and ordered again, and does not delay the others.
     Raises InstallationError (the files are not this database's), StoreFullError, BusyError.
     """
     reading.check()
@@ -131,7 +131,7 @@ def _replaced(
             keep_files(reading, part, key)
         with db.write() as tx:
             if not archive_withdrawals.end_segment(tx, row.id):
-                return part is not None  # somebody else has rewritten it meanwhile
+                return part is not None  # another process has rewritten it meanwhile
             if part is not None:
                 enter_part(tx, part, row.arrival_id, row.agent_id, key, now_ms, row.revision + 1)
             new = "" if part is None else part.name
@@ -170,7 +170,7 @@ def next_name(row: SegmentRow) -> str:
 
 
 def remove_files(db: Database, reading: ExaminationTools, key: str) -> bool:
-    """Remove the files of a key that no row names; who does not lead any more is refused."""
+    """Remove the files of a key that no row names; a manager that no longer leads is refused."""
     with db.write() as tx:
         if archive_withdrawals.is_in_use(tx, key):
             return False
@@ -184,7 +184,7 @@ def remove_files(db: Database, reading: ExaminationTools, key: str) -> bool:
 def remove_strays(db: Database, reading: ExaminationTools) -> int:
     """Move files that no row names to the trash, when they are a day old; return how many segments.
 
-    What has ended is deleted. Raises InstallationError, StoreFullError, BusyError.
+    Files of ended segments are deleted. Raises InstallationError, StoreFullError, BusyError.
     """
     now_s = time.time()
     swept = sweep(db, reading, STRAY_S, now_s)
@@ -193,7 +193,7 @@ def remove_strays(db: Database, reading: ExaminationTools) -> int:
 
 
 def forget_changes(db: Database, keep_s: float, now_ms: int) -> int:
-    """Forget changes that are older than so long; who asks for them is told to begin anew."""
+    """Delete changes older than `keep_s`; a client that asks for them has to begin again."""
     with db.write() as tx:
         count = archive_withdrawals.prune_changes(tx, now_ms - round(keep_s * 1000))
         if count:

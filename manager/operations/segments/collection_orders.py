@@ -117,7 +117,7 @@ def collect_now(
 def collect_all_now(db: Database, asked: NewCollection, actor: Actor, now_ms: int) -> AskedAll:
     """Ask all agents that hear of orders to send now, but those with too many open ones.
 
-    Raises FormatError, ConflictError (there is nobody to ask).
+    Raises FormatError, ConflictError (there is no agent to ask).
     """
     asked.check()
     with db.write() as tx:

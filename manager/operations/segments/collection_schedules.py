@@ -42,7 +42,7 @@ def add_collection_schedule(
     actor: Actor,
     now_ms: int,
 ) -> Scheduled[CollectionSchedule]:
-    """Add a collection schedule; agent None: all that have no schedule of their own.
+    """Add a collection schedule; agent None: all that have no separate schedule.
 
     Raises FormatError, NotFoundError, ConflictError where there are too many.
     """
@@ -71,7 +71,7 @@ def change_collection_schedule(
     """Replace a collection schedule; it keeps its number, and its orders stay open.
 
     shown_ms: when the one was made that the person saw. Raises FormatError, NotFoundError,
-    ConflictError (somebody changed it since).
+    ConflictError (it was changed since).
     """
     asked.check()
     with about_field("crontab"):
@@ -91,8 +91,8 @@ def change_collection_schedule(
 def run_collection_schedule(db: Database, number: int, actor: Actor, now_ms: int) -> int:
     """Make a schedule's orders now, before their time; return how many agents are asked.
 
-    As by the clock, who has not answered its last order is not asked again. Raises NotFoundError,
-    ConflictError (there is nobody to ask).
+    As by the clock, an agent that has not answered its last order is not asked again. Raises
+    NotFoundError, ConflictError (there is no agent to ask).
     """
     made = 0
 

@@ -250,7 +250,7 @@ def _odd_lists(layout: Layout) -> Iterator[FileFinding]:
 
 
 def _odd_days(db: Database, layout: Layout) -> Iterator[FileFinding]:
-    """Yield files of days that cannot be read, or that name what was never a segment."""
+    """Yield daily files that cannot be read, or that name a segment that never existed."""
     for path in sorted(layout.daily.glob("*.jsonl")):
         place = _below(layout, path)
         try:

@@ -1,9 +1,9 @@
-"""Kept files that are missing or damaged: written down, told, and asked for again from agents.
+"""Kept files that are missing or damaged: recorded, reported, and ordered again from agents.
 
 A damaged segment, or one whose index is, is ordered from the agent that sent it by a collection
-order `full`: the agent offers what it still keeps, and the centre takes a file that it already had
-(`segment_repair`). Invariant: a problem ends only when the file was read again and is whole, was
-replaced, or no row needs it any more.
+order `full`: the agent offers the files that it still keeps, and the manager takes a file that it
+already had (`segment_repair`). Invariant: a problem ends only when the file was read again and is
+whole, was replaced, or no row needs it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def list_problems(db: Database, limit: int = 100, before: int | None = None) -> 
 
 
 def answer_message(answer: str) -> Message | None:
-    """Return what came of a problem, by the word of its row; None: nothing yet."""
+    """Return the outcome of a problem, by the word of its row; None: none yet."""
     return Message(f"segments.answer_{answer}") if answer else None
 
 
@@ -71,7 +71,7 @@ def problem_message(problem: str) -> Message:
 
 
 def _row_message(one: ProblemRow) -> Message:
-    """Return what is wrong with a file, with what came of it."""
+    """Return the problem of a file, with its outcome."""
     answer = answer_message(one.answer)
     return Message(
         "segments.damaged_file" if answer is None else "segments.damaged_file_answered",
@@ -141,7 +141,7 @@ def record_sound(
 
 
 def recheck(db: Database, places: FilePlaces, files: Sequence[KeptFile], now_ms: int) -> None:
-    """Look again at files that had a problem: of those that nobody needs it is over."""
+    """Examine files that had a problem again; the problems of unneeded files end."""
     for file in files:
         if not is_needed(db, file, places):
             record_sound(db, file, now_ms, "not_needed")

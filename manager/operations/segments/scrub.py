@@ -1,7 +1,7 @@
 """Background verification of all kept files: one pass after the other, at a bounded rate.
 
 A pass begins so many days after the one before it began, and reads every file that a row names.
-Its cursor is in the tables, so another manager, or the next start, goes on behind it. Reading is
+Its cursor is in the tables, so another manager, or the next start, continues behind it. Reading is
 spread over half of the time, so that an interrupted pass still ends in time.
 """
 
@@ -68,7 +68,7 @@ class Pace:
 class ScrubProgress:
     """Progress of the verification of all kept files.
 
-    running: a pass goes on. rate: its bytes per second. ends_ms: of the pass, by that rate; None:
+    running: a pass is open. rate: its bytes per second. ends_ms: of the pass, by that rate; None:
     none runs. next_ms: when the next begins; None: none will. too_slow: the files are more than
     can be read in time. problems: files that are not whole now.
     """
@@ -148,7 +148,7 @@ class Scrubber:
         return read
 
     def _current(self) -> ScrubRow | None:
-        """Return the pass that goes on, begun now where it is time; None: there is none now."""
+        """Return the open pass, begun now where it is time; None: there is none now."""
         now_ms = self._now_ms()
         with self._db.read() as tx:
             last = integrity.last_scrub(tx)
@@ -216,7 +216,7 @@ class Scrubber:
         return after, len(page.files)
 
     def _make_again(self, found: FileFinding) -> None:
-        """Make an index again; where it cannot be, its problem stays open and the pass goes on."""
+        """Make an index again; if that fails, its problem stays open and the pass continues."""
         try:
             self._rebuild(found)
         except (OSError, PrsmError) as error:
@@ -265,7 +265,7 @@ def begin_scrub(db: Database, asked_by: str, now_ms: int) -> ScrubRow:
 
 
 def scrub_now(db: Database, actor: Actor, now_ms: int) -> None:
-    """Begin a pass before its time. Raises ConflictError where one goes on."""
+    """Begin a pass before its time. Raises ConflictError where one is open."""
     with db.read() as tx:
         last = integrity.last_scrub(tx)
     if last is not None and last.ended_ms is None:

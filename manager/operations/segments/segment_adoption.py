@@ -1,7 +1,7 @@
 """Enter a segment that no row names: its agent, its hosts, an arrival, and its parts.
 
 Invariants: what is entered has the bytes that its name says, and its files are in place before the
-transaction that names them; a segment that was left as it is can be tried again.
+transaction that names them; a segment that was left unchanged can be tried again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Rebuild = Callable[[RebuildJob], Examined | RefusedSegment]
 @message_fields
 @frozen
 class NotEntered:
-    """A segment that was left as it is, and why."""
+    """A segment that was left unchanged, and why."""
 
     key: str
     reason: Message

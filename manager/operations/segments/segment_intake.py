@@ -2,8 +2,8 @@
 
 Invariants: a segment is taken once, known by its agent and SHA-256, and a repeat is answered as
 before; its files are in place before the transaction that names them, and a file without a
-transaction is nobody's (`archive_upkeep`); no transaction is open while a file is read. What is not
-to be given away is set apart at once, so a public segment may be given away as it is.
+transaction is a stray (`archive_upkeep`); no transaction is open while a file is read. Captures
+that are not public are set apart at once, so a public segment may be distributed unchanged.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class ExaminationTools:
 
 
 def known_segment(db: Database, agent: AgentIdentity, sha256: str) -> Outcome | None:
-    """Return what was answered to a segment before, or None: it is new."""
+    """Return the earlier answer to a segment, or None: it is new."""
     with db.read() as tx:
         row = segments.arrival_by_sha256(tx, agent.id, sha256)
     return None if row is None else _said(row, repeated=True)

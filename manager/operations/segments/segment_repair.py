@@ -56,7 +56,7 @@ def accept_again(
     damaged: list[SegmentRow],
     now_ms: int,
 ) -> Outcome:
-    """Take a file that was taken before, and put it in place of what is damaged of it.
+    """Take a file that was taken before, and replace its damaged segments.
 
     When it is kept, `arrived.path` is removed. Raises InstallationError, BusyError, StoreFullError.
     """
@@ -137,7 +137,7 @@ def _repair(
     for row in damaged:
         part = _part_of(found, row)
         if part is None:
-            continue  # the arrival has no part of this kind any more
+            continue  # the arrival no longer has a part of this kind
         if (part.sha256, part.name) == (row.sha256, row.name):
             _replace(db, reading, row, part, actor, now_ms)
         else:

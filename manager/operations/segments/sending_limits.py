@@ -74,7 +74,7 @@ def limit_sending(
     """Set the sending limits of an agent; one without limits lifts those set before.
 
     shown: the agent's row had these (`AgentRow.sending`) when the person looked. Raises
-    NotFoundError, ConflictError (it is plain and hears of nothing; it has others by now).
+    NotFoundError, ConflictError (it is plain and receives no limits; they were changed meanwhile).
     """
     limits = asked != SendingLimits(zone=asked.zone)
     text = asked.model_dump_json() if limits else ""
@@ -90,7 +90,7 @@ def limit_sending(
 
 
 def limits_for_agent(row: AgentRow) -> SendingLimits | None:
-    """Return what an agent is told of how it may send; None: as its site says."""
+    """Return the sending limits for an agent's orders; None: those of its site hold."""
     return SendingLimits.model_validate_json(row.sending) if row.sending else None
 
 

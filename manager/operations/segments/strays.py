@@ -1,9 +1,9 @@
-"""Files that no row names: moved to the trash, never deleted; and what lies in the trash.
+"""Files that no row names: moved to the trash, never deleted; and the contents of the trash.
 
-Invariants: a file is judged again at the beginning of the write in which it is moved, by who
-leads; one that is younger than a day is left alone, for an arrival puts it there before its row.
-What rows name as ended (withdrawn, rewritten, expired, revoked) never goes through the trash: it is
-deleted, and so is what lies there of it. What a row needs and only the trash has is given back.
+Invariants: a file is judged again at the beginning of the write in which it is moved, by the
+leader; one that is younger than a day is left alone, for an arrival puts it there before its row.
+Files that rows name as ended (withdrawn, rewritten, expired, revoked) never go through the trash:
+they are deleted, also from the trash. A file that a row needs and only the trash has is given back.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def sweep(
         wanted = [name for name in part if judged.get(name) is not FileState.NAMED]
         if not wanted:
             continue
-        with db.write() as tx:  # who does not lead any more is refused
+        with db.write() as tx:  # a manager that no longer leads is refused
             judged = judge(tx, wanted)
             strays = [name for name in wanted if name not in judged]
             counts = Counter(map(_kind, strays))
@@ -141,9 +141,9 @@ def sweep(
 def sweep_trash(
     db: Database, reading: ExaminationTools, now_s: float, actor: Actor = CLOCK
 ) -> Swept:
-    """Delete from the trash what has ended; give back what a row needs and nobody else has.
+    """Delete ended files from the trash; give back files that a row needs and only it has.
 
-    Returns what was given back as moved. Raises as `sweep`.
+    Returns the files given back as moved. Raises as `sweep`.
     """
     reading.check()
     given = Counter[str]()
@@ -172,7 +172,7 @@ def sweep_trash(
 def empty_trash(
     db: Database, reading: ExaminationTools, keep_s: float, share: float, now_s: float
 ) -> Emptied:
-    """Delete what lies in the trash for longer than so long, at most a share of all files at once.
+    """Delete files that are in the trash longer than `keep_s`, at most a share of all at once.
 
     share: of the files of archive and trash; one file at least. Raises as `sweep`.
     """
@@ -206,7 +206,7 @@ def empty_trash(
 
 
 def trash_days(reading: ExaminationTools, keep_s: float) -> list[TrashDay]:
-    """Return what lies in the trash by day, the oldest first. Raises BusyError."""
+    """Return the contents of the trash by day, the oldest first. Raises BusyError."""
     files, sizes = Counter[str](), Counter[str]()
     for entry in reading.trash.entries():
         files[entry.day] += 1

@@ -52,7 +52,7 @@ def purge_trash(
         hosts = _excluded_in(reading, entry, summary, excluded)
         if hosts is None:
             continue
-        with db.write() as tx:  # who does not lead any more is refused
+        with db.write() as tx:  # a manager that no longer leads is refused
             note(tx, now_ms, actor, "trash.purge", entry.name, without=sorted(hosts)[:100])
         if entry.key and summary and _rewritten(reading, rewrite, entry, index, summary, hosts):
             rewritten += 1

@@ -1,7 +1,7 @@
 """Received bytes of an upload: progress, completion, verification.
 
-Invariants. An offset that was told is on the disk. What is `received` had the right SHA-256 and
-waits to be accepted; nobody sees it before.
+Invariants. The bytes before an offset that was sent are on the disk. A `received` upload had the
+right SHA-256 and waits to be accepted; it is not visible before.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHECKS_MOST: Final = 5
 def note_bytes(
     db: Database, row: TransferRow, start: int, end: int, now_ms: int, *, broke: bool = False
 ) -> TransferRow:
-    """Take note that the bytes [start, end) are on the disk; return the upload as it is now."""
+    """Record that the bytes [start, end) are on the disk; return the upload's present row."""
     with db.write() as tx:
         found = transfers.by_key(tx, row.key)
         if found is None or found.state != "receiving":
@@ -42,7 +42,7 @@ def note_bytes(
 
 
 def note_whole(db: Database, row: TransferRow, found: FileDigests, now_ms: int) -> TransferRow:
-    """Take note of what all bytes together are: right, or which of them are wrong.
+    """Record the verification of all bytes: right, or which of them are wrong.
 
     Call before the file is moved; a right one stays `receiving`, without gaps, until
     `note_arrived`.

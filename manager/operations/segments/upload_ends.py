@@ -41,7 +41,7 @@ def put_off(db: Database, row: TransferRow, why: Message, until_ms: int) -> None
 
 
 def settle(db: Database, row: TransferRow, state: UploadState, said: Message, now_ms: int) -> None:
-    """Write down what became of a whole file: accepted, quarantined, refused; or it is lost."""
+    """Record the result of a whole file: accepted, quarantined, refused; or it is lost."""
     values: dict[str, object] = {"state": state, "result": said, "changed_ms": now_ms}
     if state == "receiving":
         values |= {"gaps": write_gaps([(0, row.size_bytes)]), "received_ms": None}

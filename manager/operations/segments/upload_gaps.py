@@ -1,8 +1,8 @@
 """Missing byte ranges of an upload: [start, end), in order and disjoint.
 
-An upload begins with one gap, the whole. What arrives fills the first gap from its start; a block
-that turns out wrong becomes a gap again. The sender is always told the start of the first gap, so
-a sender that only knows tus ("go on at this offset") sends what is missing and nothing else.
+An upload begins with one gap, the whole. Arriving bytes fill the first gap from its start; a block
+that turns out wrong becomes a gap again. The sender always receives the start of the first gap, so
+a sender that only knows tus ("continue at this offset") sends the missing bytes and nothing else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def write_gaps(gaps: Sequence[Gap]) -> str:
 
 
 def offset_of(gaps: Sequence[Gap], size_bytes: int) -> int:
-    """Return where to go on: the start of the first gap, or the end of the file."""
+    """Return where to continue: the start of the first gap, or the end of the file."""
     return gaps[0][0] if gaps else size_bytes
 
 

@@ -1,7 +1,7 @@
 """Uploads of segments: begun, found again, listed.
 
 Invariant: the same file of an agent is one upload, however often and by how many it is begun: so it
-arrives once. What comes of it is `upload_bytes`, how it ends `upload_ends`.
+arrives once. Its bytes are left to `upload_bytes`, its end to `upload_ends`.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def known_upload(db: Database, agent: AgentIdentity, key: str) -> TransferRow:
 
 
 def upload_of(db: Database, agent: AgentIdentity, key: str) -> TransferRow:
-    """Return an upload of an agent that nobody gave up. Raises NotFoundError, GoneError."""
+    """Return an upload of an agent that was not given up. Raises NotFoundError, GoneError."""
     row = known_upload(db, agent, key)
     if row.state in _ENDED:
         code = "segments.upload_ended" if row.result is None else "segments.upload_ended_because"
@@ -164,7 +164,7 @@ def upload_of(db: Database, agent: AgentIdentity, key: str) -> TransferRow:
 
 
 def offset(row: TransferRow) -> int:
-    """Return where the sender is to go on."""
+    """Return the offset at which the sender is to continue."""
     return offset_of(read_gaps(row.gaps), row.size_bytes)
 
 

@@ -21,7 +21,7 @@ def withdrawn_for(
 ) -> tuple[list[str], int | None]:
     """Return the hosts that an agent is to drop, and the number that it is to say then.
 
-    held: the number that it said; None: it cannot drop anything, and is told nothing.
+    held: the number that it said; None: it cannot drop anything, and receives nothing.
     newest: the number of the newest withdrawal of all.
     """
     if held is None:
