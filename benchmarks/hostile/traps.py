@@ -96,7 +96,7 @@ def _slashes(target: str) -> bytes:
 
 
 def _endless(target: str) -> bytes:
-    # Without its end: the server goes on with it as long as somebody listens.
+    # Without its end: the server continues it as long as the client reads.
     return b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/2><a href=/3>"
 
 

@@ -100,7 +100,7 @@ def _measured(
 
 
 class _Used:
-    """What the clock and the processes say of a block."""
+    """The time and the CPU time of a block."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
