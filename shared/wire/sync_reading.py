@@ -75,7 +75,7 @@ def read_sending_limits(body: bytes) -> SendingLimits:
 
 
 def read_serving(body: bytes) -> Serving:
-    """Return where segments are served, as it was kept. Raises FormatError."""
+    """Return where segments are served, from its stored form. Raises FormatError."""
     at = json_fields(body)
     return Serving(
         url=at.need("url", text(UNIT_CHARS, SERVED_AT)),
