@@ -22,7 +22,7 @@ HEAD_MOST: Final = 64 * 1024
 
 @dataclass
 class Carried:
-    """Counts of what the proxy saw and did."""
+    """Counts of the proxy's traffic and changes."""
 
     from_clients: int = 0  # bytes, heads included
     connections: int = 0

@@ -1,6 +1,6 @@
 """A TCP line of our own between two programs, that can be cut.
 
-`hold` keeps what comes and passes nothing on, as a partition does: no side sees an error. `cut`
+`hold` keeps data and passes nothing on, as a partition does: no side sees an error. `cut`
 ends open connections and refuses new ones, as a machine does that lost its process. `mend` repairs
 the line and passes on the held data.
 """

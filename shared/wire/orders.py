@@ -47,7 +47,7 @@ class ListHead:
 
 @frozen
 class Order:
-    """One unit or start page of a list, with what holds for it."""
+    """One unit or start page of a list, with the rules for it."""
 
     url: str
     referer: str | None = None

@@ -55,7 +55,7 @@ class InstallError(Exception):
 
 
 def main() -> None:
-    """Install, and say what comes next; end with a sentence and code 1 where that is impossible."""
+    """Install and print the next steps; end with a sentence and code 1 where that is impossible."""
     options = _options()
     try:
         version = (HERE / "VERSION").read_text().strip()
