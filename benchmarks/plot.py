@@ -25,7 +25,7 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 190, 52, 60
 
 @dataclass(frozen=True)
 class Figure:
-    """What is drawn. log_x, log_y: powers of two and of ten."""
+    """A chart to draw. log_x, log_y: powers of two and of ten."""
 
     title: str
     x: str

@@ -5,7 +5,7 @@
 A simulated host whose first byte takes `--delay-ms`, a manager and agents, each a shipped command.
 Both crawls keep the host's interval: alone, one agent rests so long after each answer; split, each
 of n rests n times as long. So the time of a page falls from interval + latency to interval +
-latency / n (docs/adr/0070), which is printed beside what was measured. Times are the simulated
+latency / n (docs/adr/0070), which is printed beside the measured time. Times are the simulated
 web's, from the first request of a round to the last. Prints a table; the last line is `RESULT` and
 JSON. Ends with an error where the pages differ, one was fetched twice, or the rate was not kept.
 """
@@ -72,7 +72,7 @@ SECONDS: Final = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What the host saw of one round. starts: seconds, of all requests, in order."""
+    """Requests of one round, as the host saw them. starts: seconds, of all requests, in order."""
 
     seconds: float
     agents: int

@@ -15,8 +15,8 @@ def engine_of(url: str) -> sa.Engine:
 def tidy(url: str) -> None:
     """Do at once what a database does by and by with many new rows.
 
-    Left to PostgreSQL, its vacuum and its checkpoint fall into the second minute of what is
-    measured, and commits wait a second for the disk.
+    Left to PostgreSQL, its vacuum and its checkpoint fall into the second minute of the
+    measurement, and commits wait a second for the disk.
     """
     engine = engine_of(url)
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

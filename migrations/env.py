@@ -1,4 +1,4 @@
-"""What Alembic runs: the steps, on the connection of `manager.db.migrate` or one of its own.
+"""Entry point of Alembic: runs the steps on the connection of `manager.db.migrate` or a new one.
 
 Alembic's own commands (`alembic.ini`) open the database that `-x url=...` names, else that of the
 manager whose data directory is $PRSM_DATA.

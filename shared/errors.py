@@ -6,7 +6,7 @@
     │   └── LineError      ... at a known line of a list or log
     ├── UrlError           the page's: a text that is no URL to crawl
     ├── LimitError         the sender's: more than a documented limit allows
-    └── ConflictError      nobody's: what was asked no longer fits the state
+    └── ConflictError      without blame: the request no longer fits the state
 
 A message says what, value, limit and remedy. It is a code with parameters; its sentence is made
 where it is shown (`shared.messages`). Each program derives its own branch from these; the manager
@@ -38,7 +38,7 @@ __all__ = [
 
 
 class Fault(StrEnum):
-    """Codes of faults in what somebody sent. A code, once released, keeps its meaning."""
+    """Codes of faults in received data. A code, once released, keeps its meaning."""
 
     # URLs
     NOT_A_URL = "not_a_url"
@@ -164,7 +164,7 @@ class LineError(FormatError):
         self.problem = problem
 
     def __reduce__(self) -> tuple[type[LineError], tuple[int, Message], dict[str, object]]:
-        """Return what makes it anew in another process."""
+        """Return the call that makes it again in another process."""
         return type(self), (self.line, self.problem), self.__dict__
 
     @property

@@ -20,7 +20,7 @@ _DOTS: Final = str.maketrans("\u3002\uff0e\uff61", "...")
 def to_unicode(text: str) -> str:
     """Return a text with each A-label in it (`xn--...`) as people read it.
 
-    A label that is none, or that would hide what it holds, stays as it is.
+    A label that is none, or that would hide its content, stays unchanged.
     """
     return _LABEL.sub(_decoded, text) if PREFIX in text else text
 

@@ -3,7 +3,7 @@
 Programs write the plural, as for most numbers: f"{moves} units change hands". Each outlet puts it
 right: refusals (`PrsmError`), what commands print, logs, alerts, the console, which shows rows of
 years ago, too. `with_plurals` puts the noun behind a 1, and its verb, into the singular;
-any other text stays as it is. `tests/test_plurals.py` holds each sentence to that.
+any other text stays unchanged. `tests/test_plurals.py` holds each sentence to that.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _ONE_OF: Final = re.compile(rf"(?<![\w.,:/+-])(1 of [0-9][0-9,]* (?:{_NOUN})) ({
 
 
 def with_plurals(text: str) -> str:
-    """Return a sentence in which what stands behind the number 1 is singular."""
+    """Return a sentence in which the noun behind the number 1 is singular."""
     if "1 " not in text:
         return text
     text = _ONE.sub(_singular, text)

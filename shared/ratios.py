@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 MOST_TIMES: Final = 10_000.0
-"""Above it nobody reads the digits."""
+"""Above it the digits say nothing."""
 PERCENTS_END: Final = 10.0
 """From ten times on "12 times" says more than "+1,100%"."""
 

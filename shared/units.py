@@ -44,7 +44,7 @@ def unit_key(text: str) -> str:
 
 
 class UnitIndex:
-    """The units somebody holds, with the look-up that decides where a page belongs.
+    """A set of units, with the look-up that decides where a page belongs.
 
     A look-up costs one dictionary access for a host that is not split, and one more for each
     path segment of the page where it is.

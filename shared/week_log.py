@@ -1,7 +1,7 @@
 """Logs of transfers, a file a week, on both sides: `transfers-2026-W47.tsv`.
 
 A line a transfer: when it began and ended (UTC), who sent it, the file, its bytes, the bytes that
-were sent for it, bytes a second, and what became of it. Lines are short and written by one call, so
+were sent for it, bytes a second, and its outcome. Lines are short and written by one call, so
 that several processes may write one file. Weeks are those of ISO 8601, in UTC.
 Source: seed 004, section 5.4.1.
 """

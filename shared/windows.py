@@ -5,7 +5,7 @@ so may dates, as holidays do (`dates`). A date goes before a day, a day before i
 
 A moment is inside when the clock on the site's wall shows an hour of the window. So it is at both
 changes of daylight saving: an hour that is skipped is not waited for, one that comes twice is
-inside, or outside, both times; and nobody who looks at the clock sees a request outside.
+inside, or outside, both times; and by the clock on the wall no request is outside.
 A window that ends before it begins goes over midnight and belongs to the day it begins on.
 Pure: zones and instants in, instants out. All instants are UTC.
 Source: seed 004, 5.1.4 (weekdays 02:00-08:00, weekends 02:00-22:00).
@@ -79,7 +79,7 @@ class Windows:
         return sum(week) / len(week)
 
     def worked_off(self, start: datetime, work: timedelta) -> datetime | None:
-        """Return when work that only goes on while open is over; None: never.
+        """Return when work that continues only while open is over; None: never.
 
         Exact for the first weeks; what is left after them takes its share of the week.
         """

@@ -133,7 +133,7 @@ def expect(
 @click.option("--robots-first/--no-robots-first", default=True, help="demand robots.txt first")
 @click.option("--json", "as_json", is_flag=True, help="print the verdict as JSON")
 def judge(log: Path, interval_of_host: Path | None, as_json: bool, **rules: Any) -> None:
-    """Say whether the crawl in LOG was polite; exit with 1 if it was not."""
+    """Judge whether the crawl in LOG was polite; exit with 1 if it was not."""
     try:
         intervals = _intervals(interval_of_host) if interval_of_host else {}
         verdict = judge_log(log, interval_of_host=intervals, **rules)

@@ -1,4 +1,4 @@
-"""Start a simulated web from Python, as a process of its own, and take it down again.
+"""Start a simulated web from Python, as a separate process, and take it down again.
 
     with SimulatedWeb(folder, hosts=20, seed=7, trouble_scale=0) as web:
         crawl(web.seeds, web.port, dns=("127.0.0.1", web.dns_port))

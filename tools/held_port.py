@@ -12,7 +12,7 @@ __all__ = ["HeldPort"]
 
 
 class HeldPort:
-    """A port, at all addresses, that nobody else is given for as long as this is there.
+    """A port, at all addresses, that no other process is given for as long as this is there.
 
     Servers may listen on it meanwhile, one after the other, if they set SO_REUSEADDR as servers do.
     Held until the end of a `with`, or for as long as this object is referred to.

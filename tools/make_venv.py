@@ -226,7 +226,7 @@ def compile_imports(python: str) -> None:
 def compile_sources() -> None:
     """Write byte code beside the sources, as pip does for what it installs.
 
-    Where PYTHONDONTWRITEBYTECODE is set Python would compile them anew at each start.
+    Where PYTHONDONTWRITEBYTECODE is set Python would compile them again at each start.
     """
     for folder in SOURCES:
         compileall.compile_dir(ROOT / folder, quiet=2)

@@ -1,7 +1,7 @@
 """Compile `shared/native` for each kind of machine that we make archives for.
 
 The compiler is Zig, which the lock file pins like any other package; it compiles for other
-machines as for this one, and needs neither headers nor a C compiler. What was made is made again
+machines as for this one, and needs neither headers nor a C compiler. A library is made again
 only when a source or the compiler changed. `make venv` calls this, and who builds a wheel.
 """
 
@@ -49,7 +49,7 @@ def _fingerprint(folder: Path) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Let the compiler keep what it knows in this tree, not in somebody's home."""
+    """Return variables that keep the compiler's cache in this tree, not in a user's home."""
     cache = str(ROOT / "build" / "zig-cache")
     return {**os.environ, "ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
 

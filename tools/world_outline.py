@@ -56,7 +56,7 @@ def _arc(arc: Sequence[Sequence[int]], transform: dict[str, Any]) -> Iterator[tu
 def _ring(numbers: Sequence[int], arcs: Sequence[Sequence[tuple[float, float]]]) -> list[Point]:
     """Return a ring in pixels; a negative number is an arc backwards (its complement).
 
-    One that crosses the date line goes on beyond the map's edge.
+    One that crosses the date line continues beyond the map's edge.
     """
     points: list[Point] = []
     for number in numbers:

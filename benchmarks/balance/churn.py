@@ -1,8 +1,8 @@
 """Rounds in which everything changes: how even a method keeps the costs, at how many moves.
 
-Between two rounds every distance is multiplied by a factor of its own, lognormal with a spread of
-20%, and goes on from there; one agent of 17 (6%) leaves and the one that left before returns with
-nothing; 1% new hosts come, like known ones, which nobody owns.
+Between two rounds every distance is multiplied by its own factor, lognormal with a spread of 20%,
+and keeps the result; one agent of 17 (6%) leaves and the one that left before returns with
+nothing; 1% new hosts come, like known ones, without an owner.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Churned:
-    """What one method did in all rounds of one world."""
+    """Results of one method in all rounds of one world."""
 
     method: str
     rounds: tuple[Round, ...]
@@ -66,7 +66,7 @@ def churn(method: str, seed: int, rounds: int) -> Churned:
         owner = np.concatenate((owner, np.full(len(volume) - known, NOBODY, dtype=np.intp)))
         away = int(rng.integers(len(NAMES)))
         here = np.array([agent for agent in range(len(NAMES)) if agent != away])
-        seat = np.full(len(NAMES) + 1, NOBODY, dtype=np.intp)  # the last is NOBODY's own
+        seat = np.full(len(NAMES) + 1, NOBODY, dtype=np.intp)  # the last: units without an owner
         seat[here] = np.arange(len(here))
         problem = _problem(volume, distance[here], seat[owner], here.tolist())
         began = time.perf_counter()

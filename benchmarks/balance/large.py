@@ -30,7 +30,7 @@ class Large:
 
 
 def measure_large(agents: int, hosts: int) -> Large:
-    """Plan a first placement by `default` in a child, whose memory is nobody else's."""
+    """Plan a first placement by `default` in a child process, with separate memory."""
     command = [sys.executable, "-m", "benchmarks.balance.large", str(agents), str(hosts)]
     answer = subprocess.run(command, check=True, capture_output=True, text=True)
     return Large(**json.loads(answer.stdout))

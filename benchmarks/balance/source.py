@@ -1,4 +1,4 @@
-"""The source's experiment as it is printed: seed 004, chapter 6, tables 5 to 8."""
+"""The source's experiment as printed: seed 004, chapter 6, tables 5 to 8."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def _arrived(database: Path, sums: set[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run it; the last line is the result, the exit code says whether it met what was promised."""
+    """Run it; the last line is the result, the exit code says whether it met the goals."""
     arguments = _arguments()
     folder = Path(tempfile.mkdtemp(prefix="bench-collection-", dir=arguments.folder))
     try:

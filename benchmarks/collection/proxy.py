@@ -22,7 +22,7 @@ HEAD_MOST: Final = 64 * 1024
 
 @dataclass
 class Carried:
-    """What the proxy saw and did."""
+    """Counts of the proxy's traffic and changes."""
 
     from_clients: int = 0  # bytes, heads included
     connections: int = 0
@@ -71,7 +71,7 @@ class BadProxy:
             end.transport.abort()
 
     async def _up(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        left, altering = self._cut(), _Altering(self)
+        left, altering = self._cut(), _RequestAlterer(self)
         while data := await reader.read(READ_BYTES):
             self.carried.from_clients += len(data)
             if len(data) >= left:
@@ -93,7 +93,7 @@ class BadProxy:
         return self._chance.randrange(size_bytes)
 
 
-class _Altering:
+class _RequestAlterer:
     """Follows the requests of one connection, head and body in turn."""
 
     def __init__(self, proxy: BadProxy) -> None:

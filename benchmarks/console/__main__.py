@@ -3,15 +3,15 @@
     python -m benchmarks.console [--agents 1000] [--hosts 1000000] [--lines 10000000]
                                  [--turns 20] [--only sqlite|postgresql] [--pages PART] [--no-whole]
 
-The manager is the shipped command, which goes on with its work meanwhile. Each page is asked for
+The manager is the shipped command, which continues its work meanwhile. Each page is requested
 once after the start; when the manager has done what it begins with over such a database, `--turns`
-times, one after the other, by a person who has logged in and reads English, then by one who reads
+times, one after the other, by a logged-in person who reads English, then by one who reads
 Japanese; at last lists as CSV to their end, and searches through all logs. Prints tables; the last
 line is `RESULT` and JSON: of both databases together, and for each
 
     p95_ms       of the slowest page: 95 of 100 requests took no longer
     worst_page   which that is
-    weight_kb    of the heaviest page with all that a browser loads for it, as it is transferred
+    weight_kb    of the heaviest page with all that a browser loads for it, as transferred
     cpu_ms       median of the page that costs the manager and its database most, `dearest_page`:
                  the figure that others on the machine do not spoil
     first_ms     of the page that took longest to answer for the first time after the start

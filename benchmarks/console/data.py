@@ -1,8 +1,8 @@
 """A manager's data after months: a fleet, a million hosts, rounds, plans, logs, an audit log.
 
 Rows are made by the database itself; unit numbers are host numbers. Crawl logs are files as intake
-writes them: `DISTINCT` are written, and each report has a link to one of them, which DuckDB cannot
-tell from a file of its own.
+writes them: `DISTINCT` are written, and each report is a hard link to one of them, which DuckDB
+cannot tell from a separate file.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SEGMENTS: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """How much there is."""
+    """Amounts of rows and files in a filled database."""
 
     agents: int
     hosts: int
@@ -146,7 +146,7 @@ def _rounds(tx: Transaction, filled: Filled, now_ms: int) -> None:
 
 
 def _insert(tx: Transaction, table: str, rows: int, **values: object) -> None:
-    """Let the database make rows, numbered n from 1. values: SQL by column."""
+    """Insert rows that the database makes, numbered n from 1. values: SQL by column."""
     tx.execute(
         sa.text(
             "WITH RECURSIVE number(n) AS "

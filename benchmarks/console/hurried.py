@@ -44,7 +44,7 @@ _INDEXES: Final = {
 def hurried(url: str) -> Iterator[Transaction]:
     """Make the tables, give a transaction that fills them, then make the indexes and count.
 
-    url: as `Database` takes it, of an empty database that nobody else has open.
+    url: as `Database` takes it, of an empty database without other connections.
     """
     db = Database(url)
     migrate(db)

@@ -22,7 +22,7 @@ NUMBERED: Final = (
     "collection_orders", "transfers", "clients", "client_tokens", "downloads", "archive_jobs",
     "releases",
 )  # fmt: skip
-"""The tables that get rows here; numbers go on behind them."""
+"""The tables that get rows here; numbers continue behind them."""
 
 
 def fill_moved(

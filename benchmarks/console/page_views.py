@@ -1,4 +1,4 @@
-"""A person who has logged in looks at every page, again and again."""
+"""Repeated views of every page by a logged-in person."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ PASSWORD: Final = "correct horse battery"
 WARM_UPS: Final = 2
 LANGUAGES: Final = ("en", "ja")
 NO_ROWS: Final = ("nothing",)
-"""What has no rows in what `filling` makes."""
+"""Views without rows in the data that `filling` makes."""
 NOT_LOOKED_AT: Final = {
-    "/login": "whoever has logged in is led on",
+    "/login": "a logged-in person is redirected",
     "/events": "a stream without an end",
 }
 """Routes of pages that are not measured, each with the reason. Files are not pages."""
@@ -48,7 +48,7 @@ _EMPTY: Final = '<p class="nothing">'
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a page took. first_ms: the first answer after the start, counted_ms: until it was there
+    """Cost of a page. first_ms: the first answer after the start, counted_ms: until it was there
     with all its figures. cpu_ms: the median, of the manager and its database. weight_kb: with all
     that a browser loads for it."""
 
@@ -194,7 +194,7 @@ def _weight_kb(client: httpx.Client, page: httpx.Response) -> float:
 
 
 def named_by(html: str, base: str) -> set[str]:
-    """Return the addresses of what a browser loads for a page at `base`."""
+    """Return the addresses of files that a browser loads for a page at `base`."""
     elements = read(html).elements
     named = [each.attributes.get("src") for each in elements if each.tag in ("script", "img")]
     named += [each.attributes.get("href") for each in elements if each.tag in ("link", "use")]
@@ -202,7 +202,7 @@ def named_by(html: str, base: str) -> set[str]:
 
 
 def named_in_styles(css: str, base: str) -> set[str]:
-    """Return the addresses of what a browser may load for a style sheet at `base`."""
+    """Return the addresses of files that a browser may load for a style sheet at `base`."""
     return _addresses((found["address"] for found in STYLE_URL.finditer(css)), base)
 
 

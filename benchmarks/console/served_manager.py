@@ -22,7 +22,7 @@ SERVER: Final = ("listen_addresses=", "fsync=off", "shared_buffers=256MB", "max_
                  "max_wal_size=8GB")  # fmt: skip
 BACKGROUND_S: Final = 10.0
 SETTLED: Final = 0.25
-"""Of a core. A manager over a million hosts that nobody served before has more to do at first."""
+"""Of a core. A manager does more at first over a million hosts that were never served before."""
 SETTLING_MOST_S: Final = 600.0
 
 
@@ -42,7 +42,7 @@ class Served:
     def settle(self) -> float:
         """Wait until the manager has done what it begins with; return the seconds.
 
-        Raises TimeoutError where it goes on and on: pages would be measured beside it.
+        Raises TimeoutError where that does not end: it would disturb the measured pages.
         """
         begun = time.monotonic()
         while self.background() > SETTLED:
@@ -51,7 +51,7 @@ class Served:
         return time.monotonic() - begun
 
     def background(self) -> float:
-        """Return the share of a core that it uses while nobody asks for a page, in some seconds."""
+        """Return the share of a core that it uses without requests for pages, in some seconds."""
         begun, used_ms = time.monotonic(), self.cpu_ms
         time.sleep(BACKGROUND_S)
         return (self.cpu_ms - used_ms) / 1000 / (time.monotonic() - begun)

@@ -76,7 +76,7 @@ def _compare(
     if REFERENCE in by_name and "scrapy" in by_name:
         rates = [pages_per_cpu_s([by_name[name]]) for name in ("scrapy", REFERENCE)]
         share = rates[0] / rates[1]
-        print(f"  Scrapy reaches {share:.0%} of what it does with the reference settings")
+        print(f"  Scrapy reaches {share:.0%} of its rate with the reference settings")
         if share < LEAST_OF_REFERENCE:
             sys.exit(f"that is less than {LEAST_OF_REFERENCE:.0%}: the comparison is not fair")
     mine = [run for run in runs if run.name == OURS]
@@ -124,7 +124,7 @@ def _run(name: str, peers: Peers | None, web: Web, nginx: Served, scratch: Path)
 def _in_memory() -> Path | None:
     """Return where files are in memory, or None: where the system has its temporary ones.
 
-    Some kernels take back the pages of files that nobody reads for half a minute. A crawler behind
+    Some kernels take back the pages of files that are not read for half a minute. A crawler behind
     one that takes minutes then waits for the disk, and takes more turns for the same pages.
     """
     return MEMORY if os.access(MEMORY, os.W_OK) else None

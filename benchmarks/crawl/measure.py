@@ -45,7 +45,7 @@ class Cost:
 
 
 def measure(words: list[str], seconds: float, scratch: Path, **environment: str) -> Cost:
-    """Run a command in a measuring process of its own; it is ended after `seconds`.
+    """Run a command in a separate measuring process; it is ended after `seconds`.
 
     What it prints is appended to `scratch/output.txt`.
     """
@@ -105,7 +105,7 @@ def _loop_ms() -> float:
 
 
 class _Peak:
-    """The greatest sum of what the processes below this one have had in memory."""
+    """The greatest memory of all processes below this one together."""
 
     def __init__(self) -> None:
         self.bytes = 0

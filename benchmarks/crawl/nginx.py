@@ -1,4 +1,4 @@
-"""nginx as any site runs it, on a port of its own, and its access log.
+"""nginx as any site runs it, on a separate port, and its access log.
 
 One worker process: it is faster than all crawlers together, and leaves them the other core.
 Invariant: what counts as fetched is what this log says, whatever a crawler claims.
@@ -56,7 +56,7 @@ _PACKAGES: Final = {"nginx": "nginx-light", "wrk": "wrk"}
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What one crawler got, by the log: distinct URLs answered with 200, robots.txt not counted."""
+    """Fetches of one crawler, by the log: distinct URLs answered with 200, without robots.txt."""
 
     requests: int
     urls: int
@@ -74,7 +74,7 @@ class Served:
         self.port = port
 
     def take_log(self) -> Fetched:
-        """Return what was fetched since the last call, and begin a new log."""
+        """Return the fetches since the last call, and begin a new log."""
         self._process.send_signal(signal.SIGUSR1)  # writes out what is buffered
         time.sleep(0.5)
         urls: dict[str, bool] = {}

@@ -1,4 +1,4 @@
-"""The peers, installed by hash into an environment of their own.
+"""The peers, installed by hash into a separate environment.
 
 `peers.lock` holds their versions; `peers/` what they run. They are no dependency of the project:
 `make venv` and `make test` do not install them.

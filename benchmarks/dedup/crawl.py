@@ -38,11 +38,11 @@ class Nothing:
     nbytes = 0
 
     def meet(self, keys: Sequence[int]) -> list[bool]:
-        """Say that all are new."""
+        """Report all keys as new."""
         return [False] * len(keys)
 
     def forget(self, key: int) -> None:
-        """Have nothing to forget."""
+        """Do nothing: no key is kept."""
 
 
 def us_per_link(stream: Stream, links: int, size: int, known: int) -> dict[str, dict[str, float]]:

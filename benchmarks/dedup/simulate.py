@@ -1,8 +1,8 @@
 """Hit rate and error rate of filters of seen keys.
 
 A structure behind the LRU sees only what the LRU does not know and what leaves it; that is the same
-for all of them, so it is recorded once (`Front`). What they are told, and in which order, is what
-`agent.modules.seen.lru.Layered` would tell them.
+for all of them, so it is recorded once (`Front`). They receive the calls, in the order, that
+`agent.modules.seen.lru.Layered` would make.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Front:
 
     size: int
     links: int
-    where: NDArray[np.int64]  # in the stream, of what it did not know
+    where: NDArray[np.int64]  # in the stream, of the keys it did not know
     asked: Keys
     asked_is_new: NDArray[np.bool_]
     pushed_out: Keys  # one with each that is asked, from asked[size] on

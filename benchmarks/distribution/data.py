@@ -34,7 +34,7 @@ BODY_BYTES: Final = 11_000
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What was made: rows in all indexes together, hosts, captures of each."""
+    """The amount of data made: rows in all indexes together, hosts, captures of each."""
 
     rows: int
     hosts: int

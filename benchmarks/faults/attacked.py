@@ -28,7 +28,7 @@ UPDATE: Final = "/api/v1/update/"
 
 
 class Attacked:
-    """Made by `attacked`: a site that runs 1.1, and has seen what was signed for it."""
+    """Made by `attacked`: a site that runs 1.1, and has seen its signed files."""
 
     def __init__(
         self, folder: Path, keys: Ceremony, manager: ManagerProcess, line: Courier

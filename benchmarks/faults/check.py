@@ -1,4 +1,4 @@
-"""Is what was promised still so? Reads the database and what was acknowledged, and nothing else.
+"""Check of promises by the database and the acknowledged reports, and nothing else.
 
     python -m benchmarks.faults.check postgresql://USER@HOST/NAME [--acknowledged FILE] [--files
     DIR]
@@ -65,7 +65,7 @@ _UNITS: Final = "SELECT u.id, u.key FROM units u WHERE u.path = '/'"
 
 @dataclass
 class Verdict:
-    """What is not as it was promised, in sentences."""
+    """Broken promises, in sentences."""
 
     lost: list[str] = field(default_factory=list)
     double: list[str] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Outside:
-    """What was seen from outside while the history was written down."""
+    """Observations from outside while the history was recorded."""
 
     requests: Iterable[Request] = ()
     marks: Sequence[Mark] = ()
@@ -179,7 +179,7 @@ def _read(path: Path) -> Iterator[Acknowledged]:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Judge a database and say what was found. words: None: those of the command line."""
+    """Judge a database and print the findings. words: None: those of the command line."""
     assert __doc__ is not None
     parser = argparse.ArgumentParser(
         prog="benchmarks.faults.check", description=__doc__.split("\n")[0]
@@ -198,7 +198,7 @@ def main(words: Sequence[str] | None = None) -> None:
     print(", ".join(f"{count} {name}" for name, count in verdict.counted.items()))
     if not verdict.ok:
         sys.exit(1)
-    print("all is as it was promised")
+    print("all promises are kept")
 
 
 if __name__ == "__main__":

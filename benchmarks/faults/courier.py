@@ -1,7 +1,7 @@
 """Carries messages between agents and a manager, and does with them what a `Way` says.
 
 It speaks HTTP on both sides, so it can lose an answer that the manager has written, bring a message
-twice, or bring it after a later one; and it is the witness of what was acknowledged to whom.
+twice, or bring it after a later one; and it is the witness of each acknowledgement.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HANDSHAKE_S: Final = 30.0
 
 @dataclass(frozen=True)
 class Answer:
-    """What the manager said."""
+    """An answer of the manager."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -44,7 +44,7 @@ class Answer:
 
 @dataclass
 class Message:
-    """A request as it came from an agent, and what was said to it."""
+    """A request as it came from an agent, and the answers to it."""
 
     method: str
     path: str
@@ -90,7 +90,7 @@ class Courier:
     ) -> None:
         """front_tls: whether https is spoken at `to_port`; its certificate is not looked at."""
         self.way: Way = straight
-        self._far_tls = _believing() if front_tls else None
+        self._far_tls = _trust_any_certificate() if front_tls else None
         self.tls = tls
         self.to_port = to_port
         self.messages: list[Message] = []
@@ -107,7 +107,7 @@ class Courier:
         return f"{'https' if self.tls else 'http'}://{self.host}:{self.port}"
 
     def close(self) -> None:
-        """Carry nothing any more."""
+        """Carry no more messages."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -147,7 +147,7 @@ class Courier:
         )
 
 
-def _believing() -> ssl.SSLContext:
+def _trust_any_certificate() -> ssl.SSLContext:
     """Return a client's side of TLS that believes any certificate: it is our own machine's."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -165,7 +165,7 @@ class _Server(ThreadingHTTPServer):
         self._courier = courier
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        # Here, not where connections are taken: a handshake that hangs must hold up nobody else.
+        # Here, not where connections are taken: a hanging handshake must not delay others.
         if self._courier.tls is not None:
             request.settimeout(HANDSHAKE_S)
             try:
@@ -177,7 +177,7 @@ class _Server(ThreadingHTTPServer):
         super().process_request_thread(request, client_address)
 
     def handle_error(self, *_: Any) -> None:
-        """Say nothing of connections that break: they are meant to."""
+        """Print nothing about connections that break: they are meant to."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -222,7 +222,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_HEAD = do_DELETE = _carry  # noqa: N815 - http.server's
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """A fault, what it promises, and one trial of it.
 
 A fault is a small file in `causes/`: it makes a cause on the common ground, takes it away, and says
-`trial.gone()`; what comes back, and when, the trial then measures from outside. A file lists its
+`trial.gone()`; the trial then measures from outside which parts recover, and when. A file lists its
 faults in `FAULTS`:
 
     def act(trial: Trial) -> None:
@@ -49,7 +49,7 @@ AGENT_S: Final = 30.0
 TAKE_OVER_S: Final = 60.0
 """After the end of the permit, as the manager counts it."""
 PATIENCE_S: Final = 90.0
-"""What has not come back by then does not come back; times the patience of the run."""
+"""A part that is not back within this does not come back; times the patience of the run."""
 LIMIT_S: Final = 240.0
 
 
@@ -61,9 +61,9 @@ class FaultError(Exception):
 class Fault:
     """promise: in a few words, beside those of every fault. times: how often `act` repeats itself.
 
-    needs: why it cannot be made here, or empty. fresh: it leaves a ground that nobody else wants,
-    and begins on one of its own. clocks: it sets clocks. alone: it needs no ground at all.
-    limit_s: it is ended after so long, and the run goes on with the next.
+    needs: why it cannot be made here, or empty. fresh: it leaves a ground that no other fault
+    can use, and begins on a new one. clocks: it sets clocks. alone: it needs no ground at all.
+    limit_s: it is ended after so long, and the run continues with the next.
     """
 
     name: str
@@ -80,13 +80,13 @@ class Fault:
 
 @dataclass
 class Shared:
-    """What faults that need no ground leave running for the next of their kind."""
+    """Programs that faults without a ground leave running for the next of their kind."""
 
     by_name: dict[str, Any] = field(default_factory=dict)
     stack: ExitStack = field(default_factory=ExitStack)
 
     def get(self, name: str, make: Callable[[], AbstractContextManager[T]]) -> T:
-        """Return what has this name; it is made for whoever asks first."""
+        """Return the program of this name; the first call makes it."""
         if name not in self.by_name:
             self.by_name[name] = self.stack.enter_context(make())
         found: T = self.by_name[name]
@@ -141,11 +141,11 @@ class Trial:
         return late + self.wrong
 
     def lasts(self, seconds: float) -> None:
-        """Let the cause last."""
+        """Wait while the cause lasts."""
         time.sleep(seconds)
 
     def gone(self) -> None:
-        """Say that the cause is gone now, or that what died will not come back by itself."""
+        """Note that the cause is gone now, or that a dead process will not return by itself."""
         self.causes += 1
         self.waits = True
         self.ground.watch.cause_is_gone()

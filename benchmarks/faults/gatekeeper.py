@@ -38,7 +38,7 @@ class Gatekeeper:
         return f"http://{self.user}:{password or self.password}@127.0.0.1:{self.port}"
 
     def end_tunnels(self) -> None:
-        """End what is open, as a proxy does that is configured anew."""
+        """End open tunnels, as a proxy does that is configured again."""
         for one in list(self._open):
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)

@@ -2,8 +2,8 @@
 
 All of it is shipped commands and shipped configuration (`deploy/nginx.conf`), each in a process of
 its own. `supervisor` does what systemd does: it starts again what died, 2 s later. Rounds follow
-each other, and each hands hosts out anew, so that rights change hands all the time. As root,
-PostgreSQL and the managers' files have small disks of their own (tmpfs).
+each other, and each assigns all hosts again, so that rights change hands all the time. As root,
+PostgreSQL and the managers' files have separate small disks (tmpfs).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ probe_s = 0.3
 
 
 class Ground:
-    """What runs. Agent number r crawls from 127.10.r.1 and calls by its own line."""
+    """All running programs. Agent number r crawls from 127.10.r.1 and calls by its own line."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -98,7 +98,7 @@ class Ground:
         self.front = ""
         self.clocks_right = True
         self.supervisor = Supervisor()
-        self.ending = ExitStack()  # of what faults add to the ground, and leave there
+        self.ending = ExitStack()  # of programs that faults add to the ground, and leave there
 
     def leader(self) -> Replica:
         """Wait until a manager leads, and return it."""

@@ -1,8 +1,8 @@
 """Everything that happens to rights and owners, written down by the database itself.
 
 Triggers, which the suite installs in its own database, append each change of `rights`,
-`assignments`, `leader` and `clock` to a table, in the order of the writes. So what is checked does
-not rest on what the manager keeps of its own past, nor on any clock: clocks jump here.
+`assignments`, `leader` and `clock` to a table, in the order of the writes. So the checks do
+not rest on the manager's own records, nor on any clock: clocks jump here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A TCP line of our own between two programs, that can be cut.
 
-`hold` keeps what comes and passes nothing on, as a partition does: nobody hears an error. `cut`
-ends what is open and refuses what comes, as a machine does that lost its process. `mend` makes it
-well; what was held is passed on then.
+`hold` keeps data and passes nothing on, as a partition does: no side sees an error. `cut`
+ends open connections and refuses new ones, as a machine does that lost its process. `mend` repairs
+the line and passes on the held data.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Line:
         self._here(self._cut())
 
     def mend(self) -> None:
-        """Pass on again, also what was held."""
+        """Pass on again, also the held data."""
         self._refusing = False
         self._loop.call_soon_threadsafe(self._open.set)
 

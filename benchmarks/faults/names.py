@@ -28,7 +28,7 @@ class NameRelay:
         self._thread.start()
 
     def close(self) -> None:
-        """Pass nothing on any more."""
+        """Stop passing on."""
         self._ended = True
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as waker:
             waker.sendto(b"", ("127.0.0.1", self.port))

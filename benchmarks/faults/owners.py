@@ -6,8 +6,8 @@ Pure: rows in, sentences out. Invariants that are looked for:
                  removed), each closed before the next; rows are only added, and closed once
     rights       whoever may fetch a unit had it free before; holdings of two agents do not overlap
     leader       its epoch rises; ticks are those of the leader of that moment, and owners and
-                 rights are given by nobody else
-    requests     a site is asked by the agent that has the right to, and by nobody else
+                 rights are given by it alone
+    requests     a site is asked only by the agent that has the right to
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Held:
 
 
 def one_owner(rows: Iterable[Interval]) -> Iterator[str]:
-    """Say where owners of a unit do not follow each other."""
+    """Yield places where owners of a unit do not follow each other."""
     for unit, owners in _by_unit(rows).items():
         owners.sort(key=lambda one: one.epoch)
         numbers = [one.epoch for one in owners]
@@ -91,7 +91,7 @@ def one_owner(rows: Iterable[Interval]) -> Iterator[str]:
 
 
 def overlaps(rows: Iterable[Interval], tolerance_ms: int) -> Iterator[str]:
-    """Say where intervals of two agents overlap by more than the tolerance.
+    """Yield overlaps of intervals of two agents by more than the tolerance.
 
     Holds only where all clocks were right: each writer brings its own time.
     """
@@ -111,7 +111,7 @@ def overlaps(rows: Iterable[Interval], tolerance_ms: int) -> Iterator[str]:
 
 
 def appended_only(history: Iterable[Change]) -> Iterator[str]:
-    """Say which rows of `assignments` were removed, or changed otherwise than by closing them."""
+    """Yield rows of `assignments` that were removed, or changed otherwise than by closing them."""
     for change in history:
         if change.what != "assignments" or change.op == "INSERT":
             continue
@@ -127,7 +127,7 @@ def appended_only(history: Iterable[Change]) -> Iterator[str]:
 
 
 def one_leader(history: Iterable[Change]) -> Iterator[str]:
-    """Say where a leader's epoch did not rise, or a tick was not the leader's."""
+    """Yield places where a leader's epoch did not rise, or a tick was not the leader's."""
     epoch = 0
     for change in history:
         row = change.becomes or {}
@@ -147,7 +147,7 @@ def one_leader(history: Iterable[Change]) -> Iterator[str]:
 
 
 def led_only(history: Iterable[Change], plain: Collection[int] = ()) -> Iterator[str]:
-    """Say which owners and rights were given by a manager that did not lead then.
+    """Yield owners and rights that were given by a manager that did not lead then.
 
     plain: agents to whom any manager gives rights, as they ask for their list. Who leads is known
     from the first change on: a manager takes the row itself.
@@ -204,7 +204,7 @@ def foreign_requests(
     units: Mapping[str, int],
     agents: Mapping[str, int],
 ) -> Iterator[str]:
-    """Say which requests came from an agent that had no right to the unit at that moment.
+    """Yield requests from an agent that had no right to the unit at that moment.
 
     units: unit by host name; agents: their ids by name. A moment of the history is known to lie
     between two marks, and whoever may be innocent is: so an accusation holds.

@@ -1,6 +1,6 @@
 """A PostgreSQL of the suite's own: it is killed, stopped, filled up, and its clock is set.
 
-Debian's server in a folder of ours, durable as it is shipped, on a port of loopback. It does not
+Debian's server in a folder of ours, durable as shipped, on a port of loopback. It does not
 run as root, so as root it is started as `postgres` or `nobody`.
 """
 
@@ -47,7 +47,7 @@ class Postgres:
         return self.url_at(self.port)
 
     def url_at(self, port: int, who: str = "suite") -> str:
-        """Return the URL by way of a port. who: named in the history of what is written."""
+        """Return the URL by way of a port. who: named in the history of writes."""
         return f"postgresql://prsm@127.0.0.1:{port}/{NAME}?application_name={who}"
 
     @property
@@ -57,7 +57,7 @@ class Postgres:
 
     @property
     def log(self) -> Path:
-        """Return the file of what it says; not on the disk that is filled up."""
+        """Return its log file; not on the disk that is filled up."""
         return self.folder.with_name(self.folder.name + ".log")
 
     def make(self) -> None:

@@ -90,7 +90,7 @@ class Replica(AskedManager):
         self.start()
 
     def begin(self) -> None:
-        """Start it, as it was started last, and do not wait."""
+        """Start it, in the same way as the last time, and do not wait."""
         self.program.start()
 
     def send(self, number: signal.Signals) -> None:

@@ -1,4 +1,4 @@
-"""Report of faults: a row for each as soon as it is known, and overall figures."""
+"""Report of faults: a row for each when its outcome arrives, and overall figures."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, line: str) -> Outcome:
-        """Return what was written."""
+        """Return the outcome of a written line."""
         return cls(**json.loads(line))
 
 

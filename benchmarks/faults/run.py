@@ -1,8 +1,8 @@
-"""Make faults in a process of their own, each within its time, and leave nothing behind.
+"""Make faults in a separate process, each within its time, and leave nothing behind.
 
 Whatever happens in the `worker`, this process is well: it waits for lines with a limit, ends the
 worker when a fault takes too long or when it is interrupted itself, ends what is left then
-(`remains`), and goes on with the next fault in a new worker.
+(`remains`), and continues with the next fault in a new worker.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from benchmarks.faults.worker import BEGIN, MAKING, OUTCOME
 __all__ = ["Run"]
 
 GROUND_S: Final = 180.0
-"""What a fault stands on is made anew within this, times the patience."""
+"""The ground of a fault is made again within this, times the patience."""
 ENDS_S: Final = 20.0
-"""A worker that is told to end does within this; then it is killed."""
+"""A worker that was asked to end does so within this; then it is killed."""
 
 
 @dataclass
 class Run:
     """Faults, one after the other.
 
-    told: is given each outcome as it is known. say: sentences of the faults. Times are multiplied
+    told: receives each outcome when it arrives. say: sentences of the faults. Times are multiplied
     by patience, where the machine is busy.
     """
 
@@ -119,7 +119,7 @@ class Run:
             elif line:
                 self.say(line.rstrip("\n"))
             else:  # it ended
-                # Between two faults, where it could not end what ran, another one goes on.
+                # Between two faults, where it could not end a process, another worker continues.
                 idle = not self._now and self._known(left[0].name)
                 if not idle:
                     self._gave_up(by_name, left, "the process that made it ended")
@@ -172,7 +172,7 @@ def _read(stream: IO[str] | None, lines: queue.SimpleQueue[str]) -> None:
 
 
 def interruptible() -> None:
-    """Let Ctrl-C, SIGTERM and SIGHUP end the run, in order."""
+    """End the run in order at Ctrl-C, SIGTERM and SIGHUP."""
 
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

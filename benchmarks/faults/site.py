@@ -120,7 +120,7 @@ class Site:
         return text.replace("[manager]\n", "[manager]\n" + more)
 
     def write_settings(self, **manager: str) -> None:
-        """Write prs.toml anew; an agent that runs takes it up by itself."""
+        """Write prs.toml again; a running agent reads it without a restart."""
         part = self.home / "prs.toml.part"
         part.write_text(self.settings(**manager))
         part.replace(self.home / "prs.toml")
@@ -202,7 +202,7 @@ class Site:
         return found[0][0]
 
     def permit_ended_s(self) -> float:
-        """Return by when (CLOCK_MONOTONIC) it must be quiet, if nobody answers it."""
+        """Return by when (CLOCK_MONOTONIC) it must be quiet, without an answer."""
         return self.last_answered_s() + PERMIT_S - MARGIN_S + SENT_S
 
     def counted_s(self) -> float:
@@ -216,7 +216,7 @@ class Site:
 
 
 def site_of(ground: Ground) -> Site:
-    """Return the site of a ground; it is made for whoever asks first."""
+    """Return the site of a ground; the first call makes it."""
     found = _SITES.get(ground)
     if found is None:
         found = _SITES[ground] = Site(ground)

@@ -16,7 +16,7 @@ PIECE = 1 << 20
 
 @contextmanager
 def small_disk(folder: Path, mebibytes: int, user: str | None = None) -> Iterator[None]:
-    """Make a folder, on a disk of its own where that is allowed. user: to whom it belongs."""
+    """Make a folder, on a separate disk where that is allowed. user: to whom it belongs."""
     folder.mkdir(parents=True)
     mounted = os.geteuid() == 0 and not _run("mount", "-t", "tmpfs", "-o", f"size={mebibytes}m",
                                              "prsm-faults", str(folder))  # fmt: skip
@@ -31,7 +31,7 @@ def small_disk(folder: Path, mebibytes: int, user: str | None = None) -> Iterato
 
 
 def is_small_disk(folder: Path) -> bool:
-    """Return whether a folder is a disk of its own."""
+    """Return whether a folder is a separate disk."""
     return folder.is_mount()
 
 

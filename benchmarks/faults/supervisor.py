@@ -25,7 +25,7 @@ class _Kept:
 
 
 class Supervisor:
-    """Watches processes in a thread of its own."""
+    """Watches processes in a separate thread."""
 
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}

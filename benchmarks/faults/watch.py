@@ -33,7 +33,7 @@ SELECT coalesce((SELECT ticks FROM clock), 0),
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the database said. at_s: when it was asked. syncs: of each agent, changes with each."""
+    """A reading of the database. at_s: its time. syncs: of each agent, changes with each."""
 
     at_s: float
     ticks: int
@@ -44,7 +44,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """How it was when the cause went away."""
+    """The state when the cause went away."""
 
     at_s: float
     ticks: int
@@ -106,7 +106,7 @@ class Watch:
         """Count from now on."""
         at_s = time.monotonic()
         try:
-            # What was written before now, and not looked at yet, is none of what comes back.
+            # Earlier writes that were not looked at yet are no sign of recovery.
             with psycopg.connect(self._url, connect_timeout=2) as connection:
                 now: Sample | None = _sample(connection)[0]
         except psycopg.Error:

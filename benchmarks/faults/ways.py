@@ -53,7 +53,7 @@ class Shuffled:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, message: Message, deliver: Deliver) -> Answer | None:
-        """Do with a message what was drawn for it, and bring what is due now behind it."""
+        """Apply the action drawn for a message, and bring messages due now behind it."""
         with self._lock:
             self._count += 1
             draw = self.chance.random()
@@ -87,7 +87,7 @@ class Shuffled:
     def _brought(self, message: Message, deliver: Deliver, draw: float) -> Answer:
         if 0.25 <= draw < 0.4:  # both at once
             with suppress(OSError, http.client.HTTPException):
-                other = threading.Thread(target=_quietly, args=(message, deliver))
+                other = threading.Thread(target=_deliver_ignoring_errors, args=(message, deliver))
                 other.start()
                 answer = deliver(message)
                 other.join()
@@ -98,6 +98,6 @@ class Shuffled:
         return deliver(message)
 
 
-def _quietly(message: Message, deliver: Deliver) -> None:
+def _deliver_ignoring_errors(message: Message, deliver: Deliver) -> None:
     with suppress(OSError, http.client.HTTPException):
         deliver(message)

@@ -104,11 +104,11 @@ class Wire:
             self._in("nft", "add", "rule", "inet", "faults", hook, *chance, "drop")
 
     def lose_nothing(self) -> None:
-        """Let all packets through again."""
+        """Pass all packets again."""
         self._in("nft", "delete", "table", "inet", "faults")
 
     def throttle(self, kbit_s: int) -> None:
-        """Let so many kbit/s through each way, and keep no long queue."""
+        """Pass so many kbit/s each way, and keep no long queue."""
         shape = ("root", "tbf", "rate", f"{kbit_s}kbit", "burst", "4kb", "latency", LATENCY)
         _run("tc", "qdisc", "replace", "dev", self._here, *shape)
         self._in("tc", "qdisc", "replace", "dev", self._there, *shape)

@@ -18,14 +18,14 @@ from shared.wire.names import hash_of_key, new_key
 
 __all__ = ["Answer", "Witness"]
 
-FIRST: Final = datetime(2025, 1, 1, tzinfo=UTC)  # each report is of a minute of its own
-PATIENCE_S: Final = 5.0  # what hung when the cause went is not measured twice as long as it is
+FIRST: Final = datetime(2025, 1, 1, tzinfo=UTC)  # each report is of another minute
+PATIENCE_S: Final = 5.0  # so that a request that hung is not measured at twice its time
 JOIN_S: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A request: when it began and ended, and what came. good: the report is kept now."""
+    """A request: when it began and ended, and the answer. good: the report is kept now."""
 
     began_s: float
     ended_s: float

@@ -4,7 +4,7 @@
 
 A line of standard output is `BEGIN name`, when its limit of time begins; `OUTCOME` and JSON, when
 it is judged; or a sentence for people. SIGTERM ends everything that was started. Whatever a fault
-does to this process, the parent ends what is left and goes on with the next in another one.
+does to this process, the parent ends what is left and continues with the next in another one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _say(sentence: str) -> None:
 
 
 class _Grounds:
-    """The ground that faults share, made when one is needed, and anew where one left it unwell."""
+    """The ground that faults share, made when one is needed, and again where one damaged it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -74,7 +74,7 @@ class _Grounds:
 
 
 class _Maker:
-    """Makes faults and judges them. unwell: what the next one is to stand on must be made anew."""
+    """Makes faults and judges them. unwell: the next one needs a new ground."""
 
     def __init__(self, folder: Path, *, quick: bool, patience: float) -> None:
         self._folder, self._quick, self._patience = folder, quick, patience
@@ -101,7 +101,7 @@ class _Maker:
         verdict = Verdict()
         try:
             self._prepare(fault, trial)
-        except Exception as error:  # noqa: BLE001 - the run goes on, and says so
+        except Exception as error:  # noqa: BLE001 - the run continues, and reports it
             outcome.missing = f"what it needs did not start: {type(error).__name__}: {error}"
             self.unwell = True
             return outcome
@@ -114,7 +114,7 @@ class _Maker:
                 verdict = trial.on.check()
         except FaultError as error:
             outcome.missing = str(error)
-        except Exception as error:  # noqa: BLE001 - the run goes on, and says so
+        except Exception as error:  # noqa: BLE001 - the run continues, and reports it
             trial.wrong.append(f"not judged to its end: {type(error).__name__}: {error}")
         trial.wrong += verdict.lines()
         outcome.broken, outcome.troubles = trial.broken, trial.troubles
@@ -128,7 +128,7 @@ class _Maker:
         return outcome
 
     def _prepare(self, fault: Fault, trial: Trial) -> None:
-        """Have what it needs, and nothing else that would take its share of the machine."""
+        """Start what a fault needs, and stop all else that would take its share of the machine."""
         if fault.alone:
             self._grounds.close()
             return
@@ -145,7 +145,7 @@ class _Maker:
 
 
 def _end_with_parent() -> None:
-    """Be sent SIGTERM when the parent dies, however; and end then, or when it says so, in order."""
+    """End in order when the parent dies, however, or asks for it: by SIGTERM."""
 
     def end(*_: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -92,7 +92,7 @@ class Multi:
 
 
 class Names:
-    """Each host has an address of its own."""
+    """A resolver that gives each host a separate address."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -192,7 +192,7 @@ class Stage:
             self.runner.run_until_settled()
 
     async def turn(self, most: int) -> int:
-        """Let the loop turn once, then so many requests end; return how many did."""
+        """Turn the loop once, then end up to so many requests; return how many ended."""
         self.clock.now_s += TURN_S
         self.loop.turn()
         ended = min(most, len(self.multi.begun))

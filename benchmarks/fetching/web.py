@@ -1,6 +1,6 @@
 """Webs whose answers, and the page workers' results, are made before the crawl begins.
 
-A prepared web is a dictionary of what `marshal` can write: so that reading it costs little.
+A prepared web is a dictionary of types that `marshal` can write: so that reading it costs little.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Cost of a URL in the frontier, by the number of known URLs: `make bench-frontier`.
 
-For each number of hosts one ledger grows from size to size. At each size a process of its own
+For each number of hosts one ledger grows from size to size. At each size a separate process
 opens it, fills it up to the size, then lets URLs pass through the real dedup, frontier and ledger
 (add_new, push, take, remove, with a commit for every 250), with answers made up on the spot. All
 other modules that know of hosts (seed, filter, resolve) are there too, and names are looked up as

@@ -86,9 +86,9 @@ def _of_hosts(asked: argparse.Namespace, scratch: Path, hosts: int) -> list[dict
     for turn in range(asked.turns):
         for size, of_size in turns.items():
             shutil.copytree(scratch / str(size), used)
-            os.sync()  # what was copied is not written meanwhile
+            os.sync()  # the copy is not written meanwhile
             row = _run("stage", used, hosts, size, asked.measured)
-            # To go on after the kill: the ledger is opened, and the modules take it up.
+            # To continue after the kill: the ledger is opened, and the modules take it up.
             next_ = _run("stage", used, hosts, 0, 0)
             row["recovery_s"] = round(next_["opened_s"] + next_["ready_s"], 3)
             of_size.append(row)

@@ -1,7 +1,7 @@
-"""A whole agent by how many URLs it knows: what a page costs it, its memory, how soon it goes on.
+"""Costs of a whole agent by its known URLs: a page, its memory, the time until it continues.
 
 `prsm serve` hands the hosts of an endless web out and `prs run` crawls them for a while. Each size
-has a manager and an agent of its own, whose ledger is filled up to the size, which a crawl would
+has its own manager and agent, whose ledger is filled up to the size, which a crawl would
 take hours for; nothing else reaches into a program. Then they crawl in turns.
 """
 
@@ -96,7 +96,7 @@ def _with_hosts(manager: Manager, nginx: Served, hosts: int, scratch: Path) -> A
 
 
 def _fill(agent: Agent, hosts: int, size: int) -> int:
-    """Let the agent meet pages of its hosts until it knows so many; return how many it knows."""
+    """Add pages of its hosts until the agent knows so many; return how many it knows."""
     ledger = SqliteLedger.open(
         Home(agent.home).crawl,
         LedgerOptions(NAME, SegmentInfo("prsm/bench", NAME, "mailto:benchmark@example.org")),

@@ -1,9 +1,9 @@
 """A web without end that nginx makes up by itself: every page of every host, from its name.
 
 Page `/p/037.html` leads to the ten pages whose names are its own, moved on by one digit
-(`/p/370.html` to `/p/379.html`), and to one that nobody met before (`/new/037-1.html`), as that one
-leads to the next. So who knows all numbers of a width meets ten known URLs and a new one on each
-page, however many he knows.
+(`/p/370.html` to `/p/379.html`), and to one that no crawler met before (`/new/037-1.html`),
+as that one leads to the next. So a crawler that knows all numbers of a width meets ten known URLs
+and a new one on each page, however many it knows.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _places() -> str:
 
 
 PLACES: Final = _places()
-"""What `benchmarks.crawl.nginx.serve` is told."""
+"""Configuration for `benchmarks.crawl.nginx.serve`."""
 
 
 def address(host: int) -> str:

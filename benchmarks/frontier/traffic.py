@@ -55,7 +55,7 @@ def host_of_job(job: int) -> str:
 
 
 def address_of(job: int) -> str:
-    """Return an address of its own for each job."""
+    """Return a separate address for each job."""
     return f"10.{job >> 16}.{job >> 8 & 255}.{job & 255}"
 
 
@@ -76,7 +76,7 @@ class Traffic:
     chance: random.Random = field(default_factory=lambda: random.Random(7))
 
     def __post_init__(self) -> None:
-        """Build the modules that know of hosts, as a process does that goes on after a crash."""
+        """Build the modules that know of hosts, as a process does that continues after a crash."""
         stops, scope, clock = StopCounts(), scope_of(self.ledger), _Clock(self)
         self.next_page = self.filled
         self.seed = Seed(self.ledger, scope)
@@ -91,7 +91,7 @@ class Traffic:
         )
 
     def pass_through(self, count: int) -> None:
-        """Let so many URLs be found, queued, taken and ended, and commit."""
+        """Find, queue, take and end so many URLs, and commit."""
         goal = self.ended + count
         commit_at = self.ended + COMMIT_URLS
         while self.ended < goal:
@@ -106,7 +106,7 @@ class Traffic:
         self.ledger.commit()
 
     def look_up(self, count: int) -> None:
-        """Find again what was met long ago, so many URLs in pages of ten links."""
+        """Find again URLs met long ago, so many, in pages of ten links."""
         for _ in range(count // PAGE_LINKS):
             page = self.chance.randrange(self.filled // PAGE_LINKS) * PAGE_LINKS
             job = job_of_page(page, self.hosts)
@@ -118,7 +118,7 @@ class Traffic:
                 raise AssertionError(f"page {page} of job {job} was forgotten")
 
     def _turn(self) -> None:
-        """Begin what may begin, end it, and take what was found."""
+        """Begin requests that may begin, end them, and take the found links."""
         tick = Tick(self.now_s, int(self.now_s * 1000), fetching=True)
         found: list[object] = []
         started = list(self.frontier.handle("tick", [tick]))

@@ -4,7 +4,7 @@
                                  [--hostile "bomb nested"]... [--at-a-time 14]
 
 Each entry of the traps, compressed bodies and HTTP answers that others wrote down, and each bomb
-of HTML, is a host of its own. All hosts have the same interval, so the good ones' time is the
+of HTML, is a separate host. All hosts have the same interval, so the good ones' time is the
 interval's unless something holds them up. The crawl must end: no host may have more than --limit
 pages. The hostile hosts come in groups of --at-a-time: what a group does not delay, none of its
 hosts does alone. Prints a line for each crawl; the last line is `RESULT` and JSON.
@@ -82,7 +82,7 @@ class Good:
 
 @contextmanager
 def serving(good: int, pages: int, hostile: list[str], log: Path) -> Iterator[int]:
-    """Serve the hosts from a process of its own; gives the port.
+    """Serve the hosts from a separate process; gives the port.
 
     hostile: words of the names of hostile hosts; [""] is all of them.
     """

@@ -23,7 +23,7 @@ def body_sites() -> Iterator[tuple[str, Site]]:
     """Yield (name, site) of each compressed body, each HTTP answer and each bomb of HTML."""
     for path in sorted((FIXTURES / "compressed-bodies").iterdir()):
         if path.name != "SOURCE.txt":
-            answer = page_of(path.read_bytes(), f"Content-Encoding: {_coding(path.name)}")
+            answer = page_of(path.read_bytes(), f"Content-Encoding: {_encoding_of(path.name)}")
             yield f"body {path.name}", _site(answer)
     for case in json.loads((FIXTURES / "http1-llhttp" / "cases.json").read_text()):
         if case["kind"] == "response":
@@ -36,7 +36,7 @@ def _site(bad: bytes) -> Site:
     return lambda target: _TOP if target == "/" else bad
 
 
-def _coding(name: str) -> str:
+def _encoding_of(name: str) -> str:
     """Return what a body of the set is encoded with, as its name says."""
     if name.startswith(("html-", "bomb-")):
         words = name.removesuffix(".bin").split("-")[1:]

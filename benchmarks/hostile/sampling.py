@@ -65,7 +65,7 @@ class _Sampler:
             return self._groups.get(value, "")
         if kind is code.AT or kind in (code.ASSERT, code.ASSERT_NOT):
             return ""
-        raise ValueError(f"{kind}: part of a pattern that nobody has drawn yet")
+        raise ValueError(f"{kind}: part of a pattern that cannot be sampled yet")
 
 
 def _letters(parts: Any) -> str:

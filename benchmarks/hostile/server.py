@@ -1,4 +1,4 @@
-"""All hosts of the benchmark in one process: each has a loopback address of its own, one port.
+"""All hosts of the benchmark in one process: each has a separate loopback address, one port.
 
     python -m benchmarks.hostile.server PORT GOOD PAGES LOG [HOSTILE...]
 
@@ -99,7 +99,7 @@ def _good_pages(pages: int) -> dict[str, bytes]:
 async def _main(port: int, good: int, pages: int, log: Path, hostile: list[str]) -> None:
     with log.open("w", buffering=1) as lines:
         hosts = _Hosts(good, pages, hostile, lines)
-        # All of 127.0.0.0/8 can be bound only so; who comes from elsewhere finds no host.
+        # All of 127.0.0.0/8 can be bound only so; a client at another address finds no host.
         server = await asyncio.start_server(hosts.serve, "0.0.0.0", port, backlog=1000)
         print("ready", flush=True)
         async with server:

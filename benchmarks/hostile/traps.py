@@ -47,7 +47,7 @@ def trap_sites() -> Iterator[tuple[str, Site]]:
             yield f"trap {number}: {row['kind']}", _met(row)
 
 
-def _linking(*references: str) -> bytes:
+def _link_page(*references: str) -> bytes:
     return page_of("".join(f'<p><a href="{escape(one)}">on</a>' for one in references))
 
 
@@ -61,7 +61,7 @@ def _matching(patterns: list[str]) -> Site:
             text = sample(chance.choice(patterns), chance)
             path = _SCHEME_AND_HOST.sub("", text)
             links.append(path if path.startswith("/") else f"/{path}{chance.randrange(10**6)}")
-        return _linking(*links)
+        return _link_page(*links)
 
     return site
 
@@ -77,26 +77,26 @@ def _met(row: dict[str, Any]) -> Site:
 
 def _entities(target: str) -> bytes:
     path, _, query = target.partition("?")
-    return _linking(*(f"{path}?amp{quote(';' + query)}&amp;p={page}" for page in (2, 3)))
+    return _link_page(*(f"{path}?amp{quote(';' + query)}&amp;p={page}" for page in (2, 3)))
 
 
 def _schemeless(target: str) -> bytes:
-    return _linking("www.google.com/intl/de/policies/privacy/partners/", "www.other.example/")
+    return _link_page("www.google.com/intl/de/policies/privacy/partners/", "www.other.example/")
 
 
 def _calendar(target: str) -> bytes:
     found = re.search(r"Year=([0-9]+)", target)
     year = int(found[1]) if found else 2026
     years = (year - 1, year + 1, year + 10)
-    return _linking(*(f"/index.php?op=statistics&statisticsYear={one}" for one in years))
+    return _link_page(*(f"/index.php?op=statistics&statisticsYear={one}" for one in years))
 
 
 def _slashes(target: str) -> bytes:
-    return _linking(f"{target}/", f"{target}/x")
+    return _link_page(f"{target}/", f"{target}/x")
 
 
 def _endless(target: str) -> bytes:
-    # Without its end: the server goes on with it as long as somebody listens.
+    # Without its end: the server continues it as long as the client reads.
     return b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/2><a href=/3>"
 
 
@@ -109,6 +109,6 @@ def _with_rules(rules: str, url: str) -> Site:
     def site(target: str) -> bytes:
         if target == "/robots.txt":
             return page_of(rules).replace(b"text/html", b"text/plain", 1)
-        return _linking(url, *(f"/page{number}" for number in range(20)))
+        return _link_page(url, *(f"/page{number}" for number in range(20)))
 
     return site

@@ -44,7 +44,7 @@ def settings(folder: Path) -> Settings:
 
 
 def unit(place: int, port: int) -> str:
-    """Return a host; each has an address of its own."""
+    """Return a host; each has a separate address."""
     return f"http://127.{1 + (place >> 16)}.{place >> 8 & 255}.{place & 255}:{port}/"
 
 
@@ -69,7 +69,7 @@ def lists(units: int, port: int) -> Iterator[tuple[str, ServerList]]:
 
 @dataclass(slots=True)
 class Longest:
-    """How late the loop came to a beat, at worst: seconds of the clock, and of its processor."""
+    """The longest delay of a beat of the loop: seconds of the clock, and of its processor."""
 
     clock_s: float = 0.0
     cpu_s: float = 0.0

@@ -4,7 +4,7 @@
 
 A simulated web whose sizes and speeds follow the source's tables (docs/simweb.md), a manager, and
 an agent in each region, all started by shipped commands. Round 1 probes each host from everywhere,
-hands the hosts out at random, and crawls; round 2 places them by prices, from what was measured,
+assigns the hosts at random, and crawls; round 2 places them by prices, from the measurements,
 and crawls again. A round's seconds are those of its crawl: from the moment that its plan was
 applied until the last unit was finished. Probing is counted apart: a distance holds for a month.
 Each agent fetches from `--parallel` hosts at a time, and pages have no validators, so that the
@@ -54,7 +54,7 @@ def _web(options: argparse.Namespace, folder: Path) -> SimulatedWeb:
         bandwidth_kb_s=options.bandwidth_kb_s,
         domain="example.jp",
         validators_share=0.0,
-        robots=["crawl-delay=0", "error=0"],  # who waits by order waits in either round
+        robots=["crawl-delay=0", "error=0"],  # a crawl delay would hold in either round
         trouble_scale=0,
     )
 
@@ -101,7 +101,7 @@ def _memory() -> Path | None:
 
 
 def main() -> None:
-    """Run both rounds and print what came of them."""
+    """Run both rounds and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1, help="of the simulated web")
     parser.add_argument("--hosts", type=int, default=400)

@@ -1,7 +1,7 @@
 """Runs one lying agent through real rounds: `make bench-lying`; ARGS="--quick" for a look.
 
 Each figure is the true makespan of the plan that the manager makes next, over the better of two
-plans: the one where nobody lies, and the one without that agent. Four of each lie:
+plans: the one without lies, and the one without that agent. Four of each lie:
 - `once`, `later`: all crawled an honest round before; the plan after the round of the lie, and the
   one after another such round.
 - `first`, `second`: the agent lies from its first log on, so that the manager has no history of
@@ -39,7 +39,7 @@ FIGURES: Final = ("once", "later", "first", "second")
 
 @frozen
 class Case:
-    """A world and how its agents work. slow: the liar's true distances over what was drawn."""
+    """A world and its agents' work. slow: the liar's true distances over the drawn ones."""
 
     agents: int
     seed: int
@@ -138,7 +138,7 @@ def _lie(
 
 
 def _best(honest: Fleet, folder: Path) -> float:
-    """Return the true makespan of the better plan: nobody lies, or without the agent."""
+    """Return the true makespan of the better plan: without lies, or without the agent."""
     without = _copy(honest, folder)
     without.leave(LIAR)
     made = honest.planned(), without.planned()
@@ -161,7 +161,7 @@ def _fleet(folder: Path, case: Case) -> Fleet:
 
 
 def _copy(fleet: Fleet, folder: Path) -> Fleet:
-    """Return the same fleet with a database and files of its own."""
+    """Return the same fleet with a separate database and files."""
     fleet.db.engine.dispose()
     shutil.copytree(fleet.folder, folder)
     twin = Fleet(

@@ -172,7 +172,7 @@ class Fleet(World):
         self.hosts(*self.truth.hosts)
 
     def run(self, *, turns: int = 200, names: Iterable[str] | None = None) -> int:
-        """Run all agents until nothing happens any more; return after how many turns."""
+        """Run all agents until nothing more happens; return the number of turns."""
         for turn in range(turns):
             self.wait(STEP_S)
             self.resolve()

@@ -1,4 +1,4 @@
-"""The lies: what an agent writes in its log in the place of what it saw."""
+"""The lies: lines that an agent writes in its log in the place of true ones."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Lie = Callable[[Seen], list[Seen]]
 
 
 def _honest(seen: Seen) -> list[Seen]:
-    """Write what was seen."""
+    """Write the true line."""
     return [seen]
 
 

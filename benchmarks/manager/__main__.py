@@ -100,7 +100,7 @@ def _measured(
 
 
 class _Used:
-    """What the clock and the processes say of a block."""
+    """The time and the CPU time of a block."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -117,7 +117,7 @@ class _Used:
 
 
 @contextmanager
-def _using(served: Stage) -> Iterator[_Used]:
+def _measured_use(served: Stage) -> Iterator[_Used]:
     used, before, begun = _Used(), served.used_s(), time.monotonic()
     yield used
     used.seconds = time.monotonic() - begun
@@ -129,16 +129,16 @@ def _syncs(served: Stage, filled: Filled, asked: argparse.Namespace) -> dict[str
         return Load(served.port, filled.agents, seconds, asked.connections, rate, asked.finishing,
                     first, turns, served.tls)  # fmt: skip
 
-    with _using(served) as cold:
+    with _measured_use(served) as cold:
         warm = send(load(600.0, 0, turns=filled.agents))
     _say("first sync of each agent", f"{warm.per_s:,.0f}/s, p50 {warm.p50_ms:.0f} ms, "
          f"p99 {warm.p99_ms:.0f} ms", cold, agents=warm.cpu_s, wrong=warm.wrong)  # fmt: skip
-    with _using(served) as used:
+    with _measured_use(served) as used:
         most = send(load(asked.seconds, warm.next))
     _say("syncs, closed loop", f"{most.per_s:,.0f}/s, p50 {most.p50_ms:.0f} ms, "
          f"p99 {most.p99_ms:.0f} ms", used, agents=most.cpu_s, wrong=most.wrong)  # fmt: skip
     rate = GOAL_PER_S if most.per_s * SHARE > GOAL_PER_S else most.per_s * SHARE
-    with _using(served) as steady:
+    with _measured_use(served) as steady:
         at_rate = send(load(asked.seconds, most.next, rate))
     _say(f"syncs, {rate:.0f}/s by chance", f"p50 {at_rate.p50_ms:.1f} ms, p99 "
          f"{at_rate.p99_ms:.1f} ms, worst {at_rate.worst_ms:.0f} ms", steady,
@@ -159,7 +159,7 @@ def _list(served: Stage, filled: Filled) -> dict[str, Any]:
     before = max(peak_mb(pid, reset=True) for pid in pids)
     first = 0.0
     body = []
-    with _using(served) as used, served.client() as client:
+    with _measured_use(served) as used, served.client() as client:
         begun = time.monotonic()
         with client.stream(
             "GET", "/servlets/list", params={"host": name_of(filled.listed)},
@@ -193,7 +193,7 @@ def _logs(served: Stage, filled: Filled, lines: int, now_ms: int) -> dict[str, A
             for agent in senders
         }
 
-    with _using(served) as starting:
+    with _measured_use(served) as starting:
         _post(served, "/servlets/submitlog", logs("202611220700", 1000))
     _say("the first logs", "short ones, while who reads them starts", starting)
     bodies = logs("202611220800", lines)
@@ -205,7 +205,7 @@ def _logs(served: Stage, filled: Filled, lines: int, now_ms: int) -> dict[str, A
             agent: renamed(body, name_of(agent), f"20261122080{number}")
             for agent, body in bodies.items()
         }
-        with _using(served) as used:
+        with _measured_use(served) as used:
             said = _post(served, "/servlets/submitlog", bodies)
         assert all(f"taken, {lines} lines\n" in one for one in said), said
         rates.append(round(total / used.manager_s))
@@ -225,7 +225,7 @@ def _logs(served: Stage, filled: Filled, lines: int, now_ms: int) -> dict[str, A
 def _found(served: Stage, filled: Filled, hosts: int) -> dict[str, Any]:
     senders = range(filled.agents + 1, filled.agents + LOG_AGENTS + 1)
     bodies = {agent: found_hosts(number * hosts, hosts) for number, agent in enumerate(senders)}
-    with _using(served) as used:
+    with _measured_use(served) as used:
         said = _post(served, "/servlets/record", bodies)
     assert all(f"taken: {hosts} new hosts" in one for one in said), said
     total = hosts * len(bodies)
@@ -252,7 +252,7 @@ def _post(served: Stage, path: str, bodies: dict[int, bytes]) -> list[str]:
 def _limits(folder: Path, filled: Filled, asked: argparse.Namespace) -> dict[str, Any]:
     """Measure what there is at most on this machine, in the same minutes."""
     with bare_server() as served:
-        with _using(served) as used:
+        with _measured_use(served) as used:
             bare = send(Load(served.port, filled.agents, asked.seconds / 2, asked.connections))
         print(f"  bare FastAPI, same bytes     {bare.per_s:,.0f}/s   [{used}, agents "
               f"{bare.cpu_s:.1f}]", flush=True)  # fmt: skip

@@ -31,7 +31,7 @@ SPACES: Final = 500  # agents in one INSERT
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What was made."""
+    """Amounts of the data made."""
 
     agents: int
     log_agents: int

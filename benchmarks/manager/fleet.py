@@ -1,4 +1,4 @@
-"""The agents: a process of its own, which takes a `Load` as JSON and prints a `Told`.
+"""The agents: a separate process, which takes a `Load` as JSON and prints a `Told`.
 
 Sends real sync messages of many agents, each with its own key, over connections that stay open.
 
@@ -34,7 +34,7 @@ UNIT: Final = f'"kind":"crawl","round":{ROUND},"pages":30,"response_bytes":60000
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is to be sent. rate: syncs a second; 0: as fast as they are answered.
+    """A series of messages to send. rate: syncs a second; 0: as fast as they are answered.
 
     finishing: one of so many syncs says that a unit is finished; 0: none. first: the turn to begin
     with, as an agent's sequence only grows. turns: the load ends after so many too; 0: by time.
@@ -53,7 +53,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What became of a load. wrong: answers that were no permit, by what they began with."""
+    """Results of a load. wrong: answers that were no permit, by their first characters."""
 
     answered: int
     seconds: float
@@ -71,7 +71,7 @@ class Told:
 
 
 def send(load: Load) -> Told:
-    """Run a load in a process of its own."""
+    """Run a load in a separate process."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.manager.fleet", json.dumps(asdict(load))],
         stdout=subprocess.PIPE, text=True, check=True,
@@ -235,7 +235,7 @@ class _Fleet:
             self._waiting.append(due)
 
     def answered(self, connection: _Connection, due: float, wrong: str) -> None:
-        """Take an answer, and use its connection for what waits."""
+        """Take an answer, and use its connection for the next message."""
         now = asyncio.get_running_loop().time()
         self._times.append(now - due)
         if wrong:

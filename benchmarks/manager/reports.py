@@ -65,7 +65,7 @@ def _lines(units: range, lines: int, now_ms: int, chance: random.Random) -> Iter
 
 
 def found_hosts(first: int, hosts: int) -> bytes:
-    """Return M2: hosts that nobody knows yet, each with the page that links to it."""
+    """Return M2: hosts that are not known yet, each with the page that links to it."""
     return b"".join(
         compress(
             f"http://www.found{number}.example/\thttp://h1.bench.example/links-{number}.html\n".encode()

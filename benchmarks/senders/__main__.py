@@ -45,7 +45,7 @@ FILES: Final = 8192
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What came of one way to be hostile."""
+    """Results of one way to be hostile."""
 
     worst_wait_s: float
     median_wait_s: float

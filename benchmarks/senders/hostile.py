@@ -1,6 +1,6 @@
 """Hostile senders: each is a way to hold others up, done by one agent, or by one address.
 
-They send as fast as they may, and again where they are refused, until they are told to stop. Their
+They send as fast as they may, and again where they are refused, until they are stopped. Their
 connections come from 127.0.0.2, so that they are another address than the honest agents'.
 """
 
@@ -199,7 +199,7 @@ def _unread(hostile: Hostile, _: int) -> None:
 
 
 def _joins(hostile: Hostile, number: int) -> None:
-    """Join with tokens that nobody gave out, one behind the other on a connection."""
+    """Join with tokens that were never issued, one behind the other on a connection."""
     body = json.dumps({"agent": f"x{number}.example", "token": "0" * 40, "key_hash": "0" * 64})
     line = hostile.connect()
     try:
@@ -216,7 +216,7 @@ def _logins(hostile: Hostile, number: int) -> None:
 
 
 def _keys(hostile: Hostile, _: int) -> None:
-    """Look a key up that nobody has: the database, and a thread, are asked each time."""
+    """Use a key that no agent has: each needs a look-up in the database, and a thread."""
     line = hostile.connect()
     try:
         while not hostile.over.is_set():
@@ -230,7 +230,7 @@ def _keys(hostile: Hostile, _: int) -> None:
 
 
 WAYS: Final[dict[str, tuple[str, Callable[[Hostile, int], None] | None, int]]] = {
-    "quiet": ("nobody hostile", None, 0),
+    "quiet": ("no hostile sender", None, 0),
     "comments": ("16 M2 of 250 KB, 240 MB of comments each", _comments, AT_ONCE),
     "log-bomb": ("an M3 of 12.5 MB, 12 GB of comments", _log, 1),
     "slow-logs": ("16 M3 of 600,000 lines, within all limits", _lines, AT_ONCE),
@@ -242,14 +242,14 @@ WAYS: Final[dict[str, tuple[str, Callable[[Hostile, int], None] | None, int]]] =
     "cookies": ("16 cookies of 62 KB with escapes", _cookies, AT_ONCE),
     "unread": ("3,000 connections that read no answer", _unread, AT_ONCE),
     "joins": ("64 connections of joins with false tokens", _joins, 64),
-    "keys": ("64 connections with keys that nobody has", _keys, 64),
+    "keys": ("64 connections with keys that no agent has", _keys, 64),
     "logins": ("30 connections of wrong logins", _logins, 30),
 }
 """What is done, how, and by how many threads."""
 
 
 def settled(used_s: Callable[[], float], most_s: float) -> float:
-    """Return how long processes go on working, by their CPU seconds."""
+    """Return how long processes continue to work, by their CPU seconds."""
     begun = time.monotonic()
     while time.monotonic() - begun < most_s:
         before, since = used_s(), time.monotonic()

@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Go to this schema. What was measured before has no spread; it comes with the next probe."""
+    """Go to this schema. Earlier measurements have no spread; it comes with the next probe."""
     with op.batch_alter_table("host_sums") as batch:
         batch.add_column(sa.Column("first_ms", sa.BigInteger(), nullable=True))
         batch.add_column(sa.Column("spread", sa.Text(), server_default="", nullable=False))

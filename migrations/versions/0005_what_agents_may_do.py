@@ -1,4 +1,4 @@
-"""What agents say that they may do: hours, slots, limits."""
+"""Capacities that agents report: hours, slots, limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Go to this schema. Who has not said it yet says it with the next sync."""
+    """Go to this schema. Agents report their capacity with the next sync."""
     op.add_column("agents", sa.Column("capacity", sa.Text(), server_default="", nullable=False))
 
 

@@ -1,4 +1,4 @@
-"""What distances are predicted from, and when the predictions of a round were verified."""
+"""The model that predicts distances, and when the predictions of a round were verified."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def _text(name: str) -> sa.Column[str]:
 
 
 def upgrade() -> None:
-    """Go to this schema; what was logged so far is not fetched again."""
+    """Go to this schema; pages logged so far are not fetched again."""
     op.create_table(
         "refetch_pages",
         _key(),
@@ -97,7 +97,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Go back; what was compared is lost."""
+    """Go back; the comparisons are lost."""
     op.execute("DELETE FROM rights WHERE kind = 'refetch'")
     with op.batch_alter_table("rights") as batch:
         batch.drop_constraint(op.f("ck_rights_kind"), type_="check")

@@ -1,4 +1,4 @@
-"""Rounds, and schedules of rounds, may have a limit of their own on what their plan moves."""
+"""Rounds, and schedules of rounds, may have their own limit on the moves of their plan."""
 
 from __future__ import annotations
 

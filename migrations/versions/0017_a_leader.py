@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Go to this schema; nobody leads until a manager starts."""
+    """Go to this schema; there is no leader until a manager starts."""
     op.create_table(
         "managers",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),

@@ -1,4 +1,4 @@
-"""After a restore nothing is given out for a while."""
+"""After a restore no rights are granted for a while."""
 
 from __future__ import annotations
 

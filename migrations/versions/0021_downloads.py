@@ -1,4 +1,4 @@
-"""What third parties take, and how far it is."""
+"""Downloads of third parties, and their progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _counts(*names: str) -> list[sa.Column[int]]:
 
 
 def upgrade() -> None:
-    """Go to this schema; what was taken before it is in the audit only."""
+    """Go to this schema; earlier downloads are in the audit only."""
     op.create_table(
         "downloads",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
@@ -40,5 +40,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Go back; what was taken is in the audit only."""
+    """Go back; downloads are in the audit only."""
     op.drop_table("downloads")

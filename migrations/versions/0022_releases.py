@@ -1,4 +1,4 @@
-"""Releases of the agent: what was signed, who is offered what, how sites fared with it."""
+"""Releases of the agent: the signed ones, offers to agents, results at sites."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Go back; what was signed is lost here, and is kept where it was signed."""
+    """Go back; signed releases are lost here, and are kept where they were signed."""
     op.drop_table("agent_releases")
     op.drop_table("release_policy")
     op.drop_table("release_metadata")

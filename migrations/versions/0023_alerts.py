@@ -1,4 +1,4 @@
-"""Administrators are told of troubles, and can have quiet."""
+"""Administrators are notified of alerts, and can silence them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Go to this schema; nobody was told of anything yet."""
+    """Go to this schema; no notification was sent yet."""
     op.create_table(
         "alerts_told",
         sa.Column("key", sa.Text(), nullable=False),
@@ -26,7 +26,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Go back; troubles are told anew."""
+    """Go back; alerts are sent again."""
     with op.batch_alter_table("clock") as batch:
         batch.drop_column("quiet_until_ms")
     op.drop_table("alerts_told")

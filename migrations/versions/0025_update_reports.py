@@ -1,4 +1,4 @@
-"""What agents said of updates is kept, also what was told late."""
+"""Reports of agents on updates are kept, also late ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Go to this schema; what was said before is with each agent, the last of it."""
+    """Go to this schema; of earlier reports each agent has the last."""
     op.create_table(
         "update_reports",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),

@@ -1,4 +1,4 @@
-"""What all logs together say of each hour; distances are found by their age."""
+"""Sums of all logs for each hour; distances are found by their age."""
 
 from __future__ import annotations
 

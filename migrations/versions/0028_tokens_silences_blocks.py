@@ -14,7 +14,7 @@ KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Go to this schema; a quiet that goes on becomes a maintenance window."""
+    """Go to this schema; a silence that has not ended becomes a maintenance window."""
     op.create_table(
         "api_tokens",
         sa.Column("id", KEY, nullable=False),

@@ -1,4 +1,4 @@
-"""What was told of alerts, found without looking through the whole audit."""
+"""Notifications of alerts, found without looking through the whole audit."""
 
 from __future__ import annotations
 

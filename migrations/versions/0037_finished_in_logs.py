@@ -1,4 +1,4 @@
-"""Whether a plain agent says in its logs which units are finished."""
+"""A flag of plain agents whose logs say which units are finished."""
 
 from __future__ import annotations
 

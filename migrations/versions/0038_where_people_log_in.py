@@ -1,4 +1,4 @@
-"""The address and the browser of sessions and of what people do."""
+"""The address and the browser of sessions and of actions of people."""
 
 from __future__ import annotations
 

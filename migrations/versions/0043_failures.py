@@ -13,7 +13,7 @@ depends_on = None
 _STATES = ("waiting", "granted", "finished", "cancelled")
 _UNRESOLVED = sa.text("resolve_failure <> ''")
 
-# Until now only words were kept; the next look-up of each host sets its code anew.
+# Until now only words were kept; the next look-up of each host sets its code again.
 _CODES = """
     UPDATE hosts SET resolve_failure = CASE
         WHEN resolve_problem LIKE 'forbidden address%' THEN 'forbidden_address'
@@ -51,7 +51,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Go back: units that failed are finished again, as they were before."""
+    """Go back: units that failed count as finished again."""
     op.execute("UPDATE unit_rounds SET state = 'finished' WHERE state = 'failed'")
     with op.batch_alter_table("unit_rounds") as batch:
         batch.drop_constraint(op.f("ck_unit_rounds_state"), type_="check")

@@ -1,4 +1,4 @@
-"""Sentences in rows become codes with parameters; what no pattern matches stays as it is written.
+"""Sentences in rows become codes with parameters; text that no pattern matches stays unchanged.
 
 The rows of a column are read in the order of their key. Where a column has few different sentences,
 each is rewritten by one statement, whatever the number of its rows.

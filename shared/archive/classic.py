@@ -1,7 +1,7 @@
 """The three lists of the source, byte for byte.
 
     extserver.list           links that leave the host: `target TAB source`
-    transferredurl.list      what was fetched: a path per line, without the host; `/` is the top
+    transferredurl.list      fetched pages: a path per line, without the host; `/` is the top
     transferredurldate.list  24 bytes for each line of transferredurl.list: fetched, last modified
                              (0: not told), size; milliseconds since 1970 and bytes
 

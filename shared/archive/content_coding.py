@@ -1,4 +1,4 @@
-"""Takes the content encodings off a body: what comes out is counted, capped, and never lost.
+"""Removes the content encodings of a body: its output is counted, capped, and never lost.
 
 A body that is cut, damaged or larger than allowed gives what could be decoded, and a note that
 says why it is not all. What a request asks for is a setting; a server that sends another encoding
@@ -39,7 +39,7 @@ _SIGNS: Final = {
     "x-gzip": (b"\x1f\x8b",),
     "zstd": (b"\x28\xb5\x2f\xfd", *(bytes((0x50 + one, 0x2A, 0x4D, 0x18)) for one in range(16))),
 }
-"""First bytes of what has an encoding (RFC 1952, 2.3.1; RFC 8878, 3.1)."""
+"""First bytes of a body with an encoding (RFC 1952, 2.3.1; RFC 8878, 3.1)."""
 
 _GZIP: Final = 31
 _ZLIB: Final = 15
@@ -72,7 +72,7 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
     no encoding (`none`, `utf-8`, `text/html`) means nothing: servers that send it send the body as
     it is, and browsers show it. One that exists and is not understood stays on. One that the body
     shows not to have (no sign of gzip, or plain text) is not taken off: a server of errors says
-    `gzip` of what it has not packed. max_bytes holds for the outcome of each step.
+    `gzip` of unpacked data. max_bytes holds for the outcome of each step.
     """
     if not encodings:
         return Decoded(body)
@@ -87,7 +87,7 @@ def decode_content(body: bytes, encodings: str, max_bytes: int) -> Decoded:
         decode = _DECODERS.get(name)
         if decode is None:
             unknown = ascii(name[:40].strip())[1:-1]
-            if name in _NOT_UNDERSTOOD:  # what lies below it cannot be reached
+            if name in _NOT_UNDERSTOOD:  # encodings below it cannot be reached
                 is_left = True
                 break
             continue
@@ -121,8 +121,8 @@ def is_text(body: bytes) -> bool:
 def decoded_body(header: bytes, body: bytes, limit_bytes: int = MAX_BODY_BYTES) -> bytes:
     """Return the body of a response without its content encoding, as an export has it.
 
-    header: the response's. One that cannot be decoded, or becomes longer than the limit: as it is
-    stored, because an archive loses nothing. One that was cut gives what can be read of it.
+    header: the response's. One that cannot be decoded, or becomes longer than the limit:
+    as stored, because an archive loses nothing. One that was cut gives its readable part.
     """
     encodings = b",".join(header_values(header, "Content-Encoding")).decode("latin-1")
     decoded = decode_content(body, encodings, limit_bytes)
@@ -236,7 +236,7 @@ def _inflate(body: bytes, window: int, max_bytes: int, out: bytearray) -> tuple[
 
 
 def _byte_by_byte(decoder: Any, data: bytes, max_bytes: int, out: bytearray) -> None:
-    """Append what comes before the damage inside a piece."""
+    """Append the bytes before the damage inside a piece."""
     for at in range(len(data)):
         if max_bytes <= 0:
             return
@@ -278,7 +278,7 @@ _NOT_UNDERSTOOD: Final = frozenset(
         "dcz",
     )
 )
-"""Encodings that exist, and that nobody sends who was not asked for them."""
+"""Encodings that exist, and that servers send only on request."""
 
 UNDERSTOOD: Final = ("gzip", "deflate", "br", "zstd")
 """What may be asked for in Accept-Encoding, and is taken off."""

@@ -2,8 +2,8 @@
 
 Pure and picklable on both sides: this runs in worker processes, and the process that owns the
 segment only appends. Two records share a date and point at each other with WARC-Concurrent-To;
-the request comes first, so that a capture is whole as soon as its response is. Each record is a
-gzip member of its own.
+the request comes first, so that a capture is whole as soon as its response is. Each record is
+a separate gzip member.
 
 Invariant: what `encode_capture` accepts, `reader.read_capture` gives back equal.
 """

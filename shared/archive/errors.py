@@ -2,7 +2,7 @@
 
 PrsmError
 ├── FormatError
-│   └── DamageError          the file's: its bytes are not what was written
+│   └── DamageError          the file's: its bytes differ from the written ones
 ├── DiskFullError            the operator's: no room; the last append was undone
 └── ConflictError
     └── SegmentBrokenError   the disk's: a write may be lost; only recovery can tell

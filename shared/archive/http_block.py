@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 UNKNOWN_TYPE: Final = "unk"
-"""The word of CDX for a media type that nobody told."""
+"""The word of CDX for an unknown media type."""
 
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _TEXT: Final = rb"[^\x00-\x08\x0a-\x1f\x7f]*"
@@ -67,7 +67,7 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def stored_header(received: bytes, body_length: int | None) -> bytes:
-    """Return the block as it is stored before a body of `body_length` bytes.
+    """Return the block as stored before a body of `body_length` bytes.
 
     received ends with an empty line and has none before. None: the body is not stored (a
     revisit), so a received Content-Length stays what it was.
@@ -85,7 +85,7 @@ def stored_header(received: bytes, body_length: int | None) -> bytes:
 
 
 def _tells_the_truth(lowered: bytes, body_length: int | None) -> bool:
-    """Return whether a plain block, in lower case, can be stored as it is: most can."""
+    """Return whether a plain block, in lower case, can be stored unchanged: most can."""
     if b"\ntransfer-encoding:" in lowered or b"\nx-crawl-" in lowered:
         return False
     if body_length is None:
@@ -95,7 +95,7 @@ def _tells_the_truth(lowered: bytes, body_length: int | None) -> bool:
 
 
 def received_header(stored: bytes) -> bytes:
-    """Return the block as it was received; a block without our marks comes back unchanged."""
+    """Return the block as received; a block without our marks comes back unchanged."""
     if b"\nX-Crawl-" not in stored:
         return stored
     _, found, last = stored.rpartition(b"\n" + _WHOLE)
@@ -188,7 +188,7 @@ def _field_pattern(name: str) -> re.Pattern[bytes]:
 
 
 def _framed(plain: bytes, noted: list[re.Match[bytes]], body_length: int | None) -> bytes:
-    """Return a plain block whose framing fields describe the body as it is stored."""
+    """Return a plain block whose framing fields describe the body as stored."""
     block = plain
     chunked = any(field["transfer"] for field in noted)
     if chunked or (body_length is not None and _misstated(plain, noted, body_length)):

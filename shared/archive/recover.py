@@ -24,7 +24,7 @@ __all__ = ["Recovery", "recover_segment"]
 class Recovery:
     """Result of a recovery.
 
-    segment    to go on with (`SegmentWriter.adopt`) or to `seal`; None: nothing was whole, and
+    segment    to continue (`SegmentWriter.adopt`) or to `seal`; None: nothing was whole, and
                the file was removed
     problem    why the rest was cut, None where nothing was
     """

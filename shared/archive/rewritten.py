@@ -16,7 +16,7 @@ _REWRITTEN: Final = re.compile(r"(.*-[0-9]{14}-[0-9]+w*)w(-.*)")
 
 
 def next_name(name: str) -> str:
-    """Return the name of a segment that is written anew."""
+    """Return the name of a segment that is written again."""
     match = _SERIAL.fullmatch(name)
     if match is None:
         return f"{name.removesuffix(SUFFIX)}-w{SUFFIX}"

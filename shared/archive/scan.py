@@ -1,4 +1,4 @@
-"""Reads a segment of this project as strictly as it was written.
+"""Reads a segment of this project as strictly as its writer wrote it.
 
 `verify.py` asks with digests, whether every byte is right; `recover.py` without, how far a torn
 file is whole. Foreign files, which may be laid out in other ways, are for `reader.py`.
@@ -124,7 +124,7 @@ class SegmentScan:
 
 
 class _Digests:
-    """The digests of a record as it says and as it is."""
+    """The digests of a record: as claimed and as computed."""
 
     def __init__(self, record: StoredRecord) -> None:
         self._offset = record.offset

@@ -93,7 +93,7 @@ class OpenSegment:
         """Take over a file; `create`, `resume` and `recover_segment` call this, and then `lock`."""
         self.open_path = path
         self.path = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
-        self._name = self.path.name  # asked for with each page, and `Path` looks for it anew
+        self._name = self.path.name  # asked for with each page, and `Path` computes it each time
         self.size_bytes = 0
         self.captures = 0
         self._times_ms: tuple[int, int] = (_LATEST_MS, 0)
@@ -126,9 +126,9 @@ class OpenSegment:
 
     @classmethod
     def resume(cls, path: Path, known: KnownSegment, lines: Iterable[bytes]) -> OpenSegment:
-        """Go on with an `.open` segment of which it is written down what it holds.
+        """Continue an `.open` segment whose content was recorded (`known`, and its index).
 
-        lines: of its index, in any order. What lies behind the known bytes is cut off, on the disk
+        lines: of its index, in any order. Bytes behind the known ones are cut off, on the disk
         too. Raises DamageError where they are not those that were written, ConflictError where
         another process writes it; OSError.
         """
@@ -144,7 +144,7 @@ class OpenSegment:
 
     @property
     def known(self) -> KnownSegment:
-        """Return what must be written down to go on with it, beside the lines of its index."""
+        """Return the record that `resume` needs, beside the lines of its index."""
         return KnownSegment(self.size_bytes, self._hash.hexdigest(), self.captures, *self._times_ms)
 
     def lock(self) -> None:
@@ -188,7 +188,7 @@ class OpenSegment:
         return line
 
     def keep_first(self, size_bytes: int) -> None:
-        """Cut the file behind its first `size_bytes`, which are whole captures, and go on there.
+        """Cut the file behind its first `size_bytes`, which are whole captures, and continue there.
 
         For recovery, which tells the captures with `note`. The cut is on disk on return.
         """
@@ -293,7 +293,7 @@ class OpenSegment:
             )
 
     def let_go(self) -> None:
-        """Close the files without committing; what was committed is on disk."""
+        """Close the files without committing; committed captures are on disk."""
         self._index.close()
         self._file.close()
 

@@ -31,7 +31,7 @@ class _Source(Protocol):
 
 
 class StoredRecord:
-    """One record: its header at once, its block as it is read.
+    """One record: its header at once, its block while it is read.
 
     kind            WARC-Type in lower case
     offset          where its gzip member begins (plain file: where the record begins)

@@ -1,6 +1,6 @@
 """Names segments, opens them, and seals them when they are full.
 
-A name is `PREFIX-14digitUTC-SERIAL-AGENT.warc.gz` (WARC/1.1, annex C). The serial goes on from the
+A name is `PREFIX-14digitUTC-SERIAL-AGENT.warc.gz` (WARC/1.1, annex C). The serial follows the
 greatest in the directory, so that a name is not given twice even where clocks jump.
 
 Invariant: at most one segment of the writer is open; the caller groups commits.
@@ -58,7 +58,7 @@ class SegmentWriter:
         """Make ready; the first append opens a segment.
 
         max_bytes: a segment is sealed before an append that would make it larger; a single
-        capture that is larger gets a segment of its own.
+        capture that is larger gets a separate segment.
         """
         segment_name(prefix, 0, 0, agent)
         if max_bytes < 1:
@@ -114,7 +114,7 @@ class SegmentWriter:
         return self._seal_open()
 
     def adopt(self, segment: OpenSegment) -> None:
-        """Go on with a recovered segment; seals the one that is open."""
+        """Continue a recovered segment; seals the one that is open."""
         self._seal_open()
         self._open = segment
 

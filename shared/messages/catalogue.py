@@ -47,7 +47,7 @@ CODE: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9_]*")
 WORDS: Final = "words"
 """The catalogue of single words, which is not one of messages."""
 SETTINGS: Final = "settings"
-"""The catalogue of what settings mean, by `group.name`; English stands where they are declared."""
+"""The catalogue of meanings of settings, by `group.name`; English is in their declarations."""
 
 
 class Piece(NamedTuple):

@@ -21,7 +21,7 @@ _CODE: Final = re.compile(r"[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9_]*")
 _ROW: Final = re.compile(rf"({_CODE.pattern})(?: (\{{.*\}}))?", re.DOTALL)
 _NUL: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 TEXT: Final = "general.text"
-"""The code of a sentence that somebody else wrote: an agent of an older version, or an old row."""
+"""The code of a sentence from elsewhere: an agent of an older version, or an old row."""
 DEEPEST: Final = 8
 """Messages within messages that are read; what is deeper is dropped."""
 
@@ -44,12 +44,12 @@ class Message:
 
     @classmethod
     def of_text(cls, text: str) -> Self:
-        """Return the message of a sentence that somebody else wrote."""
+        """Return the message of a sentence from elsewhere."""
         return cls(TEXT, text=text)
 
     @classmethod
     def of(cls, given: str | Message, params: Mapping[str, Any]) -> Message:
-        """Return a message as it was given, of a code and parameters, or of another's sentence."""
+        """Return a message unchanged, or one of a code and parameters, or of another's sentence."""
         if isinstance(given, Message):
             return given
         return cls(given, **params) if _CODE.fullmatch(given) else cls.of_text(given)

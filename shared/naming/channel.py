@@ -43,7 +43,7 @@ _REASONS: Final = {
     pycares.errno.ARES_ETIMEOUT: "naming.timeout",
     _NO_SERVER: "naming.no_servers",
 }
-"""Messages of what c-ares says; their English is its own."""
+"""Messages of errors of c-ares; their English is that of c-ares."""
 _TYPES: Final = {"A": pycares.QUERY_TYPE_A, "AAAA": pycares.QUERY_TYPE_AAAA}
 _SLACK_S: Final = 1.0
 

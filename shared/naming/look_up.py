@@ -4,7 +4,7 @@ Invariant: a host whose answers hold even one address that must not be crawled h
 that leads inside only sometimes leads inside. Addresses come in one order everywhere, IPv4 before
 IPv6 and numbers upwards, so that all agents choose the same one for hosts that share addresses;
 of very many, the first are kept, but all are judged.
-Failures that may pass (`temporary`) are told apart from a no.
+Failures that may pass (`temporary`) are distinct from a no.
 Leaves to others: for how long an answer is believed, and when to ask again.
 """
 

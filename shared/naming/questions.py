@@ -77,7 +77,7 @@ class NameServers:
         self._timeout_s = timeout_s
         self._tries = tries
         self._channel: Question | None = None
-        if servers:  # what somebody wrote is refused at the start
+        if servers:  # a wrong setting is refused at the start
             self._open()
 
     async def ask(self, name: str, kind: Kind) -> list[Record]:

@@ -1,4 +1,4 @@
-"""Code for the machine itself, for the few places where Python is most of what a page costs.
+"""Code for the machine itself, for the few places where Python is most of the cost of a page.
 
 The sources are Zig (`root.zig` has the functions), because it checks every access and a wheel of
 the package registry compiles it, for other machines too (docs/adr/0163). They use no library, not

@@ -5,7 +5,7 @@
     renamed  old names that are still read
     merging  values written into a file that a person keeps
     secrets  values that must not stand in a command line
-    texts    texts with a form of their own that both programs take
+    texts    texts of a certain form that both programs take
 
 Which settings there are, and what must fit together, is each program's own.
 """

@@ -76,7 +76,7 @@ def _declared(group: type) -> tuple[Mapping[str, Any], Mapping[str, dataclasses.
 
 
 def nearest(name: str, known: Iterable[str], prefix: str = "") -> Message:
-    """Return `did you mean x?` for a name that somebody mistyped, or what is known."""
+    """Return `did you mean x?` for a mistyped name, or the known ones."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     dot = f"{prefix}." if prefix else ""

@@ -1,7 +1,7 @@
-"""Write values into a file of settings that a person keeps: the rest stays as it was written.
+"""Write values into a file of settings that a person keeps: the rest stays unchanged.
 
-Only lines are changed, as an editor would: a value that stands there, the commented default of one
-that does not, or a new line. Invariant: what comes out means, read as TOML, what went in with
+Only lines are changed, as an editor would: an existing value, the commented default of a missing
+one, or a new line. Invariant: read as TOML, the result means the same as the old text with
 these values in it and nothing else; where lines cannot say that, it is refused.
 """
 
@@ -65,7 +65,7 @@ def _read(text: str, place: str) -> dict[str, Any]:
 
 
 def _write(lines: list[str], group: str, name: str, value: object) -> None:
-    """Put one value where a person would: over the old one, or where its default is told."""
+    """Put one value where a person would: over the old one, or beside its commented default."""
     begin = _find(lines, rf"\s*\[\s*{re.escape(group)}\s*\]\s*(#.*)?", 0, len(lines))
     line = f"{name} = {shown(value)}"
     if begin is None:

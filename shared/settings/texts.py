@@ -1,4 +1,4 @@
-"""Texts that are settings and have a form of their own. All raise SettingError with the remedy."""
+"""Texts that are settings and have a certain form. All raise SettingError with the remedy."""
 
 from __future__ import annotations
 

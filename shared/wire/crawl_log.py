@@ -53,7 +53,7 @@ _STAMP: Final = re.compile(r"[0-9]{12}")
 
 @frozen
 class LogLine:
-    """One request: what was asked, what it cost, and the header block of the answer.
+    """One request: its URL, its cost, and the header block of the answer.
 
     `headers` is as received, status line first; of a request that got no answer it is empty or
     holds only `X-Crawl-Outcome: reason`. Of a probe our agents put `X-Crawl-Time` behind the first
@@ -184,8 +184,8 @@ def decode_line(number: int, line: bytes) -> LogLine | Comment:
 
 
 def _quoted(data: bytes) -> bytes:
-    """Return what stands between quotes for some bytes."""
-    # Of a text of bytes Python escapes just what has to be, but for the quote, and the same way.
+    """Return the text between quotes for some bytes."""
+    # In such a text Python escapes exactly the bytes that need it, but for the quote.
     return data.decode("latin-1").encode("unicode_escape").replace(b'"', b'\\"')
 
 

@@ -28,7 +28,7 @@ _MISSING: Final = object()
 
 
 class Fields:
-    """The fields of one object of a message. What nobody asks for is passed over."""
+    """The fields of one object of a message. Fields that are not asked for are ignored."""
 
     def __init__(self, value: object, place: Place = "") -> None:
         """Raises FormatError where it is no object."""
@@ -111,7 +111,7 @@ def text(most_chars: int, pattern: str = "") -> Read[str]:
             )
         try:
             value.encode()
-        except UnicodeEncodeError as error:  # half a character: nobody could write it down
+        except UnicodeEncodeError as error:  # half a character: it cannot be written
             raise FormatError("json_fields.surrogate", place=place) from error
         if pattern and not re.fullmatch(pattern, value):
             raise FormatError("json_fields.form", place=place, value=value[:60])

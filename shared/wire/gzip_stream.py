@@ -1,7 +1,7 @@
 """The gzip bodies of the messages, streamed both ways with bounded memory.
 
 Invariant: at most one chunk of input and one of output is held, whatever the body's length; a
-body that decodes to more than its limit, is cut short, or goes on after its end is refused.
+body that decodes to more than its limit, is cut short, or continues after its end is refused.
 """
 
 from __future__ import annotations

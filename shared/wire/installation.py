@@ -21,6 +21,6 @@ _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def read_installation(text: str) -> str:
-    """Return an installation id as it is kept, or an empty text for anything else."""
+    """Return an installation id as stored, or an empty text for anything else."""
     shown = text.strip().lower()
     return shown if _ID.fullmatch(shown) else ""

@@ -38,7 +38,7 @@ OrderKind: TypeAlias = Literal["probe", "crawl", "refetch"]
 
 @frozen
 class ListHead:
-    """What a list says of itself. None: it does not say (a plain manager, a list by hand)."""
+    """Figures of a list about itself. None: not given (a plain manager, a list by hand)."""
 
     round: int | None = None
     generation: int | None = None
@@ -47,7 +47,7 @@ class ListHead:
 
 @frozen
 class Order:
-    """One unit or start page of a list, with what holds for it."""
+    """One unit or start page of a list, with the rules for it."""
 
     url: str
     referer: str | None = None
@@ -95,8 +95,8 @@ def order_lines(items: Iterable[Order]) -> Iterator[ListLine]:
 def orders(lines: Iterable[ListLine]) -> Iterator[ListHead | Order]:
     """Yield a list's head, once and first, then each order with what its comments add.
 
-    Comments of the head that stand behind the first unit are not seen: a list says what it is
-    before it says what to do. Raises FormatError for a number that nobody could count with.
+    Comments of the head that stand behind the first unit are not seen: a list describes itself
+    before its orders. Raises FormatError for a number that is too large to count with.
     """
     head: dict[str, int] = {}
     current: _OrderParser | None = None

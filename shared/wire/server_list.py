@@ -27,7 +27,7 @@ MAX_TRANSFER_DIGITS: Final = 18
 
 @frozen
 class UrlLine:
-    """A unit or a start page, and the page that links to it where somebody said so."""
+    """A unit or a start page, and the page that links to it where that is known."""
 
     url: str
     referer: str | None = None

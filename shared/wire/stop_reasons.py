@@ -99,7 +99,7 @@ LONGEST: Final = 1000
 
 
 def stop_reason_message(text: str) -> Message:
-    """Return a reason as a message; an unknown one as it is."""
+    """Return a reason as a message; an unknown one unchanged."""
     known = _simple(text)
     if known is not None:
         return known

@@ -112,7 +112,7 @@ class FinishedUnit(_Message):
 
 
 class HostAddresses(_Message):
-    """Where a host's name leads from here; an empty list: it does not resolve."""
+    """Addresses of a host's name, as resolved here; an empty list: it does not resolve."""
 
     host: UnitKey
     addresses: Annotated[
@@ -183,7 +183,7 @@ class DayHours(_Message):
 
 
 class Capacity(_Message):
-    """How much the agent may do at most, so that it is given its share of the work.
+    """Limits of the agent's work, so that it is given its share.
 
     The defaults are those of the agent's settings. weekday, weekend: hours in which it may fetch,
     as first and end minute of the day in its zone; an end before the first is after midnight.
@@ -204,7 +204,7 @@ class Capacity(_Message):
 
 
 class SyncRequest(_Message):
-    """What an agent says of itself."""
+    """Request of a sync: the state of an agent, as it reports it."""
 
     protocol: Annotated[int, Field(ge=1)] = PROTOCOL
     agent: AgentName
@@ -244,7 +244,7 @@ class Permit(_Message):
 
 
 class SendingLimits(_Message):
-    """How fast, and in which hours, segments may go to the centre, beside what the site says.
+    """Rate and hours in which segments may go to the centre, beside the site's own limits.
 
     zone: empty: the agent's own. No window on a kind of day: nothing is sent then.
     """
@@ -274,7 +274,8 @@ class Command(_Message):
 
 
 class CollectionOrder(_Message):
-    """What to send to the centre; repeated until its end was reported (docs/protocol.md).
+    """An order to send segments to the centre; repeated until its end was reported
+    (docs/protocol.md).
 
     full: all that is kept, asked about one by one. difference: what the centre has not accepted.
     since, period: of that, segments with captures from from_ms on, and before until_ms.
@@ -289,7 +290,7 @@ class CollectionOrder(_Message):
 
 
 class OrderReport(_Message):
-    """How far an order is; sent to `/api/v1/collection/orders/ID` by who carries it out."""
+    """Progress of an order; its agent sends it to `/api/v1/collection/orders/ID`."""
 
     state: Literal["open", "done", "failed"]
     tries: Count = 0
@@ -300,14 +301,14 @@ class OrderReport(_Message):
 
 
 class Serving(_Message):
-    """Where segments can be fetched from (`prs serve`), and the SHA-256 of its certificate."""
+    """The URL that serves segments (`prs serve`), and the SHA-256 of its certificate."""
 
     url: Annotated[str, StringConstraints(pattern=SERVED_AT)]
     fingerprint: Annotated[str, StringConstraints(pattern=FINGERPRINT)]
 
 
 class SyncAnswer(_Message):
-    """What the manager says back."""
+    """Answer of the manager to a sync."""
 
     protocol: Annotated[int, Field(ge=1)] = PROTOCOL
     server_time_ms: EpochMs

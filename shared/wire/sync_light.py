@@ -4,7 +4,7 @@ What each means, and what its numbers are, `shared.wire.sync` says; both have th
 the same defaults, and a test holds them to it. An agent is started each night to run for seconds,
 and the library that makes those models took a fifth of the CPU time of such a run.
 
-Invariant: what comes from the network becomes one of these by `sync_reading` only.
+Invariant: a message from the network becomes one of these by `sync_reading` only.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class FinishedUnit:
 
 @frozen
 class HostAddresses:
-    """Where a host's name leads from here; an empty list: it does not resolve."""
+    """Addresses of a host's name, as resolved here; an empty list: it does not resolve."""
 
     host: str
     addresses: list[str]
@@ -140,7 +140,7 @@ class DayHours:
 
 @frozen
 class Capacity:
-    """How much the agent may do at most."""
+    """Limits of the agent's work."""
 
     parallel_hosts: int = 200
     interval_s: float = 20.0
@@ -157,7 +157,7 @@ class Capacity:
 
 @frozen
 class Serving:
-    """Where segments can be fetched from, and the SHA-256 of its certificate."""
+    """The URL that serves segments, and the SHA-256 of its certificate."""
 
     url: str
     fingerprint: str
@@ -165,7 +165,7 @@ class Serving:
 
 @frozen
 class SyncRequest:
-    """What an agent says of itself."""
+    """Request of a sync: the state of an agent, as it reports it."""
 
     agent: str
     boot_id: str
@@ -205,7 +205,7 @@ class Permit:
 
 @frozen
 class SendingLimits:
-    """How fast, and in which hours, segments may go to the centre."""
+    """Rate and hours in which segments may go to the centre."""
 
     bytes_per_s: int | None = None
     weekday: Hours = field(default_factory=_always)
@@ -235,7 +235,7 @@ class Command:
 
 @frozen
 class CollectionOrder:
-    """What to send to the centre; repeated until its end was reported."""
+    """An order to send segments to the centre; repeated until its end was reported."""
 
     id: int
     condition: CollectionCondition
@@ -246,7 +246,7 @@ class CollectionOrder:
 
 @frozen
 class SyncAnswer:
-    """What the manager says back."""
+    """Answer of the manager to a sync."""
 
     server_time_ms: int
     next_poll_s: float

@@ -71,11 +71,11 @@ def read_answer(body: bytes) -> SyncAnswer:
 
 def read_sending_limits(body: bytes) -> SendingLimits:
     """Return limits of sending that were kept. Raises FormatError."""
-    return _sending_limits(json_fields(body))
+    return _limits_of(json_fields(body))
 
 
 def read_serving(body: bytes) -> Serving:
-    """Return where segments are served, as it was kept. Raises FormatError."""
+    """Return where segments are served, from its stored form. Raises FormatError."""
     at = json_fields(body)
     return Serving(
         url=at.need("url", text(UNIT_CHARS, SERVED_AT)),
@@ -101,10 +101,10 @@ def _settings(value: object, place: Place) -> Settings:
 
 
 def _read_sending(value: object, place: Place) -> SendingLimits:
-    return _sending_limits(Fields(value, place))
+    return _limits_of(Fields(value, place))
 
 
-def _sending_limits(at: Fields) -> SendingLimits:
+def _limits_of(at: Fields) -> SendingLimits:
     hours, always = listed(_window, MAX_HOURS), SendingLimits()
     return SendingLimits(
         bytes_per_s=at.maybe("bytes_per_s", _from_one),

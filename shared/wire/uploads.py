@@ -61,7 +61,7 @@ after `accepted` may the sender throw the file away."""
 
 
 class UploadStatus(BaseModel):
-    """What `GET` says of an upload, beside what tus has a header for."""
+    """Answer of `GET` on an upload: fields for which tus has no header."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -70,7 +70,7 @@ class UploadStatus(BaseModel):
     size_bytes: int
     offset: int
     state: UploadState
-    result: str = ""  # why it was refused, or what became of it
+    result: str = ""  # why it was refused, or its outcome
 
 
 @frozen
@@ -97,7 +97,7 @@ class FileDigests:
             if wrong and wrong[-1][1] == start:
                 start = wrong.pop()[0]
             wrong.append((start, end))
-        # The blocks are as they were claimed, and the whole is not: nothing of it is believed.
+        # The blocks match their claimed digests, and the whole does not: no block is believed.
         return wrong or [(0, self.size_bytes)]
 
 

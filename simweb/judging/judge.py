@@ -25,7 +25,7 @@ _ROBOTS = "/robots.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What is demanded of a crawl."""
+    """Demands on a crawl."""
 
     interval_ms: float
     per_address: bool = True  # else a clock for each host name
@@ -46,7 +46,7 @@ class Rules:
         return min(self.interval_of_host.get(host, self.interval_ms) for host in hosts)
 
     def client_of(self, seen: Seen) -> str:
-        """Return the client that has a clock of its own; empty when all share one."""
+        """Return the client that has a separate clock; empty when all share one."""
         return seen.client if self.per_client else ""
 
 
@@ -131,7 +131,7 @@ def _judge_hosts(verdict: Verdict, requests: list[Seen], rules: Rules) -> None:
         last = group[0]
         for seen in group[1:]:
             gap_ms = _gap_ms(last, seen)
-            # Whoever asks for robots.txt may not know of the delay yet.
+            # A client that requests robots.txt may not know the delay yet.
             if seen.path != _ROBOTS and gap_ms < needed_ms - rules.tolerance_ms:
                 verdict.accuse("crawl_delay", _pair(last, seen, gap_ms, needed_ms))
             last = _later(last, seen)

@@ -52,7 +52,7 @@ class Span:
 
 @dataclass(slots=True)
 class Crawl:
-    """What a log tells of a crawl: requests by start, connections, malformed requests."""
+    """A crawl as read from a log: requests by start, connections, malformed requests."""
 
     requests: list[Seen] = field(default_factory=list)
     spans: dict[tuple[int, int], Span] = field(default_factory=dict)
@@ -83,7 +83,7 @@ def read_log(path: Path) -> Iterator[Event]:
 def read_crawl(events: Iterable[Event]) -> Crawl:
     """Gather events, in the order of the log. Raises FormatError for one that lacks a field."""
     crawl = Crawl()
-    run = 0  # connection numbers start anew with each run of the server
+    run = 0  # connection numbers start again with each run of the server
     try:
         for event in events:
             kind = event["event"]
@@ -121,7 +121,7 @@ def _seen(event: Event, run: int) -> Seen:
 
 
 def _stretch(spans: dict[tuple[int, int], Span], event: Event, run: int) -> None:
-    """Let a connection last to this event; one whose end is lost lasts as long as was heard."""
+    """Extend a connection to this event; one whose end is lost ends with its last event."""
     moment: float = event.get("mono", 0.0)
     start, end = event.get("mono_start", moment), event.get("mono_end", moment)
     key = (run, int(event["connection"]))

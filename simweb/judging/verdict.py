@@ -42,7 +42,7 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Say whether nothing was violated."""
+        """Return whether nothing was violated."""
         return not any(self.violations.values())
 
     def accuse(self, kind: str, text: str) -> None:

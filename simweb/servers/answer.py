@@ -12,13 +12,13 @@ __all__ = ["Answer", "Delivery", "head_bytes", "text_answer"]
 
 @frozen
 class Delivery:
-    """How the body is sent; the defaults are an honest server's."""
+    """Ways to send the body; the defaults are an honest server's."""
 
     hang: bool = False  # never answer
     share: float = 1.0  # of the wire bytes that are sent before the connection ends
     reset: bool = False  # ... by a TCP reset instead of a close
     drip_s: float = 0.0  # spread the wire bytes over so many seconds
-    endless: bool = False  # go on for ever, chunk after chunk
+    endless: bool = False  # never end, chunk after chunk
     raw: bool = False  # the body is all that is sent: no status line, no headers
     length_error: int = 0  # added to Content-Length
 

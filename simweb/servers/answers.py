@@ -45,7 +45,7 @@ class Answers:
         return host if host and self._running.address_of(host) == server else None
 
     def disallowed(self, host: HostPlan, request: Request) -> bool:
-        """Say whether the host's robots.txt, as planned, forbids this to this robot."""
+        """Return whether the host's robots.txt, as planned, forbids this to this robot."""
         return forbids(self._robots_text(host), request.user_agent, request.target)
 
     def answer(self, request: Request, host: HostPlan | None, client: str) -> Answer:

@@ -1,4 +1,4 @@
-"""Put a web together, serve it until it is told to stop, and take it down."""
+"""Put a web together, serve it until it is stopped, and take it down."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def serve(world_options: WorldOptions, options: ServeOptions) -> None:
     """Build the world and serve it until SIGTERM, SIGINT or the end of standard input.
 
     Prints `READY {json}` when everything listens. Raises SettingError for what cannot be served,
-    and when the log cannot be written any more.
+    and when the log can no longer be written.
     """
     world = build_world(world_options)
     if options.plan_only:
@@ -120,7 +120,7 @@ class _Web:
 
 
 def _say(word: str, values: dict[str, Any]) -> None:
-    """Tell whoever started this, in one line."""
+    """Report to the process that started this, in one line."""
     sys.stdout.write(f"{word} {json.dumps(values)}\n")
     sys.stdout.flush()
 

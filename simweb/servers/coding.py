@@ -21,7 +21,7 @@ def name_of_coding(coding: str) -> str:
 
 
 def encode(body: bytes, coding: str) -> bytes:
-    """Compress a body; an empty coding leaves it as it is. The result depends on the body alone."""
+    """Compress a body; an empty coding changes nothing. The result depends on the body alone."""
     if not coding:
         return body
     if coding == "br":

@@ -98,7 +98,7 @@ class Connection(asyncio.Protocol):
         self._draining = True
 
     def resume_writing(self) -> None:
-        """Go on: all that was written is with the kernel."""
+        """Continue: all written data is with the kernel."""
         self._draining = False
         if self._exchange is not None:
             self._exchange.touch()

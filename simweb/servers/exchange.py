@@ -15,7 +15,7 @@ __all__ = ["Exchange"]
 
 @dataclass(slots=True)
 class Exchange:
-    """What is known about a request while it is answered, and after."""
+    """One request, and its answer, while it is answered and after."""
 
     request: Request
     host: HostPlan | None  # None: no such host at this address

@@ -39,7 +39,7 @@ class Request:
 
     @property
     def keep_alive(self) -> bool:
-        """Say whether the client lets the connection stay open."""
+        """Return whether the client lets the connection stay open."""
         wish = self.headers.get("connection", "").lower()
         return "close" not in wish if self.version == "HTTP/1.1" else "keep-alive" in wish
 
@@ -85,7 +85,7 @@ def _origin_form(target: str, headers: dict[str, str]) -> str:
 
 
 def accepts(header: str, coding: str) -> bool:
-    """Say whether an Accept-Encoding allows a coding; absent means identity only."""
+    """Return whether an Accept-Encoding allows a coding; absent means identity only."""
     for item in header.lower().split(","):
         name, _, weight = item.partition(";")
         if name.strip() in (coding, "*"):

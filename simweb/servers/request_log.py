@@ -37,7 +37,7 @@ class RequestLog:
 
     @property
     def wanted(self) -> bool:
-        """Say whether events are kept."""
+        """Return whether events are kept."""
         return self._file is not None
 
     def write(self, event: str, **fields: Any) -> None:

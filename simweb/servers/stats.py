@@ -9,7 +9,7 @@ __all__ = ["Stats"]
 
 
 class Stats:
-    """What was asked and answered since the start."""
+    """Counts of requests and answers since the start."""
 
     def __init__(self) -> None:
         self.requests = 0

@@ -1,6 +1,6 @@
 """Draw a world from its options: the one place where rates become hosts.
 
-Each decision has a draw of its own, keyed by what it decides; so changing one option does not
+Each decision has a separate draw, keyed by its subject; so changing one option does not
 reshuffle the rest of the world.
 """
 

@@ -1,7 +1,7 @@
 """Expected result of an honest, complete crawl: every URL of the world by outcome.
 
 URLs are in the form in which a crawler should store them. A host in trouble, or one whose
-robots.txt forbids all or fails, gives no capture; URLs of such a host that nobody can find are
+robots.txt forbids all or fails, gives no capture; URLs of such a host that no crawler can find are
 listed all the same. Of a crawl with patience it holds that
 
     captures <= what it stores <= captures | damaged | noindex | nofollow | excess | trap

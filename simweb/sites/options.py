@@ -108,7 +108,7 @@ class WorldOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
-    """How a world is served; nothing here changes a page, except the port in its URLs."""
+    """Settings for serving a world; nothing here changes a page, except the port in its URLs."""
 
     port: int = _setting(0, "port of every host; 0: a free one", 0, 65535)
     dns_port: int = _setting(0, "port of the name server at 127.0.0.1; 0: a free one", 0, 65535)

@@ -53,7 +53,7 @@ class HostPlan:
 
     @property
     def healthy(self) -> bool:
-        """Say whether a crawl from `/` reaches every page, so that others may hang on it."""
+        """Return whether a crawl from `/` reaches every page, so that others may hang on it."""
         return not self.trouble and self.robots not in ("error", "forbid", "others")
 
     def url(self, port: int, path: str = "/") -> str:

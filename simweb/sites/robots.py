@@ -94,7 +94,7 @@ class Rules:
 
 
 def forbids(text: str, user_agent: str, path: str) -> bool:
-    """Say whether a robots.txt forbids a path (with its query) to a robot."""
+    """Return whether a robots.txt forbids a path (with its query) to a robot."""
     if path.partition("?")[0] == "/robots.txt":
         return False
     rules = _rules_of(text, user_agent)

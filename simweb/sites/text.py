@@ -1,6 +1,6 @@
 """Filler text: paragraphs of made-up words in the charset of a host.
 
-The words mean nothing and come from syllables, so they compress like prose and belong to nobody.
+The words mean nothing and come from syllables, so they compress like prose and have no owner.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COUNT = 128
 
 
 def python_charset(charset: str) -> str:
-    """Return the codec of a host's charset; `utf-8-unlabelled` is UTF-8 that nobody declares."""
+    """Return the codec of a host's charset; `utf-8-unlabelled` is UTF-8 without a declaration."""
     return charset.removesuffix("-unlabelled")
 
 

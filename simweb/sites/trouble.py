@@ -1,6 +1,6 @@
 """The kinds of trouble: what each is, how often it occurs by default, what it means for a crawl.
 
-Page trouble sits on leaves of its own, `/t/KIND/N.html`, linked from ordinary pages; so no
+Page trouble sits on separate leaves, `/t/KIND/N.html`, linked from ordinary pages; so no
 ordinary page is lost by it, and a log shows what a crawler met. Host trouble takes a whole host.
 How each kind is answered stands in `answers`, `leaves` and `dns`.
 """
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Outcome(Enum):
-    """What an honest, complete crawl gets from a URL."""
+    """The outcome of a URL for an honest, complete crawl."""
 
     CAPTURE = "capture"  # 200, complete, allowed
     RETRY = "retry"  # 200, but not at the first request
@@ -99,7 +99,7 @@ HOST_TROUBLE = {
 
 @frozen
 class Amount:
-    """How much of one kind: a rate for each page or host, or a count over the whole world."""
+    """The amount of one kind: a rate for each page or host, or a count over the whole world."""
 
     rate: float = 0.0
     count: int | None = None
@@ -108,7 +108,7 @@ class Amount:
 def amounts(
     kinds: dict[str, Trouble], given: tuple[str, ...], scale: float, flag: str
 ) -> dict[str, Amount]:
-    """Return the amount of every kind: its default times `scale`, or what was given.
+    """Return the amount of every kind: its default times `scale`, or the given one.
 
     given: `KIND=0.01` is a rate, `KIND=3` a count, and `all` stands for every kind.
     """

@@ -96,12 +96,12 @@ class Running:
         return version, int(since)
 
     def still_busy(self, host: HostPlan, path: str, wait_s: float) -> bool:
-        """Say whether a `busy` URL still refuses: until `wait_s` after its first request."""
+        """Return whether a `busy` URL still refuses: until `wait_s` after its first request."""
         now = self.monotonic()
         return now < self._busy_until.setdefault((host.index, path), now + wait_s)
 
     def first_time(self, host: HostPlan, path: str) -> bool:
-        """Say whether this URL is asked for the first time."""
+        """Return whether this URL is asked for the first time."""
         key = (host.index, path)
         if key in self._met:
             return False
@@ -109,7 +109,7 @@ class Running:
         return True
 
     def too_fast(self, client: str, host: HostPlan, least_s: float) -> bool:
-        """Say whether a client's last request to a host is less than `least_s` ago."""
+        """Return whether a client's last request to a host is less than `least_s` ago."""
         now = self.monotonic()
         last = self._last_seen.get((client, host.index))
         self._last_seen[client, host.index] = now

@@ -1,4 +1,4 @@
-"""A browser that does as it is told: one page at a time, and a list of what went wrong on it."""
+"""A browser under control of a test: one page at a time, and a list of the errors on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BrowserError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How the browser shows pages. Sizes in CSS pixels."""
+    """Display of pages in the browser. Sizes in CSS pixels."""
 
     width: int
     height: int
@@ -227,7 +227,7 @@ class Browser:
         return [f"{name!r} reaches out of its box" for name in found]
 
     def picture(self, path: Path) -> None:
-        """Take a picture of the whole page, also of what must be scrolled to, as PNG."""
+        """Take a picture of the whole page, also of parts outside the window, as PNG."""
         path.parent.mkdir(parents=True, exist_ok=True)
         # The window is as high as the page, so that the bar at the side is, too.
         width, least = self.window.width, self.window.height
@@ -237,7 +237,7 @@ class Browser:
         self._page("setViewportSize", {"width": width, "height": least})
 
     def small_picture(self, path: Path) -> None:
-        """Take a picture of what is in the window, as WebP."""
+        """Take a picture of the visible part, as WebP."""
         self._tell(do="webp", path=str(path.absolute()))
 
     def to_paper(self) -> None:
@@ -253,7 +253,7 @@ class Browser:
         return list(self._tell(do="context", method="cookies", **{"with": []}))
 
     def remember(self, cookies: Sequence[dict[str, Any]]) -> None:
-        """Have cookies again, as after a login in another tab."""
+        """Set cookies again, as after a login in another tab."""
         self._tell(do="context", method="addCookies", **{"with": [list(cookies)]})
 
     def allow(self, *permissions: str) -> None:
@@ -261,7 +261,7 @@ class Browser:
         self._tell(do="context", method="grantPermissions", **{"with": [list(permissions)]})
 
     def block(self, pattern: str) -> None:
-        """Let nothing through whose address is so, in this window."""
+        """Block requests whose address matches, in this window."""
         self._tell(do="block", pattern=pattern)
 
     def axe(self) -> Sequence[str]:

@@ -36,7 +36,7 @@ def make(
 def make_again(archive: Path, version: str, name: str, change: Callable[[Path], None]) -> Path:
     """Make an archive beside another one, of the same libraries; change: edits a copy of the tree.
 
-    Without a network: what shows how updates go needs releases that nobody would publish.
+    Without a network: tests of updates need releases that would never be published.
     """
     with tempfile.TemporaryDirectory(prefix="prs-bundle-") as scratch:
         unpack(archive, Path(scratch))

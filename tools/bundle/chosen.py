@@ -1,7 +1,7 @@
 """Packages of `requirements.lock` that the agent needs, by platform.
 
 The lock has everything, tools of development too. What the agent needs follows from what it
-declares and what those declare in turn; versions and hashes are the lock's own, never chosen anew.
+declares and what those declare in turn; versions and hashes are the lock's own, never chosen again.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Standard library of Python 3.11 only: nothing else is there yet. Every wheel is compared with its
 hash in `requirements.txt` before anything of it runs. Invariant: whatever ends this program, the
 release that worked before still does; `complete` is written last, `current` changes by one rename.
-A release that is here already is tried, and made anew where it does not start any more: an upgrade
+A release that is here already is tried, and rebuilt where it no longer starts: an upgrade
 of the system takes the Python away that it was made with (docs/adr/0173).
 """
 
@@ -35,7 +35,7 @@ PROGRAMS = (
 )
 LAUNCH = """#!/bin/sh
 # Runs the release that `current` names. PRS_HOME: the agent's folder, beside the releases;
-# PRS_PROGRAM: what cron and systemd are told to call, over all updates.
+# PRS_PROGRAM: what cron and systemd call, over all updates.
 home=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd -P)
 PRS_HOME=${PRS_HOME:-$home/data}
 PRS_PROGRAM=$home/bin/prs
@@ -43,7 +43,7 @@ export PRS_HOME PRS_PROGRAM
 release=$(readlink -f "$home/current")
 if [ ! -x "$release/venv/bin/python" ]; then
     echo "prs: the Python of $release is gone, as after an upgrade of the system;" >&2
-    echo "     run the install of its archive again: what was collected and set stays" >&2
+    echo "     run the install of its archive again: collected data and settings stay" >&2
     exit 1
 fi
 exec "$release/venv/bin/prs" "$@"
@@ -51,11 +51,11 @@ exec "$release/venv/bin/prs" "$@"
 
 
 class InstallError(Exception):
-    """What a person must mend, in a sentence."""
+    """A fault that a person must repair, in a sentence."""
 
 
 def main() -> None:
-    """Install, and say what comes next; end with a sentence and code 1 where that is impossible."""
+    """Install and print the next steps; end with a sentence and code 1 where that is impossible."""
     options = _options()
     try:
         version = (HERE / "VERSION").read_text().strip()
@@ -99,7 +99,7 @@ def install(home: Path, version: str) -> Path:
         if (release / "complete").exists():
             if _starts(release / "venv"):
                 return release
-            print(f"{release}: does not start any more, and is made anew", file=sys.stderr)
+            print(f"{release}: no longer starts, and is rebuilt", file=sys.stderr)
         _check_room(home, wheels)
         with _aside(release):
             release.mkdir()
@@ -128,7 +128,7 @@ def _aside(release: Path) -> Iterator[None]:
 
 
 def switch(release: Path) -> None:
-    """Let `current` and `bin/prs` lead to a release. Raises OSError, InstallError."""
+    """Point `current` and `bin/prs` at a release. Raises OSError, InstallError."""
     home = release.parent.parent
     current = home / "current"
     if current.exists() and not current.is_symlink():
@@ -165,7 +165,7 @@ def _options() -> argparse.Namespace:
 
 
 def _check_not_older(home: Path, version: str) -> None:
-    """Refuse to go back behind what was here, but to the last good release: the launcher's rule."""
+    """Refuse an older release, except the last good one: the launcher's rule."""
     try:
         known = json.loads((home / "launcher" / "state.json").read_bytes())
         good, were = str(known.get("good", "")), [str(known.get("highest", ""))]

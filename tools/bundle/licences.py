@@ -44,7 +44,7 @@ EXPRESSIONS: Final = {
     "psf-2.0": "PSF-2.0",
     "the unlicense (unlicense)": "Unlicense",
 }
-"""SPDX expressions of what older wheels write."""
+"""SPDX expressions for the licence texts of older wheels."""
 
 
 UNDECLARED: Final = {"chardetng_py": "MIT"}

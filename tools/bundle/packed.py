@@ -70,7 +70,7 @@ def own_wheel(
 def lay_out(
     folder: Path, version: str, entries: Iterable[Locked], platforms: Sequence[Platform]
 ) -> None:
-    """Write what lies beside the wheels of a folder: installer, licences, SBOM, platforms, hashes.
+    """Write the files beside the wheels of a folder: installer, licences, SBOM, platforms, hashes.
 
     Raises LicenceError where a wheel has no licence that we know.
     """
@@ -149,7 +149,7 @@ def commit_time(root: Path = ROOT) -> int:
 
 
 def _git(root: Path, *words: str) -> str | None:
-    """Return what Git says of a tree; None where it is no repository of its own, or Git is missing.
+    """Return what Git says of a tree; None where it is not itself a repository, or Git is missing.
 
     Raises CalledProcessError where Git refuses a repository.
     """

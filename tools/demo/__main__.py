@@ -2,7 +2,7 @@
 
 A simulated web of 60 hosts in 4 regions, a manager on SQLite, and an agent in each region, with
 intervals shortened. Round 1 probes all hosts from everywhere and hands them out at random; round
-2 evens the cost out along the tree and crawls again. Hosts that only links lead to are found,
+2 balances the cost along the tree and crawls again. Hosts that only links lead to are found,
 probed and assigned on the way. The last line is `RESULT ` and JSON.
 """
 
@@ -54,7 +54,7 @@ def main(keep: bool, seed: int, folder: Path) -> None:
 def demonstrate(
     stack: ExitStack, folder: Path, progress: ProgressLine, *, keep: bool, seed: int
 ) -> None:
-    """Start everything, run both rounds and print the table; the stack ends what was started."""
+    """Start everything, run both rounds and print the table; the stack ends all processes."""
     begun = time.monotonic()
     web = stack.enter_context(
         SimulatedWeb(

@@ -89,7 +89,7 @@ probe_s = {probe_report_s}
 
 @dataclass(frozen=True, slots=True)
 class FleetOptions:
-    """How the fleet works. probe_pages: of a host; parallel_hosts, page_workers: of each agent.
+    """Options of the fleet. probe_pages: of a host; parallel_hosts, page_workers: of each agent.
 
     report_s, probe_report_s: how long lines of a log wait for others. signer: the socket of the
     signing process.

@@ -39,7 +39,7 @@ class ProgressLine:
             self._write(words + "\n")
 
     def end(self) -> None:
-        """Leave the line that moves, so that the next words have one of their own."""
+        """End the line that moves, so that the next words begin a new one."""
         if self._width:
             self._write("\n")
             self._width = 0

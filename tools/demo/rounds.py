@@ -53,7 +53,7 @@ def run_round(
 
 def counts(detail: dict[str, Any]) -> tuple[int, int]:
     """Return the ended and all probes of a round, or units where they are crawled."""
-    states: dict[str, int] = detail["orders" if _probing(detail) else "units"]
+    states: dict[str, int] = detail["orders" if _is_probing(detail) else "units"]
     ended = sum(states.get(state, 0) for state in ("done", "finished", "failed"))
     return ended, sum(states.values())
 
@@ -62,14 +62,14 @@ def describe(detail: dict[str, Any]) -> str:
     """Return a round's state and counts: `crawling, 25 of 43 units, 310 pages`."""
     done, total = counts(detail)
     words = f"{detail['round']['state']}, {done} of {total}"
-    if _probing(detail):
+    if _is_probing(detail):
         return f"{words} probes"
     failed = detail["units"].get("failed", 0)
     pages = sum(agent["pages"] for agent in detail["agents"])
     return f"{words} units{f' ({failed} failed)' if failed else ''}, {pages} pages"
 
 
-def _probing(detail: dict[str, Any]) -> bool:
+def _is_probing(detail: dict[str, Any]) -> bool:
     return detail["round"]["crawling_ms"] is None
 
 

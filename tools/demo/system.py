@@ -1,4 +1,4 @@
-"""Start and end the programs of a whole system: shipped commands, each in a process of its own.
+"""Start and end the programs of a whole system: shipped commands, each in a separate process.
 
 `Manager` and `Agent` are what a person would type, written down once; the demonstration and the
 end-to-end tests use them. Invariant: whatever was started is ended by `stop`, and nothing here
@@ -158,7 +158,7 @@ class Manager:
 
 
 class Agent:
-    """`prs` in a home directory of its own."""
+    """`prs` in a separate home directory."""
 
     def __init__(self, home: Path, name: str, settings: str) -> None:
         self.home, self.name = home, name

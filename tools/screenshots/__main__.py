@@ -2,7 +2,7 @@
 
 Each page in English, light and dark, at 1440 and at 390 pixels; and in Japanese, light. What the
 browser complains of is printed; the exit code is then 1. `--shown docs/pictures` takes the four of
-README anew, too.
+README again, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every page of the console, as it is looked at: the name of its picture, and its address."""
+"""Every page of the console for pictures: the name of its picture, and its address."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ PAGES: Final[Mapping[str, str]] = {
 
 
 def address(name: str, names: Mapping[str, str]) -> str:
-    """Return where a page is. names: of what there is, by kind (`Stage.names`)."""
+    """Return where a page is. names: of existing things, by kind (`Stage.names`)."""
     return PAGES[name].format(**names)
 
 

@@ -24,7 +24,7 @@ PARTNERS: Final = (
 
 
 def add_partners(manager: Manager) -> Mapping[str, str]:
-    """Let plain agents join; all but the last call once. One is to join, one is paused.
+    """Join plain agents; all but the last call once. One is to join, one is paused.
 
     Returns who is to join, and the hash of its token.
     """
@@ -45,6 +45,6 @@ def add_partners(manager: Manager) -> Mapping[str, str]:
 
 
 def place(manager: Manager, name: str, north: str, east: str) -> None:
-    """Say where an agent is."""
+    """Set the place of an agent."""
     words = ("prsm", "agents", "place", "--", name, north, east)
     command(*words, PRSM_DATA=str(manager.data))

@@ -52,7 +52,7 @@ def add_releases(manager: Manager, signing: Signing) -> None:
 
 
 def fail_to_update(manager: Manager, home: Path) -> None:
-    """Say for a site, with its own key as its launcher does, that it went back from 1.0.0."""
+    """Report for a site, with its own key as its launcher does, that it went back from 1.0.0."""
     key = json.loads((home / "key.json").read_text())["key"]
     said = {
         "version": "1.0.0",
@@ -66,7 +66,7 @@ def fail_to_update(manager: Manager, home: Path) -> None:
 
 
 def _archive(version: str) -> bytes:
-    """Return an archive of the right shape; nobody here installs it."""
+    """Return an archive of the right shape; it is never installed here."""
     made = io.BytesIO()
     with tarfile.open(fileobj=made, mode="w:gz") as opened:
         member = tarfile.TarInfo(f"prs-{version}/VERSION")

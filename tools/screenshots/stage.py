@@ -33,9 +33,9 @@ TRANSFERS_S: Final = 200.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What runs, and who may look at it. names: an address, a name or a number of each kind.
+    """The running manager, and the login to look at it.
 
-    people: who sign releases.
+    names: an address, a name or a number of each kind. people: who sign releases.
     """
 
     manager: Manager

@@ -1,8 +1,8 @@
 """`make show-site`: from the archive to the first page, and what becomes of releases, good or bad.
 
-With root it makes a user without rights and starts Debian's cron, in namespaces that nobody else
-sees; without, the same goes on as this user, and no cron runs. Takes some minutes; where the site's
-system is of another processor, which is emulated, ten times as many.
+With root it makes a user without rights and starts Debian's cron, in namespaces that are not
+visible outside; without root, the same runs as this user, without cron. Takes some minutes; where
+the site's system is of another processor, which is emulated, ten times as many.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tools.show_site.update import Update
 
 
 def main() -> None:
-    """Tell the whole story; end with code 1 where it goes otherwise. The last line is `RESULT `."""
+    """Run the whole story; end with code 1 where it goes otherwise. The last line is `RESULT `."""
     parser = argparse.ArgumentParser(prog="python -m tools.show_site", description=__doc__)
     parser.add_argument("--part", choices=["install", "update", "all"], default="all")
     parser.add_argument("--plain", action="store_true", help="as this user, without cron")
@@ -48,10 +48,10 @@ def main() -> None:
         folder = Path(name)
         folder.chmod(0o755)
         if why_not:
-            print(f"no user of its own and no cron: {why_not}")
+            print(f"no separate user and no cron: {why_not}")
             partner = Partner(folder / "home")
             partner.home.mkdir()
-            # Nobody ends it with its processes, as a machine of its own would be.
+            # Its processes do not end with it, as those of a separate machine would.
             stack.callback(partner.quietly, "~/prs/bin/prs stop --force")
         else:
             room.furnish(folder, system)

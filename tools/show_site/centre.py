@@ -31,7 +31,7 @@ signer = "{socket}"
 
 
 class Centre:
-    """All of it, in one folder; the stack ends what was started."""
+    """The centre, in one folder; the stack ends all processes."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder = folder
@@ -59,7 +59,7 @@ class Centre:
         return self.people.root
 
     def ceremony(self) -> None:
-        """Let people make keys and sign the first root and targets."""
+        """Make keys as people do and sign the first root and targets."""
         self.people.meet()
 
     def open(self) -> None:
@@ -91,14 +91,14 @@ class Centre:
         raise StoryError(f"prsm {' '.join(words)} was not refused")
 
     def publish(self, bundle: Path, version: str) -> None:
-        """Have people sign a release, serve it, and offer it to all."""
+        """Sign a release as people do, serve it, and offer it to all."""
         self.people.sign(bundle, version)
         self.prsm("release", "publish", str(bundle), str(self.people.targets))
         self.prsm("release", "rollout", version, "--ring", "all")
         print(f"centre$ prsm release publish {bundle.name}; rollout {version} --ring all")
 
     def forge(self, bundle: Path, version: str) -> str:
-        """Have a stranger sign a release, and try to publish it; return what the centre says."""
+        """Sign a release as a stranger, and try to publish it; return what the centre says."""
         self.people.do("key", "stranger.pem")
         forged = self.people.sign(bundle, version, key="stranger.pem", output="forged.json")
         return self.refused("release", "publish", str(bundle), str(forged))
@@ -115,7 +115,7 @@ class Centre:
         print(f"thief$ one byte of {version} on the manager's disk is another now")
 
     def invent(self, version: str) -> None:
-        """Offer what nobody signed, as whoever owns the manager can: a row in its database."""
+        """Offer an unsigned release, as whoever owns the manager can: a row in its database."""
         self.change(
             "INSERT INTO releases (version, target, sha256, size_bytes, published_by, published_ms,"
             " ring) VALUES (?, 'x.tar.gz', ?, 1, 'thief', 1, 'all')",

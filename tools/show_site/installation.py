@@ -29,7 +29,7 @@ the pages are on loopback here, which no site allows by itself: prs.toml is told
 
 
 class Installation:
-    """What the partner guide says, typed."""
+    """The commands of the partner guide, typed."""
 
     def __init__(self, centre: Centre, partner: Partner, folder: Path) -> None:
         self._centre = centre
@@ -38,7 +38,7 @@ class Installation:
         self.archive = folder
 
     def tell(self, stack: ExitStack) -> dict[str, object]:
-        """Tell it; return its figures. Raises StoryError, TimeoutError."""
+        """Run it; return its figures. Raises StoryError, TimeoutError."""
         centre, partner = self._centre, self._partner
         centre.ceremony()
         major, minor, machine = partner.quietly(WHICH_PYTHON).split()

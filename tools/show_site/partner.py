@@ -1,4 +1,4 @@
-"""The user at the site: types lines into a shell, and reads what comes."""
+"""The user at the site: types lines into a shell, and reads the output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Partner:
         self.system = system
 
     def types(self, line: str, *, code: int | None = 0, most: int = 12) -> str:
-        """Run a line in a login shell, show it with the last lines of what it says; return that.
+        """Run a line in a login shell, show it with the last lines of its output; return those.
 
         code: it must end so; None: however it ends. Raises StoryError.
         """
@@ -51,7 +51,7 @@ class Partner:
         return self._run(line).stdout
 
     def start(self, line: str) -> None:
-        """Run a line that goes on by itself."""
+        """Run a line in the background."""
         print(f"{self.name or 'you'}$ {line} &")
         self.quietly(f"nohup {line} >/dev/null 2>&1 </dev/null &")
 

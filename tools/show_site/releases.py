@@ -44,7 +44,7 @@ def _calls_elsewhere(tree: Path) -> None:
 
 
 def _cannot_be_replaced(tree: Path) -> None:
-    """The launcher ends with an error: nobody could ever update this release."""
+    """End the launcher with an error: this release could never be updated."""
     _edit(
         tree / "launcher" / "__main__.py", 'print("launcher works")', "raise ImportError(name='x')"
     )

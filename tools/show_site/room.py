@@ -33,7 +33,7 @@ def shortage(system: Path) -> str:
             return f"no command {name}: Debian's packages util-linux and mount have it"
     words = ["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/home"]
     if subprocess.run(words, capture_output=True, check=False).returncode:
-        return "this kernel lets nobody mount in a namespace"
+        return "this kernel forbids mounts in a namespace"
     if not _runs(inside(system, "true")):
         return f"nothing of {system} can be run: tools/debian_root.sh makes a system that can"
     for name in _PROGRAMS:
@@ -48,7 +48,7 @@ def inside(system: Path, *words: str) -> list[str]:
 
 
 def enter() -> None:
-    """Go on in a namespace of mounts; returns there, the second time it is called."""
+    """Continue in a namespace of mounts; returns there, the second time it is called."""
     if os.environ.get(_INSIDE):
         return
     words = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--propagation", "private"]
@@ -76,7 +76,7 @@ def furnish(folder: Path, system: Path) -> None:
     ):
         _run("mount", "--bind", str(folder / name), str(system / place))
     _run(*inside(system, "chown", "root:crontab", "/var/spool/cron/crontabs"))
-    # Debian's crontab has its group's rights there; who is emulated has nobody's but the user's.
+    # Debian's crontab has its group's rights there; an emulated process has only the user's.
     mode = "1730" if system == HERE else "1777"
     _run(*inside(system, "chmod", mode, "/var/spool/cron/crontabs"))
     _run(*inside(system, "useradd", "--create-home", "--shell", "/bin/bash", PARTNER))
@@ -90,7 +90,7 @@ class Cron:
         self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
 
     def stop(self) -> None:
-        """End it; what it started goes on."""
+        """End it; processes that it started continue."""
         self._process.terminate()
         self._process.wait()
 

@@ -23,7 +23,7 @@ INVENTED = "6.6.6"
 
 
 class Update:
-    """What the launcher does of itself."""
+    """The updates that the launcher makes by itself."""
 
     def __init__(self, centre: Centre, partner: Partner, first: Path) -> None:
         self._centre = centre
@@ -31,7 +31,7 @@ class Update:
         self._first = first
 
     def tell(self) -> dict[str, object]:
-        """Tell it; return what held. Raises StoryError, TimeoutError."""
+        """Run it; return what held. Raises StoryError, TimeoutError."""
         made = make_others(self._first)
         self._title(f"{NEXT}: good, ordered by the manager while the agent of {FIRST} works")
         self._follow(made[NEXT])

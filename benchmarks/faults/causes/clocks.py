@@ -52,7 +52,7 @@ def _needs() -> str:
 
 
 def environment(offset: Path, *, monotonic: bool) -> dict[str, str]:
-    """Return what makes a process take its clocks from a file. Written anew, the clock jumps."""
+    """Return variables that make a process take its clocks from a file. A rewrite moves them."""
     told = {
         "PYTHONPATH": str(SLEEPING),
         "LD_PRELOAD": faketime(),
@@ -63,7 +63,7 @@ def environment(offset: Path, *, monotonic: bool) -> dict[str, str]:
 
 
 def set_clock(offset: Path, days: int) -> None:
-    """Let the clocks of who reads the file be wrong by so many days."""
+    """Set the clocks of the processes that read the file wrong by so many days."""
     part = offset.with_suffix(".part")
     part.write_text(f"{days:+d}d\n")
     part.chmod(0o644)
@@ -72,7 +72,7 @@ def set_clock(offset: Path, days: int) -> None:
 
 
 def _at_follower(trial: Trial, days: int) -> None:
-    """Half of the syncs come to it. Permits last no longer by it, and nobody seems to be silent."""
+    """Half of the syncs come to it. Permits last no longer by it, and no agent seems silent."""
     ground = trial.ground
     ground.clocks_right = False
     offset = trial.folder / f"follower{days}"
@@ -102,7 +102,7 @@ def _at_follower(trial: Trial, days: int) -> None:
 
 
 def _judge_agents(trial: Trial) -> None:
-    """What the tables say of agents is by the leader's clock, which is that of this machine."""
+    """Check the times of agents in the tables: by the leader's clock, which is this machine's."""
     rows = trial.ground.postgres.run_sql(
         "SELECT name, last_contact_ms, permit_until_ms FROM agents "
         f"WHERE name IN ({', '.join(repr(one.name) for one in trial.ground.agents)})"
@@ -192,14 +192,14 @@ def _faults() -> list[Fault]:
         for days in (30, -30):
             for monotonic in (False, True):
                 name = f"clock-{where}{days:+d}d{'-monotonic' if monotonic else ''}"
-                promise = "no permit ends early, nobody is lost"
+                promise = "no permit ends early, no agent is lost"
                 bound = partial(act, days=days, monotonic=monotonic)
                 needs = needs_time_namespaces if monotonic and where == "leader" else _needs
                 made.append(Fault(name, promise, bound, needs=needs, clocks=True))
     made += (
         Fault(
             f"clock-follower{days:+d}d",
-            "permits end when they should, nobody seems late",
+            "permits end when they should, no agent seems late",
             partial(_at_follower, days=days),
             needs=_needs,
             clocks=True,

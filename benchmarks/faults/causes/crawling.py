@@ -1,6 +1,6 @@
 """Kills of a crawling agent, at random moments and at system calls: `test_agent_kills`.
 
-It has a web, a manager and an agent of its own, and a judge of its own: `tests/e2e/killings.py`.
+It has its own web, manager and agent, and its own judge: `tests/e2e/killings.py`.
 All calls, as in docs/performance.md, take three times as long: PRSM_TESTS=all PRSM_KILLS=200
 pytest.
 """

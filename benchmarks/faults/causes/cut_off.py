@@ -24,7 +24,7 @@ def _leader(trial: Trial) -> None:
             leader.line.mend()
         trial.gone()
         trial.recovered()
-        trial.claim("who was cut off does not lead", not leader.leads(ground.sample().leader))
+        trial.claim("the partitioned one does not lead", not leader.leads(ground.sample().leader))
 
 
 def _refused(trial: Trial) -> None:

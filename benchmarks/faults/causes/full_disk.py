@@ -14,7 +14,7 @@ LASTS_S: Final = 10.0
 
 
 def _needs() -> str:
-    return "" if os.geteuid() == 0 else "a small disk of its own needs root (mount tmpfs)"
+    return "" if os.geteuid() == 0 else "a separate small disk needs root (mount tmpfs)"
 
 
 def _managers(trial: Trial) -> None:

@@ -55,7 +55,7 @@ def _leader(trial: Trial) -> None:
 
 
 def _check_apart(trial: Trial) -> None:
-    """Have the database judged by a process that knows nothing else."""
+    """Judge the database in a process that knows nothing else."""
     ground = trial.ground
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.faults.check", ground.postgres.url,
@@ -81,7 +81,7 @@ def _postgres(trial: Trial) -> None:
 
 
 def _agent(trial: Trial) -> None:
-    """One after the other, each at a moment of its own; they come back together."""
+    """Kill agents one after the other, each at a different moment; they come back together."""
     agents = trial.ground.agents[:AGENTS]
     left = trial.times
     while left > 0:
@@ -150,7 +150,7 @@ FAULTS: Final = [
     Fault("manager-killed", "the other serves and leads on", _manager, 25, 2, limit_s=600),
     Fault("leader-killed", "it or the other leads, in a later epoch", _leader, 25, 2, limit_s=600),
     Fault("postgres-killed", "managers wait for it", _postgres, 25, 2, limit_s=600),
-    Fault("agent-killed", "it goes on where it was", _agent, 25, 3, limit_s=400),
+    Fault("agent-killed", "it continues where it stopped", _agent, 25, 3, limit_s=400),
     Fault("agent-lost", "its units are others' after its permit", lose_agent),
     Fault("power-cut", "all start at once, in any order", _power_cut, 3, 1),
 ]

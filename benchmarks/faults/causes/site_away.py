@@ -33,7 +33,7 @@ def _cut_shorter(trial: Trial) -> None:
         cut_s = time.monotonic()
         trial.lasts(SHORT_S)
         trial.claim(
-            "it goes on fetching under its permit",
+            "it continues to fetch under its permit",
             bool(site.requests(cut_s + 1)) or not site.queue(),
         )
     finally:
@@ -93,7 +93,7 @@ def _no_request_after(trial: Trial, site: Site, moment_s: float) -> None:
 FAULTS: Final = [
     Fault(
         "site-cut-shorter",
-        "shorter than its permit: it goes on",
+        "shorter than its permit: it continues",
         _cut_shorter,
         needs=needs_namespaces,
     ),

@@ -69,7 +69,7 @@ def _judged(site: Site) -> tuple[int, int]:
 
 
 def _believed(trial: Trial, site: Site, when: str) -> None:
-    """What it fetched counts: the manager knows from its own clock what the agent held."""
+    """Check that its fetches count: the manager knows from its own clock what the agent held."""
     before = _judged(site)
     site.asks(trial)
     trial.wait("a report of the site", lambda: _judged(site)[1] > before[1] + LINES)
@@ -78,7 +78,7 @@ def _believed(trial: Trial, site: Site, when: str) -> None:
 
 
 def _faults() -> list[Fault]:
-    promise = "it goes on, and what it logs counts"
+    promise = "it continues, and its log lines count"
     made = []
     for days in (30, -30):
         jumps, starts = partial(_jumps, days=days), partial(_starts, days=days)

@@ -21,7 +21,7 @@ LASTS_S: Final = 2.5 * PERMIT_S
 
 
 def _cloned(trial: Trial) -> None:
-    """At most one of the two asks any unit at a time; the other is told in words what is wrong."""
+    """At most one of the two asks any unit at a time; the other gets the reason in words."""
     site = working_site(trial)
     home = trial.folder / "copy"
     site.agent.program.send(signal.SIGSTOP)  # so that the copy is of one moment
@@ -36,7 +36,7 @@ def _cloned(trial: Trial) -> None:
     clone.start()
     try:
         trial.wait(
-            "one is told that there are two",
+            "one gets the answer that there are two",
             lambda: any("409" in text for text in (clone.program.log.read_text(), site.said())),
         )
         trial.lasts(LASTS_S)
@@ -47,7 +47,7 @@ def _cloned(trial: Trial) -> None:
         trial.claim("the manager knows", bool(site.row("clone_reason")))
     finally:
         clone.stop()
-    # Whoever looks after it stops the copy, and lets the site join anew.
+    # The site's administrator stops the copy, and lets the site join again.
     with trial.ground.supervisor.paused(site.name):
         site.agent.stop()
         site.join()
@@ -58,7 +58,7 @@ def _cloned(trial: Trial) -> None:
 
 
 def _alternations(mine: list[Request], its: list[Request]) -> list[str]:
-    """Return where one went on after the other had begun: one hand-over is none too many."""
+    """Return requests of one after the other had begun: one hand-over is none too many."""
     told = sorted([(one.at_s, "site") for one in mine] + [(one.at_s, "copy") for one in its])
     return [
         f"{name} at {at_s:.1f} after {before}"
@@ -67,4 +67,4 @@ def _alternations(mine: list[Request], its: list[Request]) -> list[str]:
     ]
 
 
-FAULTS: Final = [Fault("site-cloned", "one fetches, the other is told why not", _cloned)]
+FAULTS: Final = [Fault("site-cloned", "one fetches, the other gets the reason why not", _cloned)]

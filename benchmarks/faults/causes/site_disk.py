@@ -47,5 +47,10 @@ def _full(trial: Trial) -> None:
 
 
 FAULTS: Final = [
-    Fault("site-disk-full", "it waits, says so, goes on; all is whole", _full, needs=needs_mounting)
+    Fault(
+        "site-disk-full",
+        "it waits, reports it, continues; all is whole",
+        _full,
+        needs=needs_mounting,
+    )
 ]

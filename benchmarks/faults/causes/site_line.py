@@ -43,7 +43,7 @@ def _slow(trial: Trial) -> None:
 
 
 def _late(trial: Trial) -> None:
-    """What an agent and the centre send each other comes 0.7 s later, each piece."""
+    """Delay each piece that an agent and the centre send each other by 0.7 s."""
     ground = trial.ground
     name, line = ground.agents[0].name, ground.agent_lines[0]
     seen = {ground.sample().syncs.get(name)}
@@ -74,7 +74,7 @@ def _needs_rate() -> str:
 
 
 FAULTS: Final = [
-    Fault("site-line-loses", "30% of the packets: it goes on", _loses, needs=_needs_loss),
-    Fault("site-line-slow", "24 kbit/s by tbf: it goes on", _slow, needs=_needs_rate),
-    Fault("site-line-late", "0.7 s later each way: it goes on", _late),
+    Fault("site-line-loses", "30% of the packets: it continues", _loses, needs=_needs_loss),
+    Fault("site-line-slow", "24 kbit/s by tbf: it continues", _slow, needs=_needs_rate),
+    Fault("site-line-late", "0.7 s later each way: it continues", _late),
 ]

@@ -34,7 +34,7 @@ def _shuffled(trial: Trial) -> None:
     trial.recovered()
     no_harm = all({answer.status for answer in one.delivered} <= {200} for one in _came_twice(site))
     trial.claim("a report that came again was answered as taken", no_harm)
-    trial.claim("nobody takes it for a clone", not site.row("clone_reason"))
+    trial.claim("the manager does not take it for a clone", not site.row("clone_reason"))
     _goes_on(trial, site, before)
 
 
@@ -71,5 +71,5 @@ def _goes_on(trial: Trial, site: Site, before: set[Path]) -> None:
 
 FAULTS: Final = [
     Fault("site-messages-shuffled", "twice, late, again: nothing happens twice", _shuffled),
-    Fault("site-answers-lost", "what was taken is not lost, nor taken twice", _answers_lost),
+    Fault("site-answers-lost", "accepted data is not lost, nor accepted twice", _answers_lost),
 ]

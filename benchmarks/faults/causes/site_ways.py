@@ -55,7 +55,7 @@ def _proxy(trial: Trial) -> None:
         site.write_settings(proxy=gate.url())
         trial.gone()
         trial.recovered()
-        trial.claim("it tells nobody the password", not _words(site))
+        trial.claim("it does not reveal the password", not _words(site))
         site.write_settings()
     trial.gone()
     trial.recovered()

@@ -30,14 +30,14 @@ reserve_bytes = 0
 uploads_per_minute = 100000
 """
 HOSTS: Final = 500
-LOOK_S: Final = 0.02  # a fiftieth of what is measured
+LOOK_S: Final = 0.02  # a fiftieth of the measured time
 LONGEST_S: Final = 1.5  # between two kills, of service
 
 _chance: Final = random.Random(9)
 
 
 @contextmanager
-def _sending(witness: Witness) -> Iterator[None]:
+def _report_stream(witness: Witness) -> Iterator[None]:
     """Send one report behind the other while the block runs."""
     over = threading.Event()
 
@@ -84,7 +84,7 @@ def _killed(trial: Trial) -> None:
         listed = trial.folder / "small" / "hosts.txt"
         listed.write_text("".join(f"http://h{one}.example/\n" for one in range(HOSTS)))
         manager.prsm("hosts", "import", str(listed))
-        with _sending(witness):
+        with _report_stream(witness):
             for _ in range(trial.times):
                 time.sleep(_chance.random() * LONGEST_S)  # a kill falls anywhere into the work
                 manager.kill()

@@ -40,5 +40,5 @@ def _postgres(trial: Trial) -> None:
 
 FAULTS: Final = [
     Fault("leader-stopped", "twice its term; it leads no more, writes nothing", _leader, 2, 1),
-    Fault("postgres-stopped", "managers and agents go on with it", _postgres),
+    Fault("postgres-stopped", "managers and agents continue with it", _postgres),
 ]

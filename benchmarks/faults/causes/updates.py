@@ -135,7 +135,7 @@ FAULTS: Final = [
     ),
     Fault(
         "update-keys-expired",
-        "nobody signed for a year: said",
+        "no signature for a year: reported",
         partial(_late, days=400, says="root.json is expired"),
         needs=needs_faketime,
         alone=True,
