@@ -207,7 +207,7 @@ def _logs(served: Stage, filled: Filled, lines: int, now_ms: int) -> dict[str, A
         }
         with _measured_use(served) as used:
             said = _post(served, "/servlets/submitlog", bodies)
-        assert all(f"taken, {lines} lines\n" in one for one in said), said
+        assert all(f"accepted, {lines} lines\n" in one for one in said), said
         rates.append(round(total / used.manager_s))
         seconds.append(used.seconds)
         _say(f"{total:,} lines of logs", f"{rates[-1]:,} lines a CPU-second, "

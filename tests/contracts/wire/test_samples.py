@@ -62,7 +62,7 @@ def _said(value: Any, before: str = "") -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["sync_request_least", "sync_request_before_kinds", "sync_request_most"]
+    "name", ["sync_request_least", "sync_request_before_kinds", "sync_request_before_messages", "sync_request_most"]
 )
 def test_a_manager_understands_what_agents_said(folder: Path, name: str) -> None:
     """Each value of a request is what the agent said, and none was left out."""

@@ -218,11 +218,11 @@ def test_a_quota(party: ThirdParty, manager: ManagerProcess, data: Path) -> None
     words = ("--format", "warc", "-j", "1", "--json")
     if wall_clock_ms() // 1000 % DAY_S < DAY_S - PATIENT_S:
         done = party.get(*words, code=7)
-        assert "gives 1000000 a day" in done.json["error"]
+        assert "allows 1000000 bytes a day" in done.json["error"]
     else:
         with party.start("get", "-o", str(party.taken), *words) as run:
             assert run.stderr is not None
-            assert any("gives 1000000 a day" in line for line in run.stderr) or run.wait() == 7
+            assert any("allows 1000000 bytes a day" in line for line in run.stderr) or run.wait() == 7
             run.kill()
     party.login(manager.url, new_token(data, "large"))
     party.get("--format", "warc")

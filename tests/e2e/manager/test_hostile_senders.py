@@ -114,7 +114,7 @@ def test_a_log_that_takes_long_lets_others_go_first(manager: ManagerProcess) -> 
         assert not taken
         thread.join()
         assert taken[0].status_code == 200
-        assert f"taken, {SLOW_LINES} lines" in taken[0].text
+        assert f"accepted, {SLOW_LINES} lines" in taken[0].text
 
 
 def test_nothing_runs_for_who_has_gone(manager: ManagerProcess) -> None:

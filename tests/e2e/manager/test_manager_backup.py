@@ -29,7 +29,7 @@ def test_what_was_kept_is_there_again(tmp_path: Path, name: str) -> None:
     (data / "prsm.toml").write_text("[policy]\nprobe_pages = 7\n")
     with running_manager(data) as manager, manager.agent("a.example") as agent:
         prsm(data, "hosts", "import", "-", "--no-wait", stdin="www.example.jp\n")
-        assert "taken, 1 line" in agent.post("servlets/submitlog", content=LOG).text
+        assert "accepted, 1 line" in agent.post("servlets/submitlog", content=LOG).text
         said = prsm(data, "backup", str(target))
         assert "left out" not in said
         assert target.stat().st_mode & 0o077 == 0
@@ -92,7 +92,7 @@ def test_a_restore_refuses_in_words(tmp_path: Path) -> None:
     with running_manager(data):
         prsm(data, "backup", str(target))
     assert "is not empty" in prsm(data, "restore", str(target), code=1)
-    assert "there already" in prsm(data, "backup", str(target), code=1)
+    assert "already exists" in prsm(data, "backup", str(target), code=1)
     assert "--down-since" in prsm(new, "restore", str(target), "--down-since", "noon", code=2)
     newer = tmp_path / "newer"
     shutil.copytree(target, newer)

@@ -34,7 +34,7 @@ def test_two_managers_share_one_database(tmp_path: Path, postgres_server: Postgr
             found = gzip.compress(b"http://new.example/\n")
             assert "1 new host" in at_one.post("servlets/record", content=found).text
             assert "0 new hosts" in at_two.post("servlets/record", content=found).text
-            assert "taken, 1 line" in at_one.post("servlets/submitlog", content=body).text
+            assert "accepted, 1 line" in at_one.post("servlets/submitlog", content=body).text
             assert "already accepted" in at_two.post("servlets/submitlog", content=body).text
             for place in (one, two):
                 assert len(json.loads(prsm(place.data, "reports", "--json"))) == 1

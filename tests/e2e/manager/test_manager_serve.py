@@ -120,7 +120,7 @@ def test_it_comes_up_again_after_a_kill(tmp_path: Path) -> None:
             repeat = again.post("servlets/submitlog", content=taken)
             assert "already accepted" in repeat.text
             new = log_body("a.example", "202611211001")
-            assert "taken, 3 lines" in again.post("servlets/submitlog", content=new).text
+            assert "accepted, 3 lines" in again.post("servlets/submitlog", content=new).text
             assert again.get("servlets/list?host=a.example").status_code == 200
         reports = json.loads(prsm(data, "reports", "--json"))
         assert [report["lines"] for report in reports] == [3, 3]

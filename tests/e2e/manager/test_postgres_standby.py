@@ -78,7 +78,7 @@ def test_a_standby_takes_over(tmp_path: Path) -> None:
             running_manager(tmp_path / "one", *settings) as one,
             one.agent("a.example") as agent,
         ):
-            assert "taken, 1 line" in agent.post("servlets/submitlog", content=body).text
+            assert "accepted, 1 line" in agent.post("servlets/submitlog", content=body).text
             first.stop()
             assert agent.get("servlets/list?host=a.example").status_code == 503
             second.run_sql("SELECT pg_promote()")

@@ -67,7 +67,7 @@ def test_two_versions_serve_one_database(tmp_path: Path, postgres_server: Postgr
             old.agent("a.example") as agent,
         ):
             first = log_body("202611211000")
-            assert "taken, 1 line" in agent.post("servlets/submitlog", content=first).text
+            assert "accepted, 1 line" in agent.post("servlets/submitlog", content=first).text
             with (
                 running_manager(tmp_path / "new", *shared, before=newer) as new,
                 new.client(headers=agent.headers) as at_new,
@@ -76,7 +76,7 @@ def test_two_versions_serve_one_database(tmp_path: Path, postgres_server: Postgr
                 for number, manager in enumerate((agent, at_new, agent)):
                     body = log_body(f"20261121110{number}")
                     said = manager.post("servlets/submitlog", content=body).text
-                    assert "taken, 1 line" in said
+                    assert "accepted, 1 line" in said
                     assert manager.get("servlets/list?host=a.example").status_code == 200
                 prsm(old.data, "hosts", "import", "-", stdin="www.example.jp\n")
                 assert prsm(old.data, "check") == "all is as it should be\n"
