@@ -1,6 +1,6 @@
-"""Releases for sites: what to run, the signed files, and how it went. Docs: docs/protocol.md.
+"""Releases for sites: the offer, the signed files, update reports. Docs: docs/protocol.md.
 
-Everything here needs an agent's key; that what comes is right, the launcher checks by signatures.
+All routes need an agent's key. The launcher checks the received files by their signatures.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A union-find over what the manager and the agents saw names resolve to. Invariant: two hosts are in
 one group exactly when a chain of shared addresses joins them; the group's id is its smallest host
 id, so that the order in which edges arrive decides nothing. Addresses that hosts left are only
-forgotten by building anew from the edges that still hold.
+forgotten by a rebuild from the current edges.
 """
 
 from __future__ import annotations

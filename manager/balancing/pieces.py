@@ -106,9 +106,9 @@ class _Tree:
                 around = outer
 
     def atoms(self, limit: float, most: int) -> dict[str, float]:
-        """Return units with their work: what is longer than `limit` could not be cut further.
+        """Return units with their work; a unit longer than `limit` could not be cut further.
 
-        Of the longest unit the longest directory becomes a unit of its own, again and again.
+        Repeatedly splits the longest directory off the longest unit.
         """
         atoms = {TOP: self.below[TOP]}
         inside = {TOP: self._candidates(TOP)}

@@ -1,7 +1,7 @@
 """Limit on selections that are made while they are sent: each takes memory and a thread.
 
-Invariant: a turn is given back once, whatever ends the answer. Nobody waits for one: one more is
-told to come back, or to submit a job; jobs are made one after the other.
+Invariant: a turn is given back once, whatever ends the answer. There is no queue for turns: a
+further request is refused with the advice to retry, or to submit a job; jobs run one at a time.
 """
 
 from __future__ import annotations

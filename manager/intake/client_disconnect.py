@@ -31,7 +31,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, _Result]) 
         working.cancel()
         await asyncio.wait({working, gone})
         if not working.cancelled():
-            working.exception()  # told already, or of no interest any more
+            working.exception()  # reported already, or no longer of interest
 
 
 @asynccontextmanager

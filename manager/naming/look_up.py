@@ -57,7 +57,7 @@ class Names:
 def resolve_due(
     db: Database, names: Names, now_ms: Callable[[], int], policy: Policy, batch: int
 ) -> int:
-    """Resolve the hosts whose turn it is and record what came of it; return how many."""
+    """Resolve the names of due hosts and record the results; return how many."""
     due = hosts_to_resolve(db, now_ms(), batch)
     if not due:
         return 0

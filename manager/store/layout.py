@@ -11,15 +11,15 @@ And in the same directory, or in one that several managers on one database share
     rejected/        bodies that were refused, each with the reason
     archive/segments/<agent id>/  captures as WARC, unless they are in an object store
     archive/index/<agent id>/     the index of each segment: .parquet, .cdxj
-    archive/daily/   what came on each of the last days, a file a day
+    archive/daily/   the received segments of each of the last days, a file a day
     archive/results/ selections that were made as files for third parties
     uploads/         segments of which a part has come, one file an upload
     incoming/        whole segments that wait to be verified
-    transfers/       logs of what came, one file a week
+    transfers/       logs of received files, one a week
     releases/        files of releases, each named by its SHA-256
-    trash/<day>/     what no row named, under the path that it had; emptied after archive.trash_s
+    trash/<day>/     files that no row named, under their paths; emptied after archive.trash_s
 
-Invariant: no name that came over the network is ever part of a path; agents are numbers here.
+    Invariant: no name from the network is ever part of a path; agents are numbers here.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Layout:
 
     @property
     def transfer_logs(self) -> Path:
-        """One file a week of what came."""
+        """Logs of received files, one a week."""
         return self.kept / "transfers"
 
     @property
@@ -142,7 +142,7 @@ class Layout:
 
     @property
     def filled(self) -> tuple[Path, ...]:
-        """The folders of what cannot be made again, or costs others much."""
+        """The folders of files that cannot be made again, or cost others much."""
         return (*self.sent, self.uploads, self.incoming, self.logs, self.releases, self.trash)
 
     @property

@@ -1,4 +1,4 @@
-"""Moves, pins and bans: to whom units go now or for good, and which hosts an agent never gets."""
+"""Moves of units, pins of units to an agent, bans of agents from hosts."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def move(door: Door, actor: Operator, asked: NewMove) -> Moved:
 
 @router.post("/pin")
 async def pin(door: Door, actor: Operator, asked: NewPin) -> Pinned:
-    """Give a unit to an agent until somebody says otherwise."""
+    """Pin a unit to an agent until the pin is removed."""
     return await asyncio.to_thread(
         pins.pin_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
     )

@@ -61,10 +61,10 @@ class _Line:
 
 
 class Alerts:
-    """Tells administrators what is wrong; called by the clock.
+    """Sends alerts to administrators; called by the clock.
 
-    `look` is never called twice at once; `tell` may be, beside it. Where nobody is to be told, what
-    begins and ends is written down all the same.
+    `look` never runs twice at once; `tell` may, beside it. Alerts are recorded when they begin and
+    end even if there is no recipient.
     """
 
     def __init__(self, db: Database, desk: AlertDesk, now_ms: Callable[[], int]) -> None:
@@ -77,8 +77,8 @@ class Alerts:
     def look(self) -> int:
         """Send what is due; return how much.
 
-        Raises BusyError where the database is away, after what waits has been tried again: the
-        clock says so in a line, and calls again.
+        Raises BusyError if the database is unreachable, after a retry of the waiting messages: the
+        clock logs a line and calls again.
         """
         now_ms = self._now_ms()
         made: list[Notification] = []
@@ -89,7 +89,7 @@ class Alerts:
         return len(made)
 
     def tell(self, made: Sequence[Notification], now_ms: int) -> None:
-        """Hand messages to each way, after what waits for it. Asks no database."""
+        """Hand messages to each channel, behind its waiting ones. Makes no query."""
         with self._sending:
             for line in self._lines:
                 line.waiting.extend(made)

@@ -52,7 +52,7 @@ class SegmentStore(Protocol):
     def replace(self, source: Path, key: str) -> None:
         """Put the bytes of a complete file in place of damaged ones, at once; the file stays.
 
-        Raises StoreFullError, BusyError: what was there stays.
+        Raises StoreFullError, BusyError: the old bytes stay.
         """
         ...
 
@@ -77,7 +77,7 @@ class SegmentStore(Protocol):
         ...
 
     def delete(self, key: str) -> None:
-        """Delete the bytes; who reads them now may go on or may fail."""
+        """Delete the bytes; a current reader may continue or may fail."""
         ...
 
     def listed(self) -> Iterator[tuple[str, float]]:
