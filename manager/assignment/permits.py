@@ -14,8 +14,8 @@ manager, whatever the network delays and the manager's clock does. Both sides co
 - A step too small to be seen is covered too: every permit is kept as long again as the longest gap
   that counts as none. That covers one unseen step in a permit's life, and a permit in use is
   renewed every minute.
-  - After a reboot, and after a list older than the fence, an agent has no permit (`renew`). The
-    fence keeps an agent that was declared lost from returning with its old list.
+- After a reboot, and after a list older than the fence, an agent has no permit (`renew`). The
+  fence keeps an agent that was declared lost from returning with its old list.
 
 The epoch counts the permits of one agent; a permit that was over comes back with a new one.
 Source: design rule "never two owners"; the leases of Gray and Cheriton (1989) with the waiting on

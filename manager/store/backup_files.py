@@ -6,8 +6,8 @@
     keys/...                 certificate and key of its TLS
     files/...                the files below the data directory
 
-    Invariants: without a manifest there is no backup, so a truncated one is none; a name is
-    followed only if the manifest has it and `Manifest` allows it; all is readable by its owner only.
+Invariants: without a manifest there is no backup, so a truncated one is none; a name is
+followed only if the manifest has it and `Manifest` allows it; all is readable by its owner only.
 """
 
 from __future__ import annotations

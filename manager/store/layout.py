@@ -19,7 +19,7 @@ And in the same directory, or in one that several managers on one database share
     releases/        files of releases, each named by its SHA-256
     trash/<day>/     files that no row named, under their paths; emptied after archive.trash_s
 
-    Invariant: no name from the network is ever part of a path; agents are numbers here.
+Invariant: no name from the network is ever part of a path; agents are numbers here.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class UploadBodies:
         """Write a body at an offset; return the upload as it is then.
 
         expected: algorithm and digest of the body. leave: a newer request wants the upload. Raises
-        ChecksumError, TakenOverError, LimitError, StoreFullError, SlowSenderError, and the errors of
+        ChecksumError, TakenOverError, LimitError, StoreFullError, SlowSenderError, and errors of
         `chunks`; the received part of an aborted body is kept.
         """
         digest = hashlib.new(expected[0], usedforsecurity=False) if expected else None

@@ -102,7 +102,7 @@ class WorkerProcess:
     def send(self, function: Callable[[Any], object], job: object, cpu_s: float) -> None:
         """Give it a job when it is ready. cpu_s: the kernel ends the child beyond."""
         self.jobs += 1
-        with contextlib.suppress(OSError, EOFError):  # the caller that waits for the result gets the error
+        with contextlib.suppress(OSError, EOFError):  # `result` raises for its caller
             if self.jobs == 1:
                 self._ours.recv_bytes()
             self._ours.send_bytes(pickle.dumps((function, job, cpu_s), pickle.HIGHEST_PROTOCOL))
