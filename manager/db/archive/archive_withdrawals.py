@@ -41,9 +41,9 @@ class ChangeRow:
 
 
 def withdraw(tx: Transaction, host_id: int, now_ms: int) -> tuple[int, int]:
-    """Withdraw what holds a host: segments and results; return how many of each.
+    """Withdraw the segments and results that hold a host; return how many of each.
 
-    What was public is news for who took it.
+    The withdrawal of a public file is news for the third parties that downloaded it.
     """
     held = sa.exists().where(
         segment_hosts.c.segment_id == segments.c.id, segment_hosts.c.host_id == host_id

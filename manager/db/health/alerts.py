@@ -1,4 +1,4 @@
-"""Troubles that somebody was told of and that go on, and when nobody is told."""
+"""Active alerts that were sent, and silences."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class EventsTold:
 
 @frozen
 class ToldRow:
-    """A trouble. told_ms: when it was told last; 0: it was seen, but lasts not long enough yet."""
+    """An alert. told_ms: when it was last sent; 0: never, it has not lasted long enough yet."""
 
     key: str
     message: Message
@@ -50,7 +50,7 @@ class ToldRow:
 
 @frozen
 class SilenceRow:
-    """A silence. key: of one trouble; empty: of all. ended_ms: before its time."""
+    """A silence. key: of one alert; empty: of all. ended_ms: before its time."""
 
     id: int
     key: str
@@ -62,12 +62,12 @@ class SilenceRow:
     ended_ms: int | None
 
     def holds(self, now_ms: int) -> bool:
-        """Return whether it goes on at a moment."""
+        """Return whether the silence is in force at a moment."""
         return self.ended_ms is None and self.from_ms <= now_ms < self.until_ms
 
 
 def all_told(tx: Transaction) -> list[ToldRow]:
-    """Return the troubles that go on, the oldest first."""
+    """Return the active alerts, the oldest first."""
     c = alerts_told.c
     query = sa.select(c.key, c.text.label("message"), c.since_ms, c.told_ms)
     return tx.rows(ToldRow, query.where(c.key != _EVENTS).order_by(c.since_ms))
@@ -127,7 +127,7 @@ def silence_by_id(tx: Transaction, number: int) -> SilenceRow | None:
 
 
 def silences_since(tx: Transaction, since_ms: int) -> list[SilenceRow]:
-    """Return the silences that go on, are to come, or were over since a moment; the last first."""
+    """Return the silences that are open, planned, or ended since a moment; the last first."""
     query = sa.select(alert_silences).where(alert_silences.c.until_ms > since_ms)
     return tx.rows(
         SilenceRow, query.order_by(alert_silences.c.from_ms.desc(), alert_silences.c.id.desc())

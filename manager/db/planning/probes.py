@@ -128,7 +128,7 @@ def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: 
 
 
 def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder]:
-    """Return orders of an agent in whose group nobody else has a right, lowest unit first."""
+    """Return orders of an agent in whose group no other has a right, lowest unit first."""
     return tx.rows(
         WaitingOrder,
         sa.select(probe_orders.c.unit_id, hosts.c.group_id, probe_orders.c.round)
@@ -320,8 +320,10 @@ def of_unit(tx: Transaction, unit_id: int) -> list[OrderRow]:
 
 
 def was_cut_short() -> sa.ColumnElement[bool]:
-    """Of an order: the probe did not see all that it was to. It goes on, it failed, or the agent
-    said why it ended before."""
+    """Return the condition that an order's probe did not see all of its pages.
+
+    It still runs, it failed, or the agent gave a reason for its early end.
+    """
     return sa.or_(
         any_of(probe_orders.c.state, "waiting", "granted", "failed"),
         probe_orders.c.reason.not_in(NOTHING_LEFT),
