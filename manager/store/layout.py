@@ -1,9 +1,9 @@
 """Paths in the data directory.
 
     prsm.toml        settings, if any            prsm.sqlite   tables, unless they are elsewhere
-    prsm.sock        the prsm commands' way in   prsm.lock     who serves this directory
+    prsm.sock        socket of prsm commands     prsm.lock     the serving manager
     spool/           bodies as they come in; emptied at start
-    lists/<agent id>/ the list of a generation as it is sent; can be made again from the tables
+    lists/<agent id>/ the list of a generation as sent; can be made again from the tables
 
 And in the same directory, or in one that several managers on one database share:
 
@@ -13,7 +13,7 @@ And in the same directory, or in one that several managers on one database share
     archive/index/<agent id>/     the index of each segment: .parquet, .cdxj
     archive/daily/   the received segments of each of the last days, a file a day
     archive/results/ selections that were made as files for third parties
-    uploads/         segments of which a part has come, one file an upload
+    uploads/         partially received segments, one file an upload
     incoming/        whole segments that wait to be verified
     transfers/       logs of received files, one a week
     releases/        files of releases, each named by its SHA-256

@@ -164,7 +164,7 @@ def nobody_else(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[
 def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """Return the condition that an agent may be given a unit to crawl it.
 
-    As `nobody_else`; but of a split host as many agents may have pieces as have shares of its rate
+    As `nobody_else`, but as many agents may have pieces of a split host as have shares of its rate
     (`manager.assignment.host_shares`), if each right is known to keep the share of the current
     lists, and no agent probes it or refetches its pages. For queries over `hosts`.
     """

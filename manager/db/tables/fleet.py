@@ -99,7 +99,7 @@ agents: Final = sa.Table(
     sa.Column("latitude", sa.Float()),
     sa.Column("longitude", sa.Float()),
     text("sending"),  # JSON: how fast and when it may send segments; empty: as its site says
-    # Refetched pages: whether it supports them, and the results of its own.
+    # Refetches: whether it supports them, and the results of its pages.
     flag("refetches"),
     count("refetch_round"),
     count("refetch_compared"),

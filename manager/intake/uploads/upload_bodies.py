@@ -60,7 +60,7 @@ class UploadBodies:
         expected: tuple[str, bytes] | None,
         leave: asyncio.Event,
     ) -> TransferRow:
-        """Write a body at an offset; return the upload as it is then.
+        """Write a body at an offset; return the upload's new state.
 
         expected: algorithm and digest of the body. leave: a newer request wants the upload. Raises
         ChecksumError, TakenOverError, LimitError, StoreFullError, SlowSenderError, and errors of

@@ -128,7 +128,7 @@ class UploadDesk:
         checksum: str,
         declared_bytes: int | None,
     ) -> TransferRow:
-        """Write a body at an offset; return the upload as it is then.
+        """Write a body at an offset; return the upload's new state.
 
         Raises OffsetError, ChecksumError, TakenOverError, LimitError, StoreFullError,
         SlowSenderError, BusyError, and the errors of `chunks`; the received part of an aborted
