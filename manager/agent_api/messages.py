@@ -161,7 +161,7 @@ async def unsubscribe(door: Door, agent: Agent, host: Host) -> str:
 
 @router.get("/servlets/listrobot", response_class=RedirectResponse)
 async def list_robot() -> str:
-    """Lead people to the agents' page, where the source had its table of robots."""
+    """Redirect people to the agents' page, at the address of the source's table of robots."""
     return "/console/agents"
 
 

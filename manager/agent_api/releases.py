@@ -48,7 +48,7 @@ async def offer(
 
 @router.post("/report", status_code=204)
 async def report(door: Door, agent: Agent, said: UpdateReport) -> None:
-    """Take note of how an update went."""
+    """Record the result of an update."""
     await asyncio.to_thread(
         update_reports.report_update,
         door.db,

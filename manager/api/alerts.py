@@ -60,7 +60,7 @@ async def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
 
 @router.post("/alerts/silence", status_code=204)
 async def silence(door: Door, actor: Operator, asked: Silence) -> None:
-    """Silence one trouble for so long, except for its end."""
+    """Acknowledge one alert: silence it for some seconds, except for its end."""
     now_ms = door.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000)
     await asyncio.to_thread(

@@ -150,7 +150,7 @@ async def publish(door: Door, actor: Admin, asked: NextTargets) -> Published:
 
 @router.post("/minimum", status_code=204)
 async def minimum(door: Door, actor: Admin, asked: VersionAsked) -> None:
-    """Give agents below a version no permit; empty: each version gets one."""
+    """Set the minimum agent version: older agents get no permit; empty: no minimum."""
     await asyncio.to_thread(
         rollouts.set_minimum_version,
         door.db,

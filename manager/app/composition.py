@@ -115,7 +115,7 @@ class Manager:
         return self.archive.store
 
     def close(self) -> None:
-        """Give back what is open."""
+        """Release all open resources."""
         with contextlib.suppress(BusyError):  # a few seconds of counting, then
             self.archive.write_down()
         self.leadership.stop()

@@ -146,7 +146,7 @@ class Leadership:
             self._sent_s = None
 
     def start(self) -> None:
-        """Give signs of life until `stop`."""
+        """Write signs of life until `stop`."""
         self._thread = threading.Thread(target=self._run, name="leadership", daemon=True)
         self._thread.start()
 

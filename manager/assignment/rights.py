@@ -116,7 +116,7 @@ def stands_in(right: Right, agent: int, generation: int) -> bool:
 
 
 def grant(right: Right, agent: int, kind: Kind, round_number: int, next_generation: int) -> Held:
-    """Give a free unit to an agent; its list of `next_generation` is the first to name it.
+    """Grant a free unit to an agent; its list of `next_generation` is the first to name it.
 
     Raises RightError where the unit is not free: also where the same agent is giving it up, for
     its lists before and after the withdrawal could no longer be told apart.
@@ -176,7 +176,7 @@ def acknowledge(right: Right, agent: int, generation_held: int) -> Right:
 
 
 def finish(right: Right, agent: int, kind: Kind, round_number: int, generation_held: int) -> Right:
-    """Take note that the holder has finished the unit, for what it held it for.
+    """Record that the holder has finished the unit, for the purpose of its right.
 
     Agents repeat a report until it was answered; one of an earlier round, of a probe while the
     unit is held to crawl it, or from under a list that did not name it, changes nothing.
@@ -188,5 +188,5 @@ def finish(right: Right, agent: int, kind: Kind, round_number: int, generation_h
 
 
 def permit_over(right: Right, agent: int) -> Right:
-    """Take note that an agent's permit is over at the manager, and free what it held."""
+    """Record that an agent's permit is over at the manager, and free its right."""
     return FREE if holder(right) == agent else right

@@ -148,7 +148,7 @@ def _without_crumbs(atoms: dict[str, float], opened: set[str], limit: float) -> 
 
 
 def _given_out(atoms: Mapping[str, float], parts: int) -> Cut:
-    """Give units out, longest first, each to the part that has least so far."""
+    """Distribute units, longest first, each to the part that has least so far."""
     owner: dict[str, int] = {}
     loads = [(0.0, part) for part in range(parts)]
     for path in sorted(atoms, key=lambda path: (-atoms[path], path)):

@@ -38,7 +38,7 @@ class Selections:
         return Turn(self, client.token_id)
 
     def give_back(self, token_id: int) -> None:
-        """Give the turn to the next."""
+        """Release one turn of a token."""
         with self._changing:
             self._taken[token_id] -= 1
 
@@ -52,7 +52,7 @@ class Turn:
         self._is_over = False
 
     def end(self) -> None:
-        """Give it back; again does nothing."""
+        """Release the turn; a second call does nothing."""
         if not self._is_over:
             self._is_over = True
             self._selections.give_back(self._token_id)

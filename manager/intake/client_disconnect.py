@@ -36,7 +36,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, _Result]) 
 
 @asynccontextmanager
 async def gone_client(request: Request) -> AsyncIterator[Callable[[], None]]:
-    """Give a check for a thread: it raises ClientDisconnect where the client has gone away.
+    """Yield a check for a thread: it raises ClientDisconnect if the client has disconnected.
 
     Only behind the body of the request.
     """

@@ -161,7 +161,7 @@ class IntakeSettings:
 
 @frozen
 class ArchiveSettings:
-    """The captures of the centre."""
+    """The captures that the manager keeps."""
 
     store: str = setting(
         "",

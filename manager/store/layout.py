@@ -97,7 +97,7 @@ class Layout:
 
     @property
     def segments(self) -> Path:
-        """Captures of the centre."""
+        """Captures that the manager keeps."""
         return self.archive / "segments"
 
     @property

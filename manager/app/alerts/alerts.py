@@ -1,8 +1,8 @@
-"""Look for troubles by the clock, and hand messages to mail and webhook until they take them.
+"""Alert desk: looks for alerts by the clock, and retries mail and webhook until they succeed.
 
-Invariant: one way that fails, however it fails, does not hold up the other; what it did not take is
-tried again with the next look, bounded, also while this manager does not lead (`outages`). A way
-that takes nothing for a while is a trouble itself.
+Invariant: a failing channel, however it fails, does not block the other; undelivered messages are
+retried with the next look, bounded, also while this manager does not lead (`outages`). A channel
+that takes nothing for a while is an alert itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Alerts", "alert_desk", "late_troubles"]
 
 WAITING: Final = 1_000
 DEAF_S: Final = 600.0
-"""A mail server may ask to be tried again some minutes later; that is no trouble."""
+"""A mail server may ask for a retry some minutes later; that is no alert."""
 
 _log: Final = logging.getLogger(__name__)
 

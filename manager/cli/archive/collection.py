@@ -1,4 +1,4 @@
-"""`prsm collect`: what agents send to the centre, and when."""
+"""`prsm collect`: collection of segments from agents: orders, schedules, transfers."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _words(keys: tuple[Path, ...]) -> list[tuple[Path, str]]:
 
 @contextmanager
 def _in_words() -> Iterator[ModuleType]:
-    """Give what works with keys and metadata, and turn what it refuses into a sentence."""
+    """Yield the module for keys and metadata, and turn its refusals into a sentence."""
     # TUF and cryptography take a third of a second to import; other commands need neither.
     from manager.cli.releases import release_files  # noqa: PLC0415 - see above
 

@@ -84,7 +84,7 @@ def excluded_in(tx: Transaction, segment_id: int) -> list[str]:
 
 
 def restore(tx: Transaction, row: SegmentRow, now_ms: int) -> None:
-    """Give a segment away again that was withdrawn and not rewritten."""
+    """Restore a segment that was withdrawn and not rewritten; a public one is published again."""
     back = segments.update().where(segments.c.id == row.id)
     tx.execute(back.values(state="current", ended_ms=None))
     if row.kind == "public":

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 _EVENTS: Final = "events"
-"""The row that is no trouble: its text is the number of the last audit row that was told."""
+"""The row that is no alert: its text is the number of the last audit row that was sent."""
 
 
 @frozen
@@ -87,7 +87,7 @@ def note_events(tx: Transaction, upto: int, told_ms: int) -> None:
 
 
 def note_told(tx: Transaction, key: str, message: Message, since_ms: int, now_ms: int) -> None:
-    """Note that recipients were notified of a trouble."""
+    """Record that recipients were notified of an alert."""
     _note(tx, key, message, since_ms, now_ms)
 
 
@@ -97,14 +97,14 @@ def _note(tx: Transaction, key: str, text: Message | str, since_ms: int, now_ms:
 
 
 def forget(tx: Transaction, key: str) -> None:
-    """Note that a trouble is over."""
+    """Record that an alert is over."""
     tx.execute(alerts_told.delete().where(alerts_told.c.key == key))
 
 
 def add_silence(
     tx: Transaction, key: str, from_ms: int, until_ms: int, reason: str, made_by: str, now_ms: int
 ) -> None:
-    """Silence a trouble, or all where the key is empty, from one moment to another."""
+    """Silence an alert, or all if the key is empty, from one moment to another."""
     row = {
         "key": key,
         "from_ms": from_ms,

@@ -178,7 +178,7 @@ def set_results(
 
 
 def fail(tx: Transaction, order_ids: Collection[int], reason: Message) -> None:
-    """Give orders up."""
+    """Cancel orders."""
     for part in chunks(order_ids):
         tx.execute(
             refetch_orders.update()

@@ -111,7 +111,7 @@ _OVERDUE: Final = (
 
 
 def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: int) -> int:
-    """Give up what an agent that cannot be given anything was ordered before a moment.
+    """Fail the waiting orders of an absent agent from before a moment; return how many.
 
     last_round: what is ordered for a later one waits for it, however long.
     """
@@ -201,7 +201,7 @@ def fail(
     unit_ids: Collection[int] | None = None,
     states: Sequence[str] = OPEN,
 ) -> int:
-    """Give orders up: of an agent, of units, or of units of an agent. Returns how many."""
+    """Fail orders: of an agent, of units, or of units of an agent. Returns how many."""
     assert agent_id is not None or unit_ids is not None, "all orders are never meant"
     given = sa.and_(
         probe_orders.c.state.in_(states),
@@ -217,7 +217,7 @@ def fail(
 
 
 def fail_round(tx: Transaction, round_number: int, reason: Message) -> None:
-    """Give up all orders of a round that are still to be carried out."""
+    """Fail all open orders of a round."""
     tx.execute(
         probe_orders.update()
         .where(probe_orders.c.round == round_number, probe_orders.c.state.in_(OPEN))

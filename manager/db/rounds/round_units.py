@@ -106,7 +106,7 @@ def enter(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
 
 
 def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
-    """Give what is not finished of some units to their new owners; it waits for a right again."""
+    """Pass unfinished units to their new owners; they wait for a right again."""
     begun = sa.exists().where(unit_rounds.c.round == number)
     if owners and tx.value(sa.select(begun)):
         tx.execute(

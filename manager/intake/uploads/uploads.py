@@ -115,7 +115,7 @@ class UploadDesk:
         return await asyncio.to_thread(uploads.known_upload, self._db, agent, key)
 
     async def drop(self, agent: AgentIdentity, key: str) -> None:
-        """Give an upload up."""
+        """Terminate an upload."""
         async with self._turns.take(key):
             await asyncio.to_thread(drop_upload, self._db, self._parts, agent, key, self._now_ms())
 

@@ -202,7 +202,7 @@ class BodyWorkers:
         return {task for task in self._running if task.is_long is is_long}
 
     def _dispatch(self) -> None:
-        """Give jobs to processes as long as there are both; under the lock."""
+        """Assign jobs to processes as long as there are both; under the lock."""
         for is_long, queue, most in (
             (False, self._short, self._pool.processes),
             (True, self._long, self._pool.long_processes),

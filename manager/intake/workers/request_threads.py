@@ -84,7 +84,7 @@ class RequestThreads(ThreadPoolExecutor):
         super().shutdown(wait, cancel_futures=cancel_futures)
 
     def _dispatch(self) -> None:
-        """Give threads to work as long as there are both; under the lock."""
+        """Assign threads to work as long as there are both; under the lock."""
         while self._free and not self._ended:
             work = self._own.popleft() if self._own else self._queue.pop(self._busy())
             if work is None:

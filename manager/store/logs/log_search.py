@@ -94,7 +94,7 @@ class LineSearch:
         self.is_sound = True
 
     def close(self) -> None:
-        """Give back its memory."""
+        """Release its memory."""
         self._connection.close()
 
     def find(

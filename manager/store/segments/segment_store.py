@@ -40,7 +40,7 @@ def segment_key(agent_id: int, sha256: str) -> str:
 
 
 class SegmentStore(Protocol):
-    """The segments of the centre by key."""
+    """The manager's segments by key."""
 
     def put(self, source: Path, key: str) -> None:
         """Keep the bytes of a file that is complete; the file stays. Repeating is harmless.
