@@ -178,7 +178,7 @@ def set_results(
 
 
 def fail(tx: Transaction, order_ids: Collection[int], reason: Message) -> None:
-    """Cancel orders."""
+    """Fail orders that are still open."""
     for part in chunks(order_ids):
         tx.execute(
             refetch_orders.update()
