@@ -1,13 +1,13 @@
-"""The clock: when things happen, never what. It calls what it is given, every so many seconds.
+"""The clock of the manager: a scheduler that calls registered jobs at fixed intervals.
 
-APScheduler with its memory store; jobs are declared in code and lost with the process, because
-what is due lives in tables. Invariants: a job never runs twice at once; calls that were missed are
-made up for by one; a job that fails is reported and called again at its next time. The scheduler
-counts by the time of day. Where that is set back, all jobs are called at once and count anew, or
-nothing would happen until the old time has come again; where it leaps ahead, what was missed is
-passed over in one step, or a job of each second would be counted through a month of them.
-That a job still runs at its next time is normal; one whose delay matters has a limit, and is late
-beyond it (`late_jobs`).
+APScheduler with its memory store; jobs are declared in code and lost with the process, because due
+work lives in tables. Invariants: a job never runs twice at once; one call makes up for all missed
+calls; a job that fails is reported and called again at its next time. The scheduler counts by the
+time of day. If that is set back, all jobs are called at once and count from then, or nothing would
+happen until the old time has come again; if it leaps ahead, the missed calls are skipped in one
+step, or a job of each second would be counted through a month of them.
+A job may still run at its next time; a job whose delay matters has a limit, and is late beyond it
+(`late_jobs`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Job = Callable[[], object]
 
 LOOK_S: Final = 1.0
 THREADS: Final = 12
-"""Jobs at once. Some take minutes; the tick is to find a thread whatever else goes on."""
+"""Jobs at once. Some take minutes; the tick must find a thread whatever else runs."""
 SET_BACK_S: Final = 1.0
 """A clock that is set back by less only puts a job off by as much."""
 
@@ -54,7 +54,7 @@ def wall_clock_ms() -> int:
 
 @frozen
 class Limit:
-    """The longest time that a job may go on past its next call, and the effect of more."""
+    """The longest time that a job may run past its next call, and the effect of more."""
 
     after_s: float
     effect: Message
@@ -70,7 +70,7 @@ class LateJob:
 
 
 class Clock:
-    """Calls jobs at their times, each in a thread of its own, from `start` until `stop`."""
+    """Calls jobs at their times, each in a separate thread, from `start` until `stop`."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Clock:
     ) -> None:
         """watched: returns a job, by its name, that is called in place of it.
 
-        time_s: the time of day. counting_s: a time that nobody sets.
+        time_s: the time of day. counting_s: a monotonic time, which no person can set.
         """
         self._watched = watched
         self._time_s = time_s
@@ -111,7 +111,7 @@ class Clock:
     ) -> None:
         """Call a job every so many seconds; the first time when the clock starts, or later.
 
-        limit: None: how long the job takes matters to nobody.
+        limit: None: the duration of the job does not matter.
         """
         if interval_s <= 0:
             raise SettingError("settings_errors.interval", name=name, interval_s=interval_s)

@@ -1,29 +1,29 @@
 """Errors of the manager, by blame. The web layers map each class to its status code.
 
     PrsmError
-    ├── UnknownKeyError     401  the caller's: no key, or one that nobody has
+    ├── UnknownKeyError     401  the caller's: no key, or an unknown one
     ├── ForbiddenError      403  the caller's: known, but may not do this
     │   └── PlainAgentError          it joined to speak the five messages only
     │   └── InsecureLineError    secrets on a line that others can read
     ├── NotFoundError       404  the caller's: it names what does not exist
-    ├── GoneError           410  nobody's: it was here, and is no more
+    ├── GoneError           410  no one's: it existed here, and was removed
     ├── UnsupportedTypeError 415 the caller's: a body of a type that is not read here
     ├── TooOldError         426  the caller's: it speaks a protocol that is no longer spoken
-    ├── BusyError           503  nobody's: the database does not answer now; try again later
-    │   ├── ForeignInstallationError  the agent is another installation's
-    │   ├── NotLeadingError      another manager leads: the work is its own now
-    │   ├── FullDatabaseError    the database has no room: a person makes some
-    │   └── DamagedDatabaseError the database is damaged: a person restores a backup
-    ├── ConflictError       409  nobody's (shared)
-    │   ├── CloneError           two machines show one agent's key
-    │   └── StalePlanError       what a plan was made from has changed since
+    ├── BusyError           503  no one's: the database does not answer now; try again later
+    │   ├── ForeignInstallationError  the agent belongs to another installation
+    │   ├── NotLeadingError      another manager leads: it does the work now
+    │   ├── FullDatabaseError    the database has no room: a person must free some
+    │   └── DamagedDatabaseError the database is damaged: a person must restore a backup
+    ├── ConflictError       409  no one's (shared)
+    │   ├── CloneError           two machines use one agent's key
+    │   └── StalePlanError       the input of a plan has changed since
     └── LimitError          413  the caller's (shared): larger, longer or more than allowed
         └── SlowDownError   429  ... more often than allowed; try again after a while
 
 FormatError, LineError and UrlError (shared) are 400, and so is UnknownFieldError. SettingError ends
 the program at its start.
-`kind` is a class's sort of refusal; `fault` a released code of one particular fault, where there is
-one. What an answer carries as `code` is the fault, or else the code of the message.
+`kind` is a class's sort of refusal; `fault` a released code of one particular fault, if there is
+one. The `code` of an answer is the fault, or else the code of the message.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class NotFoundError(PrsmError):
 
     @property
     def code(self) -> str:
-        """Return the code of what was not found."""
+        """Return the code of the missing thing."""
         return self.kind if self.what.code == TEXT else self.what.code
 
 
@@ -157,7 +157,7 @@ class FullDatabaseError(BusyError):
 
 
 class NotLeadingError(BusyError):
-    """Work of the leader was begun by a manager that does not lead (any more)."""
+    """A manager that does not lead, or no longer leads, began the leader's work."""
 
     fault = "not_leading"
 
@@ -225,8 +225,8 @@ class UnsupportedTypeError(PrsmError):
 
 
 NAME_SHOWN: Final = 100
-"""Characters of an unknown name that are told, and compared with known ones: it may be as long as a
-request."""
+"""Characters of an unknown name that a message shows, and that are compared with known names: a
+name may be as long as a request."""
 
 
 class UnknownFieldError(FormatError):

@@ -44,7 +44,7 @@ def message_names(view: type[Any]) -> dict[str, bool]:
 
 
 def message_fields(view: type[T]) -> type[T]:
-    """Have a dataclass answer code and parameters of its messages, too. Put it above `frozen`."""
+    """Add the codes and parameters of its messages to a dataclass. Put it above `frozen`."""
     view.__get_pydantic_core_schema__ = classmethod(_core_schema)  # type: ignore[attr-defined]
     view.__get_pydantic_json_schema__ = classmethod(_json_schema)  # type: ignore[attr-defined]
     return view

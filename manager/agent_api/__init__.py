@@ -1,8 +1,8 @@
 """HTTP routes for agents: the five messages, sync, joining, uploads.
 
-`messages`, `joining`, `tus`, `collection` and `releases` hold the routes, `sync_route` the one that
-is called most; `door` says who comes in, `keys` looks up and `syncs` answers many at once,
-`uploads` says how many reports may come at once.
+`messages`, `join`, `tus`, `collection` and `releases` hold the routes, `sync_route` the busiest
+one. `door` authenticates agents, `keys` looks up many keys at once, `syncs` answers many syncs at
+once, and `uploads` limits how many reports arrive at the same time.
 """
 
 from manager.agent_api import collection, join, messages, releases, tus

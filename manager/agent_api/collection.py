@@ -52,5 +52,5 @@ async def offer(door: Door, agent: Agent, said: Offer) -> Offered:
 
 @router.post("/orders/{number}", status_code=204)
 async def report(door: Door, agent: Agent, number: int, said: OrderReport) -> None:
-    """Take note of how far an order is; a repeat, and a report of one that is over, do no harm."""
+    """Record the progress of an order; a repeat, or a report on an ended one, does no harm."""
     await asyncio.to_thread(report_order, door.db, agent, number, said, door.now_ms())

@@ -1,7 +1,7 @@
 """Authentication of agents, and the parts of the manager that their routes reach.
 
-Invariant: an agent is its key, and a key counts only on a line that nobody else can read. A name
-in a request is never who the caller is; it must merely agree.
+Invariant: an agent is identified by its key, and a key counts only on a connection that no third
+party can read. A name in a request never identifies the caller; it must merely agree.
 """
 
 from __future__ import annotations
@@ -133,9 +133,9 @@ def _refuse_foreign(request: Request) -> None:
 
 
 async def refusal(request: Request) -> PrsmError:
-    """Return what an agent with an unknown key is told; one who shows many waits for it.
+    """Return the error for an unknown key; a sender of many unknown keys waits for it.
 
-    Where no agent is known at all, the database is new: the agent is another installation's.
+    If the database has no agent at all, it is new: the agent belongs to another installation.
     """
     door = await door_of(request)
     if await asyncio.to_thread(knows_agents, door.db):
@@ -145,7 +145,7 @@ async def refusal(request: Request) -> PrsmError:
 
 
 def unknown_key() -> UnknownKeyError:
-    """Return what who shows a key that nobody has is told."""
+    """Return the error for a key that no agent has."""
     return UnknownKeyError("fleet.key_unknown")
 
 

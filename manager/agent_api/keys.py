@@ -69,7 +69,7 @@ class Keys:
                 except Exception as error:  # noqa: BLE001  # told to those who wait
                     for answer in batch.values():
                         answer.set_exception(error)
-                        answer.exception()  # nobody may be left to hear it
+                        answer.exception()  # possibly no caller is left
                 else:
                     for key_hash, answer in batch.items():
                         answer.set_result(found.get(key_hash))

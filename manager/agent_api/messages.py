@@ -136,7 +136,7 @@ async def submit_log(request: Request, door: Door, agent: Agent) -> str:
 
 @router.get("/servlets/isrestart")
 async def is_restart(door: Door, agent: Agent, host: Host) -> str:
-    """M4: whether to drop everything and take the list anew."""
+    """M4: answer whether the agent must drop everything and fetch the list again."""
     ordered = await asyncio.to_thread(
         contact.is_restart, door.db, agent, door.now_ms(), door.policy
     )
@@ -161,7 +161,7 @@ async def unsubscribe(door: Door, agent: Agent, host: Host) -> str:
 
 @router.get("/servlets/listrobot", response_class=RedirectResponse)
 async def list_robot() -> str:
-    """Lead people to the agents' page, where the source had its table of robots."""
+    """Redirect people to the agents' page, at the address of the source's table of robots."""
     return "/console/agents"
 
 

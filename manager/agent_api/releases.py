@@ -1,6 +1,6 @@
-"""Releases for sites: what to run, the signed files, and how it went. Docs: docs/protocol.md.
+"""Releases for sites: the offer, the signed files, update reports. Docs: docs/protocol.md.
 
-Everything here needs an agent's key; that what comes is right, the launcher checks by signatures.
+All routes need an agent's key. The launcher checks the received files by their signatures.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ async def offer(
 
 @router.post("/report", status_code=204)
 async def report(door: Door, agent: Agent, said: UpdateReport) -> None:
-    """Take note of how an update went."""
+    """Record the result of an update."""
     await asyncio.to_thread(
         update_reports.report_update,
         door.db,

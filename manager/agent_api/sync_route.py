@@ -1,9 +1,9 @@
-"""Sync, read and answered straight from bytes: most of what a manager hears are syncs.
+"""Sync route, read and answered directly from bytes: most requests to a manager are syncs.
 
-Declared as any other route, so the documentation and the metrics know it; but `SyncLane` stands
-before the whole application and answers it. FastAPI's layers, its ways of finding a route among
-many, of solving dependencies and of reading JSON twice cost several times as much as all that a
-sync is about (docs/adr/0129, 0158). What is refused is refused in the same words.
+The route is declared like any other, so that the documentation and the metrics know it; but
+`SyncLane` stands before the whole application and answers it. FastAPI's layers (finding a route
+among many, solving dependencies, reading JSON twice) cost several times as much as the sync
+itself (docs/adr/0129, 0158). A refusal has the same words as elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PATH: Final = "/api/v1/sync"
 JSON_TYPE: Final = "application/json"
 
 SAID_BYTES: Final = 500
-"""Of a refusal, in a line of the log; it may repeat what was sent."""
+"""Length limit of a refusal in a log line; a refusal may repeat the request."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ router: Final = APIRouter(tags=["agents' own"])
 
 @router.post(PATH, response_model=SyncAnswer, dependencies=[Security(KEY)])
 async def sync(asked: SyncRequest) -> SyncAnswer:
-    """Sync: the agent reports what it holds and did, and is told what to do."""
+    """Sync: the agent reports its rights and its work, and receives its orders."""
     raise AssertionError(f"{asked.agent}: SyncLane answers")
 
 

@@ -1,10 +1,10 @@
-"""Syncs that wait are answered together: one transaction, one look at the disk for all of them.
+"""Batches of syncs: one transaction and one check of the disk for all waiting syncs.
 
-While one batch is in the database the next gathers, and for a moment longer while it is small: who
-comes to a quiet manager is answered at once, and a busy one writes less often, not more slowly.
-Invariants: of one agent one sync a batch, in the order
-in which they came; what goes wrong with one is told to that one; an answer is given only when the
-transaction that it is of was committed. Source: group commit; docs/adr/0114.
+While one batch is in the database the next gathers, and for a moment longer while it is small: a
+quiet manager answers a sync at once, and a busy one writes less often, not more slowly.
+Invariants: a batch has at most one sync of each agent, in the order of arrival; an error in one
+sync is returned only to its sender; a sync is answered only after its transaction was committed.
+Source: group commit; docs/adr/0114.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Syncs:
         self._next_s = time.monotonic() + APART_S
 
     def _next_batch(self) -> list[_Waiting]:
-        """Take what waits, of each agent the first; who went away is left out."""
+        """Take the first waiting sync of each agent; skip agents that disconnected."""
         batch: dict[int, _Waiting] = {}
         later = []
         for one in self._waiting:
@@ -132,7 +132,7 @@ class Syncs:
         outcomes: Sequence[SyncAnswer | Exception]
         try:
             outcomes = self._outcomes([one])
-        except Exception as error:  # noqa: BLE001  # told to who waits
+        except Exception as error:  # noqa: BLE001  # the waiting sender receives it
             outcomes = [error]
         loop.call_soon_threadsafe(_tell, [one], outcomes)
 

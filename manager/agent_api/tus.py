@@ -3,8 +3,8 @@
 Any tus client may send: the agent's key in `Authorization`, and `filename` and `sha256` in the
 metadata (docs/protocol.md). Thin: headers in, one call of the upload desk, headers out.
 Beyond tus: the answer to a creation has `Upload-Offset`, because the file may be known; a block
-that turned out wrong moves the offset back, and one that is there already moves it on; and GET says
-what became of the file.
+with a wrong checksum moves the offset back, and a block that the manager already has moves it
+forward; and GET returns the outcome of the file.
 Source: https://tus.io/protocols/resumable-upload, version 1.0.0.
 """
 
@@ -145,7 +145,7 @@ async def append(request: Request, door: Door, agent: Agent, key: str) -> Respon
 
 @router.delete("/{key}", status_code=204, openapi_extra=_headers())
 async def terminate(request: Request, door: Door, agent: Agent, key: str) -> Response:
-    """Give an upload up; what came of it is thrown away."""
+    """Terminate an upload and discard its received bytes."""
     if refusal := _unspoken(request):
         return refusal
     await door.desk.drop(agent, key)

@@ -2,8 +2,8 @@
 
 Invariants: at most `at_once` uploads are under way in this process; of one agent at most
 `per_agent`, and one only where half of all places are taken, so that others find one; of one agent
-at most so many bytes; none over `per_minute` in any minute. Everybody else is told when to come
-again; nobody is queued, because a connection that waits is one more that somebody pays for.
+at most so many bytes; none over `per_minute` in any minute. Every other upload is refused with the
+time of its next attempt. There is no queue, because each waiting connection costs resources.
 """
 
 from __future__ import annotations

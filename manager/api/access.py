@@ -1,10 +1,10 @@
 """Access control of `/api/v1`: sessions of people, tokens of scripts, the local Unix socket.
 
-Invariant: whoever reads may be any user; whoever changes something shows, beside the session's
-cookie, a token that no other site can know (`X-CSRF-Token`), or sends no cookie but the token of
-a script (`Authorization: Bearer`), which no browser adds by itself. A page of somebody else makes
-browsers send a session's cookie with its links, too: such requests are refused. Requests of the
-Unix socket are the local administrator's: the socket's file mode is the check.
+Invariant: any user may read. A request that changes something carries, beside the session's
+cookie, a token that no other site can know (`X-CSRF-Token`), or no cookie but the token of a
+script (`Authorization: Bearer`), which no browser adds by itself. A foreign page can make browsers
+send a session's cookie with its links, too: such requests are refused. Requests on the Unix socket
+act as the local administrator: the socket's file mode is the check.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def csrf_of(token: str) -> str:
 
 
 def actor_at(request: Request, asks: Holder) -> Actor:
-    """Return who asks, by which request and from where."""
+    """Return the caller with the id and the address of the request."""
     state = request.state
     browser = "" if state.local else browser_of(request.scope["headers"])
     return asks.actor(str(state.request_id), state.line.client, browser)
@@ -158,7 +158,7 @@ _COOKIE: Final = APIKeyCookie(
 
 
 def _may(least: Role) -> Callable[..., object]:
-    """Return the dependency that gives who asks, where the role suffices."""
+    """Return the dependency that provides the caller, if the role suffices."""
 
     async def person_of(
         request: Request,
@@ -180,7 +180,7 @@ def _may(least: Role) -> Callable[..., object]:
 async def _holder_at(
     request: Request, door: AdminDoor, bearer: HTTPAuthorizationCredentials | None
 ) -> Holder:
-    """Return who asks. Raises UnknownKeyError, ForbiddenError, InsecureLineError."""
+    """Return the caller. Raises UnknownKeyError, ForbiddenError, InsecureLineError."""
     if request.state.local:
         return Holder("local", "local", "admin", "")
     require_private_line(request)
@@ -196,7 +196,7 @@ async def _holder_at(
 
 
 async def known_person(request: Request) -> int:
-    """Return the number of who asks, as a sender. Raises as a route does that a viewer may call."""
+    """Return the caller's sender number. Raises the errors of a route that a viewer may call."""
     found = await _holder_at(request, _door_of(request), await _BEARER(request))
     return sender_number(found.kind, found.name)
 

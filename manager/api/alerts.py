@@ -28,7 +28,7 @@ class Quiet(BaseModel):
 
 
 class Silence(BaseModel):
-    """A trouble that somebody knows of. key: as `GET /alerts` shows it."""
+    """Request to acknowledge an alert. key: from `GET /alerts`."""
 
     key: Annotated[str, Field(min_length=1, max_length=500)]
     seconds: Annotated[float, Field(gt=0, le=30 * 86_400)]
@@ -45,13 +45,13 @@ class Window(BaseModel):
 
 @router.get("/alerts")
 async def alerts(door: Door, _: Viewer) -> Alerts:
-    """Show what is wrong now, since when, who is told, and when next."""
+    """Show the current alerts: since when, their recipients, and the next message."""
     return await asyncio.to_thread(current_alerts, door.db, door.alerts, door.now_ms())
 
 
 @router.post("/alerts/quiet")
 async def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
-    """Silence all alerts for so long; 0 seconds end that. Lasting troubles are told then."""
+    """Silence all alerts for some seconds; 0 ends it. Alerts that persist are sent then."""
     now_ms = door.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000) if asked.seconds else 0
     await asyncio.to_thread(silences.tell_nobody, door.db, until_ms, asked.reason, actor, now_ms)
@@ -60,7 +60,7 @@ async def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
 
 @router.post("/alerts/silence", status_code=204)
 async def silence(door: Door, actor: Operator, asked: Silence) -> None:
-    """Silence one trouble for so long, except for its end."""
+    """Acknowledge one alert: silence it for some seconds, except for its end."""
     now_ms = door.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000)
     await asyncio.to_thread(
@@ -90,5 +90,5 @@ async def end(door: Door, actor: Operator, number: int) -> None:
 
 @router.post("/alerts/test")
 async def test(door: Door, actor: Operator) -> list[SentTest]:
-    """Send a message that says it is a test to everybody who is told of troubles."""
+    """Send a test message to all recipients of alerts."""
     return await asyncio.to_thread(send_test, door.db, door.alerts, actor, door.now_ms())

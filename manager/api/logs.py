@@ -46,10 +46,10 @@ class LineAnswer(BaseModel):
 
 
 class LinesAnswer(BaseModel):
-    """lines: newest first. next: give it as `mark` to go on; null: all logs were looked at.
+    """lines: newest first. next: send it as `mark` to continue; null: all logs were searched.
 
-    It may be that lines are few or none and there is still more to look at. reports: looked at
-    this time, gone: of these not there any more; back_to_ms: how far back they reach.
+    A page may have few or no lines although there is more to search. reports: searched this time;
+    gone: those of them whose log no longer exists; back_to_ms: how far back they reach.
     """
 
     lines: list[LineAnswer]

@@ -23,5 +23,5 @@ async def managers(door: Door, _: Viewer) -> Managers:
 
 @router.post("/managers/{name}/forget", status_code=204)
 async def forget(door: Door, actor: Admin, name: str) -> None:
-    """Know no more of a manager that was taken away for good; one that serves is refused."""
+    """Forget a manager that was removed permanently; refused while the manager serves."""
     await asyncio.to_thread(forget_manager, door.db, name, actor, door.now_ms())

@@ -112,7 +112,7 @@ async def check_some(
 
 @router.post("/check/files")
 async def verify_some(door: Door, _: Operator, asked: Behind) -> FilesPage:
-    """Read the next files that rows name; what is not whole is told and asked for again.
+    """Read the next files that rows name; report damaged ones and request them again.
 
     As GET with `deep`; a damaged or missing segment becomes a problem (`/archive/problems`), and
     its agent is asked for its copy at its next sync.

@@ -45,7 +45,7 @@ class Canary(BaseModel):
 
 
 class VersionAsked(BaseModel):
-    """A version; empty: none. shown: refused where it is another than this by now."""
+    """A version; empty: none. shown: refused if the current version differs from it."""
 
     version: Version = ""
     shown: Version | None = None
@@ -135,7 +135,7 @@ async def bundle(request: Request, door: Door, _: Admin) -> TakenBundle:
 
 @router.post("/publish", status_code=201)
 async def publish(door: Door, actor: Admin, asked: NextTargets) -> Published:
-    """Serve new targets with more releases, which are offered to nobody yet."""
+    """Serve new targets with more releases, which are not offered to any agent yet."""
     new = await asyncio.to_thread(
         releases.publish,
         door.db,
@@ -150,7 +150,7 @@ async def publish(door: Door, actor: Admin, asked: NextTargets) -> Published:
 
 @router.post("/minimum", status_code=204)
 async def minimum(door: Door, actor: Admin, asked: VersionAsked) -> None:
-    """Give agents below a version no permit; empty: each version gets one."""
+    """Set the minimum agent version: older agents get no permit; empty: no minimum."""
     await asyncio.to_thread(
         rollouts.set_minimum_version,
         door.db,
@@ -199,7 +199,7 @@ async def roll_out(door: Door, actor: Admin, version: str, asked: RollOut) -> No
 
 @router.post("/{version}/halt", status_code=204)
 async def halt(door: Door, actor: Admin, version: str) -> None:
-    """Offer a release to nobody more; needs no key."""
+    """Stop offering a release; needs no key."""
     await asyncio.to_thread(rollouts.halt, door.db, version, actor, door.now_ms())
 
 

@@ -31,9 +31,9 @@ async def search(
     kind: Annotated[list[Kind] | None, Query(description="only these; all, if absent")] = None,
     limit: Annotated[int, Query(ge=1, le=HITS_MOST, description="hits of each kind")] = 10,
 ) -> SearchResult:
-    """Find hosts, agents, pages, rounds, plans, people, records and settings by what one types.
+    """Find hosts, agents, pages, rounds, plans, people, records and settings by a typed text.
 
-    Nobody finds what their role may not see. `leads_to` is the one thing that was typed exactly.
+    The results exclude all that the caller's role may not see. `leads_to` is the one exact match.
     """
     return await asyncio.to_thread(
         partial(

@@ -1,4 +1,4 @@
-"""The centre's archive put together: what comes in, what is made of it, what the clock does."""
+"""The manager's archive, composed: its intake, its selections, its jobs of the clock."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ class Archive:
     downloads: Downloads
 
     def of(self, db: Database) -> Self:
-        """Return the same archive for who has another way to the same database."""
+        """Return the same archive on another handle of the same database."""
         making = replace(self.making, db=db)
         return replace(self, making=making, intake=SegmentIntake(db, self.reading, making.now_ms))
 
     def compact(self, actor: Actor = CLOCK) -> tuple[int, int]:
-        """Rewrite what was withdrawn, in the trash too; return how many were rewritten, deleted."""
+        """Rewrite withdrawn data, in the trash too; return the numbers of rewritten, deleted."""
         making, reading, rewrite = self.making, self.reading, self.rewrite
         selection_results.remove_old_results(making, self.settings.keep_results_s)
         done = archive_upkeep.compact(making.db, reading, rewrite, actor, making.now_ms())
@@ -96,7 +96,7 @@ class Archive:
         return Adoption(self.making.db, self.reading, files, self.rebuild)
 
     def trash(self) -> list[TrashDay]:
-        """Return what lies in the trash by day."""
+        """Return the contents of the trash by day."""
         return strays.trash_days(self.reading, self.settings.trash_s)
 
     def trash_files(self, day: str, most: int) -> list[TrashFile]:
@@ -104,7 +104,7 @@ class Archive:
         return strays.trash_files(self.reading, day, most)
 
     def put_back(self, actor: Actor) -> Swept:
-        """Take out of the trash what a row names and nobody else has."""
+        """Restore files from the trash that a row names and that exist only there."""
         return strays.sweep_trash(self.making.db, self.reading, time.time(), actor)
 
     @property
@@ -144,7 +144,7 @@ class Archive:
         self.downloads.write_down()
 
     def tidy(self) -> None:
-        """Remove old results, changes and downloads; move files that nobody names to the trash."""
+        """Remove old results, changes and downloads; move files that no row names to the trash."""
         making, settings = self.making, self.settings
         selection_results.remove_old_results(making, settings.keep_results_s)
         archive_upkeep.remove_strays(making.db, self.reading)
@@ -152,16 +152,16 @@ class Archive:
         forget_downloads(making.db, making.now_ms())
 
     def empty_trash(self) -> None:
-        """Delete some of what lies in the trash for longer than its setting."""
+        """Delete some files that have been in the trash for longer than its setting."""
         settings = self.settings
         strays.empty_trash(
             self.making.db, self.reading, settings.trash_s, settings.trash_share, time.time()
         )
 
     def begin(self, clock: Clock, leadership: Leadership, led: Database) -> Scrubber:
-        """Declare what happens when; the leader goes on where the one before ended.
+        """Register the jobs of the clock; a new leader continues where its predecessor ended.
 
-        Returns who verifies files, to be ended before the clock.
+        Returns the verifier of files, which must end before the clock.
         """
         ours, only = self.of(led), leadership.only
         clock.every(USAGE_S, "usage", self.write_down)

@@ -1,8 +1,8 @@
 """Put the manager together: settings, database, files, intake.
 
-Everything that lives as long as the process is made here once and handed to who needs it; nobody
-asks for it by another way. The clock and the listeners are `manager.app.manager_run`'s, the web is
-`manager.app.web.web`'s.
+All objects that live as long as the process are made here once and passed to their users; there is
+no other way to get them. The clock and the listeners belong to `manager.app.manager_run`, the web
+to `manager.app.web.web`.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Manager:
         return self.archive.store
 
     def close(self) -> None:
-        """Give back what is open."""
+        """Release all open resources."""
         with contextlib.suppress(BusyError):  # a few seconds of counting, then
             self.archive.write_down()
         self.leadership.stop()

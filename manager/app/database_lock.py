@@ -54,7 +54,7 @@ class DatabaseLock:
             )
 
     def close(self) -> None:
-        """Give the lock back; when SQLite has closed the file."""
+        """Release the lock; call it after SQLite has closed the file."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1

@@ -4,9 +4,9 @@ A thread gives a sign of life several times a term. Invariants: jobs of the lead
 its last sign of life is younger than a term, counted from before it was written; others wait for a
 term of silence, counted from after they saw it. A process that was stopped finds out before it
 begins anything; what it was in the middle of is refused by the database (`fence`).
-The time is that of CLOCK_BOOTTIME, which runs on while a machine sleeps. On SQLite nobody else can
-lead: the lock of the data directory is held. For the same reason nobody waits for a leader that
-served this very directory before (ADR 140).
+The time is that of CLOCK_BOOTTIME, which runs on while a machine sleeps. On SQLite no other manager
+can lead: the lock of the data directory is held. For the same reason no manager waits for a leader
+that served this very directory before (ADR 140).
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ __all__ = ["Identity", "Leadership", "boot_s"]
 
 BEATS_A_TERM: Final = 4
 ALONE_S: Final = 10.0
-"""Between two signs of life where nobody waits for them."""
+"""Seconds between two signs of life when no other manager waits for them."""
 ANSWER_S: Final = 5.0
-"""A sign of life waits for nobody's turn: a PostgreSQL that has not taken it by then is stopped, or
-cut off without a word."""
+"""Timeout of a sign of life. It waits for no other query, so a PostgreSQL that has not taken it by
+then is stopped, or was disconnected silently."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ class Leadership:
         return run
 
     def step(self) -> None:
-        """Give one sign of life; take the lead where nobody has it."""
+        """Write one sign of life; take the lead if there is no leader."""
         sent_s = self._sent_s = self._clock_s()
         try:
             now_ms = self._now_ms()
@@ -146,7 +146,7 @@ class Leadership:
             self._sent_s = None
 
     def start(self) -> None:
-        """Give signs of life until `stop`."""
+        """Write signs of life until `stop`."""
         self._thread = threading.Thread(target=self._run, name="leadership", daemon=True)
         self._thread.start()
 
@@ -166,7 +166,7 @@ class Leadership:
             try:
                 self.step()
             except Exception:  # noqa: BLE001 - see below
-                # A thread that ended would leave nobody to lead.
+                # Without this thread no manager would lead.
                 _log.exception("a sign of life failed")
 
     def _found(self, seen: LeaderRow, sent_s: float) -> None:
@@ -187,14 +187,14 @@ class Leadership:
         return float("inf") if self._db.is_sqlite else sent_s + self._term_s
 
     def _may_take(self, seen: LeaderRow) -> bool:
-        """Return whether nobody leads, or who does is dead, or was seen to be silent for a term."""
+        """Return whether there is no leader, or it is dead, or was silent for a term."""
         if self._db.is_sqlite or not seen.holder or seen.holder == self._dead:
             return True
         now_s = self._clock_s()
         if seen != self._watched:
             self._watched, self._silent_s = seen, 0.0
         else:
-            # Who was stopped itself did not watch in the meantime.
+            # If this process itself was stopped, it did not watch in the meantime.
             self._silent_s += min(now_s - self._looked_s, 2 * self._beat_s)
         self._looked_s = now_s
         return self._silent_s >= self._term_s

@@ -1,8 +1,8 @@
-"""One server process for a data directory, and which one there was before.
+"""Lock of a data directory: one server process, and the name of its predecessor.
 
-Invariant: whoever holds the lock of `prsm.lock` is alive; the kernel gives it back when the process
-ends, however it ends. The file says who that is: for the one who comes second, and for the next
-one, who knows by it which manager is certainly dead. What was copied from elsewhere says nothing:
+Invariant: the holder of the lock of `prsm.lock` is alive; the kernel releases it when the process
+ends, however it ends. The file names the holder: for a second process that tries, and for the next
+one, which learns from it which manager is certainly dead. A copy from elsewhere counts for nothing:
 the file names itself, too.
 """
 
@@ -31,11 +31,11 @@ _TOLD: Final = re.compile(
 
 @contextmanager
 def held_by_us(path: Path, name: str = "") -> Iterator[str]:
-    """Hold the lock while the block runs; give the name of who held it before, and died.
+    """Hold the lock while the block runs; yield the name of the dead previous holder.
 
-    name: of this manager, a word; empty: what holds it is none. Empty is given where no manager
-    did, or it is not certain: another machine, a copy of the directory. Raises StoreError that says
-    who has it.
+    name: of this manager, a word; empty: the holder is no manager. Yields an empty name if no
+    manager held it, or if that is uncertain: another machine, a copy of the directory. Raises
+    StoreError that names the current holder.
     """
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -1,8 +1,8 @@
 """The manager's log on standard error: lines for people, or JSON for machines that collect logs.
 
 Each line that a request causes names it by the id that its answer carries (`X-Request-Id`), which
-agents write into their own logs. Invariants: one line an event, whatever it says; an event is told
-by the part of the manager that it belongs to, so what libraries tell of the same is left out.
+agents write into their own logs. Invariants: one line per event, whatever its text; an event is
+logged by the part of the manager that it belongs to, so lines of libraries on it are suppressed.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def log_to_stderr(*, as_json: bool) -> None:
     logging.getLogger("apscheduler.executors").setLevel(logging.CRITICAL)
     # What a pool meets while the database is gone; `leadership` says it once.
     logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
-    # A driver's line on what was under way when a statement failed; who asked it tells the failure.
+    # A driver's line on the context of a failed statement; the caller logs the failure.
     logging.getLogger("psycopg").setLevel(logging.ERROR)
     # One line for each step of the schema; `migrate` tells the schema.
     logging.getLogger("alembic").setLevel(logging.WARNING)

@@ -1,7 +1,7 @@
 """Run a manager: lock its directory, open it, start the clock, serve, and stop in good order.
 
 Invariant: after a kill the next start needs no help. The lock is free because its holder is gone;
-the socket is replaced; the spool is emptied, because senders keep what was not acknowledged; lists
+the socket is replaced; the spool is emptied, because senders keep all unacknowledged data; lists
 are made again; children of the old process have ended with it.
 """
 
@@ -239,7 +239,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
         lambda: tick(db, now_ms(), policy, planner=None, epoch=manager.leadership.epoch),
         Message("alerts.job_tick"),
     )
-    # Beside the tick: with a million hosts they take minutes, and nobody's work is to wait for it.
+    # Beside the tick: with a million hosts they take minutes, and no work may wait for them.
     once(
         policy.tick_s,
         "plan",

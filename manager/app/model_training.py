@@ -36,7 +36,7 @@ class ChildLearner:
             self._workers.rest()
 
     def end(self) -> None:
-        """End the child in the middle of what it does."""
+        """Kill the child at once, in the middle of its work."""
         self._workers.end()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Make large plans in a child process: a plan of seconds must not hold up every request.
+"""Compute large plans in a child process: a plan of seconds must not block all requests.
 
 Invariant: the child has no database handle. Small problems are solved here; a child costs a second
-to start, more than their solution. A comparison has a child of its own, which is killed when its
+to start, more than their solution. A comparison has a separate child, which is killed when its
 time is over, so that it never delays a plan; it ends with the manager, too.
 """
 
@@ -63,7 +63,7 @@ class ChildPlanner:
         return found + [too_late(method, within_s) for method in methods[len(found) :]]
 
     def end(self) -> None:
-        """End the child in the middle of what it does."""
+        """Kill the child at once, in the middle of its work."""
         self._workers.end()
 
     def close(self) -> None:

@@ -116,5 +116,5 @@ class SelfCheck:
         return next((one.message for one in self.conditions if one.stops), None)
 
     def troubles(self) -> list[Trouble]:
-        """Return the conditions as troubles for alerts."""
+        """Return the conditions that are alerts."""
         return [trouble_of(one) for one in self.conditions if one.is_alert]

@@ -1,10 +1,10 @@
 """Rules of rights, permits, groups and liveness: pure functions over numbers and names.
 
 `rights` passes the right to fetch a unit from agent to agent so that two never have it; `permits`
-says how long an agent keeps its rights without a word; `liveness` how an agent is, and why;
-`groups` which hosts share an address; `sharing` at what rate several agents fetch from one host;
-`probe_plan` who probes what; `held` what an agent held while it fetched. Time comes in as a number;
-nothing here reads a clock, a table or a file.
+limits how long an agent keeps its rights without contact; `liveness` judges the state of an agent;
+`groups` joins hosts that share an address; `host_shares` divides a host's request rate among
+several agents; `probe_plan` chooses the pairs to probe; `held` checks logs against the rights of
+their agent at the time. Time comes in as a number; nothing here reads a clock, a table or a file.
 """
 
 from __future__ import annotations

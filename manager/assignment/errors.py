@@ -2,7 +2,7 @@
 
 PrsmError
 ├── ConflictError (shared)
-│   └── RightError      a unit's right cannot pass to who asks for it now
+│   └── RightError      a unit's right cannot pass to the requesting agent now
 └── RuleError           numbers that no rule can be applied to
 """
 

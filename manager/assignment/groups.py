@@ -1,9 +1,9 @@
-"""Groups of hosts that share an address, so that an address sees one robot.
+"""Groups of hosts that share an address, so that an address sees one agent.
 
 A union-find over what the manager and the agents saw names resolve to. Invariant: two hosts are in
 one group exactly when a chain of shared addresses joins them; the group's id is its smallest host
 id, so that the order in which edges arrive decides nothing. Addresses that hosts left are only
-forgotten by building anew from the edges that still hold.
+forgotten by a rebuild from the current edges.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AddressGroups:
         return host in self._parent
 
     def add(self, host: int, address: str) -> Merge | None:
-        """Take note that a host has an address; return the merge that follows, if any.
+        """Record that a host has an address; return the merge that follows, if any.
 
         A host that is new here joins the address's group: a merge too, of the group of one that it
         would have been alone. The merge of a new smallest host renames the group.

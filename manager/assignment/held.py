@@ -1,8 +1,8 @@
 """Check of log lines against what their agent held: other lines are quarantined.
 
-A log is judged by what was true then, not by what is true when it arrives. Invariant: a URL counts
-as held exactly when, at some moment of the log's time, the longest unit that existed and holds
-the URL was the agent's. What becomes of quarantined lines is left to intake.
+A log is judged by the rights at its time, not by those at its arrival. Invariant: a URL counts as
+held exactly when, at some moment of the log's time, the longest existing unit that contains the
+URL was the agent's. Intake decides about quarantined lines.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class UnitInterval:
 class HeldThen:
     """The units that one agent held in the time of one log.
 
-    own: the agent's holdings. carved: when directories existed as units of their own, whoever
-    held them: then they were no part of the units around them. slack_ms: how far the clocks of
-    manager and agent may be apart.
+    own: the agent's holdings. carved: the times at which directories were separate units of any
+    owner: then they were no part of the units around them. slack_ms: the largest accepted
+    difference between the clocks of manager and agent.
     """
 
     def __init__(

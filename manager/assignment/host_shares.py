@@ -1,11 +1,11 @@
-"""At what rate each of several agents fetches from one host, so that the host sees what it allows.
+"""Shares of a host's request rate, for several agents that fetch from one split host.
 
 n agents that each rest n intervals after a request send together no more, in the long run, than
-one that rests one interval. Nothing is said of how their requests lie to each other: two may come
-at the same moment. What is guaranteed is the number in any span of time (`most_requests`).
-Invariant: no more agents than shares hold rights of a host at once, and an agent is given a share
-only when every other is known to keep its own (`manager.db.ownership.rights.may_crawl`).
-Leaves to others: what a host's interval is, and who has which piece.
+one that rests one interval. The relative timing of their requests is not controlled: two may come
+at the same moment. The guarantee is the number in any span of time (`most_requests`).
+Invariant: no more agents than shares hold rights of a host at once, and an agent gets a share
+only when every other agent is known to keep its own (`manager.db.ownership.rights.may_crawl`).
+Not decided here: the interval of a host, and the owner of each piece.
 """
 
 from __future__ import annotations

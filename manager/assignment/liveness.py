@@ -2,7 +2,7 @@
 
 Invariant: every state comes with a message that says why, from facts that the manager has. An
 agent is lost only when its promised contact plus grace has passed and its permit is over: only
-then can nobody be fetching its units. What follows from a state is left to the tick.
+then is its units' fetching certain to have ended. The tick acts on the states.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PLAIN_RENEWAL_MS: Final = 26 * HOUR_MS
 PLAIN_AWAKE_MS: Final = 90 * 60_000
 """A plain agent that is awake asks for RESTART every hour; silent for longer, it sleeps."""
 LONGEST_POLL_MS: Final = HOUR_MS
-"""The manager asks nobody to call less often than this; a later promise is sleep."""
+"""The longest interval between calls that the manager asks for; a later promise is sleep."""
 TARDY_MS: Final = 60_000
 """A call that comes some seconds after its time is no news: at most a quarter of the grace."""
 LONGEST_PROMISE_MS: Final = 8 * 24 * HOUR_MS

@@ -1,7 +1,7 @@
-"""Permits: how long an agent may go on fetching without a word from the manager.
+"""Permits: until when an agent may continue fetching without contact to the manager.
 
 One for each agent. Invariant: an agent's permit is over at the agent before it is over at the
-manager, whatever the network delays and the manager's clock does. What the two sides do for it:
+manager, whatever the network delays and the manager's clock does. Both sides contribute:
 
 - The agent counts from the *sending* of the sync, on a clock that runs on through sleep
   (CLOCK_BOOTTIME), and stops starting requests one request deadline and one interval earlier
@@ -15,7 +15,7 @@ manager, whatever the network delays and the manager's clock does. What the two 
   that counts as none. That covers one unseen step in a permit's life, and a permit in use is
   renewed every minute.
 - After a reboot, and after a list older than the fence, an agent has no permit (`renew`). The
-  fence is what keeps an agent that was written off from coming back with its old list.
+  fence keeps an agent that was declared lost from returning with its old list.
 
 The epoch counts the permits of one agent; a permit that was over comes back with a new one.
 Source: design rule "never two owners"; the leases of Gray and Cheriton (1989) with the waiting on
@@ -54,16 +54,17 @@ class Permit:
     fence_generation: int = 0
 
     def is_over(self, now_ms: int) -> bool:
-        """Return whether the agent cannot be fetching any more. For the tick, after extending."""
+        """Return whether the agent must have stopped fetching. For the tick, after extending."""
         return now_ms >= self.until_ms
 
     def renew(
         self, generation_held: int, last_tick_ms: int, duration_ms: int, longest_gap_ms: int
     ) -> Permit | None:
-        """Return the permit that a sync handled after a tick brings, or None: take M1 first.
+        """Return the permit for a sync that is handled after a tick; None: fetch M1 first.
 
-        duration_ms: what the agent is told. longest_gap_ms: between two ticks, that counts as none;
-        once for the time since the last, once for a step. Renewing never makes a permit shorter.
+        duration_ms: as sent to the agent. longest_gap_ms: the longest gap between two ticks that
+        counts as none; it is added once for the time since the last tick, once for a step. Renewing
+        never makes a permit shorter.
         """
         if generation_held < self.fence_generation:
             return None
@@ -78,18 +79,18 @@ class Permit:
     def expire(self, next_generation: int) -> Permit:
         """Return the permit after all rights of its agent were freed because it was over.
 
-        next_generation: the first list that no longer names what was freed; older lists bring no
-        permit any more. The end becomes 0: no extension revives it, and the next is a new epoch.
+        next_generation: the first list without the freed units; older lists no longer bring a
+        permit. The end becomes 0: no extension revives it, and the next is a new epoch.
         """
         fence_generation = max(self.fence_generation, next_generation)
         return replace(self, until_ms=0, fence_generation=fence_generation)
 
 
 def manager_time(now_ms: int, last_tick_ms: int, longest_gap_ms: int) -> int:
-    """Return when a message came, as ticks count: by the clock of who took it, as far as it may be.
+    """Return the arrival time of a message in the time of ticks, from the receiver's clock.
 
-    Not before the last tick, and by no more than the longest gap after it: a clock that says
-    something else is wrong, or the next tick moves with it what was written down.
+    The result is not before the last tick, and at most the longest gap after it: a clock outside
+    these bounds is wrong, or the next tick moves the stored times with it.
     """
     return min(max(now_ms, last_tick_ms), last_tick_ms + longest_gap_ms)
 
@@ -109,17 +110,17 @@ def extension_ms(last_tick_ms: int, now_ms: int, longest_gap_ms: int) -> int:
 
 
 def handover_ms(last_tick_ms: int, now_ms: int) -> int:
-    """Return by how much every permit moves with the first tick of another leader.
+    """Return the shift of every permit at the first tick of another leader.
 
-    Its clock differs from the one before, by how much nobody knows. So the time between the two
-    ticks counts as none, in either direction: what a permit had left then, it has left now. However
-    often leaders change, no permit becomes shorter.
+    The new leader's clock differs from the previous one by an unknown amount. So the time between
+    the two ticks counts as none, in either direction: the remaining time of a permit is unchanged.
+    However often leaders change, no permit becomes shorter.
     """
     return now_ms - last_tick_ms
 
 
 def end_at_agent(sent_ms: int, duration_ms: int, deadline_ms: int, interval_ms: int) -> int:
-    """Return when an agent starts no request any more, on its own clock since boot.
+    """Return the time from which an agent starts no more requests, on its own clock since boot.
 
     sent_ms: when it *sent* the sync that brought the permit. deadline_ms: the longest that one
     request may take. interval_ms: the longest rest that it gives an address.
@@ -147,7 +148,7 @@ class HeldEpoch:
 
 @frozen
 class ReportEpoch:
-    """The epoch a report belongs to. late: somebody else has owned the unit since."""
+    """The epoch a report belongs to. late: another agent has owned the unit since."""
 
     epoch: int
     late: bool

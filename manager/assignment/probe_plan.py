@@ -1,12 +1,12 @@
 """Probe plan for large fleets: a few agents for each host, within budgets.
 
-In this order: who found the host and who owns it, whose distances will be used; everybody, up to
-what a host bears in a day, for the largest hosts; the neighbours of the finder in the tree (of the
-owner where nobody found it), which see the same hosts near; and some that are drawn by the host's
-number, so that a repeat draws the same.
+In this order: the finder and the owner of the host, whose distances will be used; all agents, up to
+the daily limit of a host, for the largest hosts; the neighbours of the finder in the spanning tree
+(of the owner if no agent found it), which see the same hosts near; and some that are drawn by the
+host's number, so that a repeat draws the same.
 Invariants: no pair twice, none that is fresh, no host to more agents than it bears, no agent
-more hosts than its budget holds; of the budget the first in the order have it. The full product
-of agents and hosts is never made: time and memory grow with the pairs that come out.
+more hosts than its budget holds; the budget goes to the first in the order. The full product
+of agents and hosts is never made: time and memory grow with the resulting pairs.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _without(
 
 
 def _near(finder: IntArray, owner: IntArray, rules: ProbeRules, agents: int) -> IntArray:
-    """Return (units, neighbours) those of the finder, or of the owner where nobody found it."""
+    """Return (units, neighbours) those of the finder, or of the owner if there is no finder."""
     most = max(1, min(rules.each, max((len(near) for near in rules.near), default=0)))
     table = np.full((agents + 1, most), NO_AGENT, dtype=np.intp)
     for agent, near in enumerate(rules.near):

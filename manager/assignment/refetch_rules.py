@@ -1,10 +1,10 @@
-"""Pages that are fetched again by other agents: which captures agree, and who is contradicted.
+"""Comparison of refetched pages: which captures agree, and which agent is contradicted.
 
-Compared is what honest robots see alike from anywhere: an answer or none, its status, its size. A
+It compares what honest agents see alike from anywhere: an answer or none, its status, its size. A
 page that has changed since is no lie: the second agent sees it changed, and so does the third, but
-who is alone with its word on many pages invents. So a difference is decided by a third agent: of
-three, nobody is contradicted by one alone, and nobody where the two others differ as well.
-Not compared is what belongs to a moment: 304, 429, and 500 and above.
+an agent whose claims on many pages stand alone invents them. So a third agent decides a difference:
+of three, no agent is contradicted by one alone, and none if the two others differ as well.
+Momentary statuses are not compared: 304, 429, and 500 and above.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ JUDGED_FROM: Final = 10
 """Pages below which a share says nothing."""
 
 Verdict = bool | None
-"""True: others agree. False: contradicted. None: nobody can say."""
+"""True: others agree. False: contradicted. None: undecided."""
 
 
 @frozen
@@ -88,7 +88,7 @@ def same(one: Seen, other: Seen) -> bool:
 
 
 def judge(seen: Mapping[int, Seen]) -> dict[int, Verdict]:
-    """Return of each agent what the others' visits to one page say of its own."""
+    """Return the verdict on each agent's visit to one page, by the visits of the others."""
     return {agent: _judged(agent, seen) for agent in seen}
 
 
@@ -101,7 +101,7 @@ def _judged(agent: int, seen: Mapping[int, Seen]) -> Verdict:
 
 
 def needs_another(seen: Mapping[int, Seen]) -> bool:
-    """Return whether a further agent should fetch the page: nobody did, or two of two differ."""
+    """Return whether a further agent should fetch the page: none did, or two of two differ."""
     if len(seen) < 2:
         return True
     return len(seen) == 2 and not any(judge(seen).values())

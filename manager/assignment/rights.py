@@ -1,7 +1,7 @@
-"""The right to fetch a unit: who has it, and how it passes from one agent to another.
+"""The right to fetch a unit: its states, and its passage from one agent to another.
 
 Invariant: at every moment at most one agent can believe that it may fetch the unit. A right goes
-from X to Y only through `Free`, and it becomes free only when X cannot believe in it any more:
+from X to Y only through `Free`, and it becomes free only when X can no longer believe in it:
 
 - X acknowledged the generation of its list in which the unit no longer stands, or
 - X reported the unit finished (it never fetches it again in the same round), or
@@ -15,13 +15,13 @@ What an agent must do for its part:
 - take the permit of a sync answer only for the list that the sync named as held, or for one at
   least as new as the answer's generation;
 - acknowledge a generation only once no request to a unit that it does not name is under way;
-- remember what it finished until the round changes, and forget its permit at a reboot.
+- remember the finished units until the round changes, and forget its permit at a reboot.
 
-What a list must do: name exactly what `stands_in` says, whenever it is written.
+A list must name exactly the units of `stands_in`, whenever it is written.
 
 Hosts on one address are kept together by `may_grant`, over the whole group; the pieces of a split
-host, alone at its address, are the exception (`sharing`). Stores and transactions are left to
-others; each function returns the next state.
+host, alone at its address, are the exception (`host_shares`). Storage and transactions are left to
+other modules; each function returns the next state.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def holder(right: Right) -> int | None:
 def may_grant(group: Iterable[Right], agent: int, shares: int = 1) -> bool:
     """Return whether an agent may be given a unit of a group, by the rights of all its units.
 
-    An address sees one robot: nobody else may hold, or still be giving up, anything in the group.
+    An address sees one agent: no other may hold, or still be giving up, any unit of the group.
     shares: of a split host so many agents at once, each with that part of its rate.
     """
     holders = {holder(right) for right in group} - {None}
@@ -107,8 +107,8 @@ def may_grant(group: Iterable[Right], agent: int, shares: int = 1) -> bool:
 def stands_in(right: Right, agent: int, generation: int) -> bool:
     """Return whether an agent's list of a generation names the unit.
 
-    What was granted since the generation was raised waits for the next one: else a withdrawal
-    before that could not know that a list had named it.
+    Rights granted since the generation was raised wait for the next one: else a withdrawal
+    before that could not know that a list had named them.
     """
     if isinstance(right, Free) or right.agent != agent or right.granted_generation > generation:
         return False
@@ -116,7 +116,7 @@ def stands_in(right: Right, agent: int, generation: int) -> bool:
 
 
 def grant(right: Right, agent: int, kind: Kind, round_number: int, next_generation: int) -> Held:
-    """Give a free unit to an agent; its list of `next_generation` is the first to name it.
+    """Grant a free unit to an agent; its list of `next_generation` is the first to name it.
 
     Raises RightError where the unit is not free: also where the same agent is giving it up, for
     its lists before and after the withdrawal could no longer be told apart.
@@ -162,9 +162,9 @@ def withdraw(right: Right, next_generation: int) -> Right:
 
 
 def acknowledge(right: Right, agent: int, generation_held: int) -> Right:
-    """Take note that an agent's list of `generation_held` is in force there.
+    """Record that an agent's list of `generation_held` is in force there.
 
-    Frees what was withdrawn by that generation; anything else and anybody else changes nothing.
+    Frees the rights that were withdrawn by that generation; no other right or agent changes.
     """
     if (
         isinstance(right, Withdrawn)
@@ -176,7 +176,7 @@ def acknowledge(right: Right, agent: int, generation_held: int) -> Right:
 
 
 def finish(right: Right, agent: int, kind: Kind, round_number: int, generation_held: int) -> Right:
-    """Take note that the holder has finished the unit, for what it held it for.
+    """Record that the holder has finished the unit, for the purpose of its right.
 
     Agents repeat a report until it was answered; one of an earlier round, of a probe while the
     unit is held to crawl it, or from under a list that did not name it, changes nothing.
@@ -188,5 +188,5 @@ def finish(right: Right, agent: int, kind: Kind, round_number: int, generation_h
 
 
 def permit_over(right: Right, agent: int) -> Right:
-    """Take note that an agent's permit is over at the manager, and free what it held."""
+    """Record that an agent's permit is over at the manager, and free its right."""
     return FREE if holder(right) == agent else right

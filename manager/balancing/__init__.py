@@ -3,9 +3,9 @@
 `cost_matrix` turns volumes and distances into a `Problem`; `make_plan` answers with a `Plan` that
 can be shown before anything moves. The methods stand side by side in `BALANCERS`: the source's
 equalisation along the spanning tree (`tree`), cuts between two agents (`exchange`), prices near the
-optimum (`prices`), the rounded linear program (`lp`), the yardsticks `random` and `keep`, and what
-is taken where nobody chooses: `default`. Each plan carries a lower bound of what any could reach.
-`cut` says how to divide a host that is too big for one agent.
+optimum (`prices`), the rounded linear program (`lp`), the yardsticks `random` and `keep`, and
+`default`, the method without a person's choice. Each plan carries a lower bound for all methods.
+`cut` divides a host that is too big for one agent.
 """
 
 from __future__ import annotations

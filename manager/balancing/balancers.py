@@ -115,9 +115,9 @@ class Prospect:
 def prospects(
     methods: Iterable[str], problem: Problem, options: Options | None = None
 ) -> Iterator[Prospect]:
-    """Yield what each method would reach, as soon as it is known, measured against one bound.
+    """Yield the result of each method when it is ready, measured against one bound.
 
-    One that refuses, or is not known, says why; the others are not held up.
+    A method that refuses, or is unknown, yields the reason; the others are not delayed.
     """
     atoms = collapse(problem)
     bound = lower_bound(atoms.costs)
@@ -148,13 +148,13 @@ def _known(methods: Iterable[str]) -> list[str]:
 
 
 def _random(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
-    """Deal everything anew, as for the first round."""
+    """Deal all atoms again at random, as for the first round."""
     owner = deal_at_random(atoms, np.random.default_rng(options.seed))
     return Outcome(owner, (Message("balancing.dealt", seed=options.seed),))
 
 
 def _keep(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
-    """Move nothing that can stay; place what has no owner."""
+    """Keep each atom that can stay; place those without an owner."""
     return Outcome(place(atoms), _placed(atoms))
 
 
@@ -190,7 +190,7 @@ def _exchange(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
 
 
 def _prices(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
-    """Place everything anew near the optimum."""
+    """Place all atoms again near the optimum."""
     filled = assign_by_prices(atoms, bound)
     prices = tuple(
         Message("balancing.price", agent=name, price=float(price))

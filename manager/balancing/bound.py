@@ -26,7 +26,7 @@ __all__ = ["Bound", "lower_bound", "priced_choice"]
 
 _CELLS_AT_ONCE: Final = 1 << 18
 _SMALLEST_FACTOR: Final = 0.05
-"""How far below the mean a load counts: an agent that nobody chooses gets cheaper, not free."""
+"""Lowest counted load / mean: an agent that no atom chooses gets cheaper, not free."""
 _LOWEST_PRICE: Final = 1e-9
 """An agent that may have nothing would come to a price of 0, and 0 x inf is no number."""
 _SETTLED_AFTER: Final = 40

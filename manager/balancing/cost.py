@@ -1,9 +1,10 @@
 """Transfer cost: volume times distance, for every agent and unit, with the gaps filled.
 
-Invariant: `CostMatrix.costs` is finite everywhere, so sums and makespans always are. What is
-known not to work stands beside it in `unreachable`, what was guessed in `assumed`; nothing that
-was guessed can be mistaken for something measured.
-Predicting the gaps better than by one typical number is left to whoever fills the distances.
+Invariant: `CostMatrix.costs` is finite everywhere, so sums and makespans always are. Pairs that are
+known not to work are marked in `unreachable`, guessed ones in `assumed`; no guess can be mistaken
+for a measurement.
+A better prediction of the gaps than one typical number is left to the module that fills the
+distances.
 Source: seed 004, formulas (4) and (5).
 """
 
@@ -40,15 +41,15 @@ class CostMatrix:
 
 
 def cost_matrix(volume_kb: FloatArray, distance: Matrix, *, fill: Fill = "largest") -> CostMatrix:
-    """Multiply volumes by distances and fill what is not known.
+    """Multiply volumes by distances and fill the unknown ones.
 
     volume_kb: (units,) KBytes of 1,000 bytes, nan where unknown. distance: (agents, units) ms per
     KByte, nan where not measured, inf where unreachable. The result has its floating type.
 
     A missing distance becomes the largest (or median) of those that other agents measured to
-    the unit, so that not having measured never looks better than having measured; a unit that
-    nobody reached takes each agent's own median, then the median of all, then 1. So a pair
-    that is unreachable has a cost too, for the case that nobody else may have the unit.
+    the unit, so that an unmeasured distance never looks better than a measured one; a unit that
+    no agent reached takes each agent's own median, then the median of all, then 1. So an
+    unreachable pair has a cost too, for the case that no other agent may have the unit.
     """
     agents, units = distance.shape
     if volume_kb.shape != (units,):
@@ -114,7 +115,7 @@ def _median_known(values: Matrix) -> float:
 
 
 def agent_costs(costs: Matrix, owner: IntArray) -> FloatArray:
-    """Return (agents,) ms: the cost of what each agent owns. Units of nobody cost nobody.
+    """Return (agents,) ms: the cost of each agent's units. Units without an owner cost no agent.
 
     costs: (agents, units). owner: (units,) agent index or NOBODY. Source: formula (5).
     """

@@ -23,7 +23,7 @@ from manager.balancing.problem import Atoms
 __all__ = ["Exchanged", "exchange"]
 
 _MOST_SWEEPS: Final = 60
-"""Measured at 17 x 6,500: 5 to 20 until nothing helps any more."""
+"""Measured at 17 x 6,500: 5 to 20 until no exchange helps."""
 _LEAST_GAIN: Final = 1e-3
 """Of the greater cost: less is far below what the next measurement differs by."""
 

@@ -25,7 +25,7 @@ __all__ = ["Rounded", "assign_by_lp"]
 _MOST_MOVES: Final = 3_000
 _NEAR_ENOUGH: Final = 1.001
 _SMALL: Final = 0.002
-"""Of the makespan: what so small an atom shifts, easing evens out."""
+"""Share of the makespan: the later easing corrects the shift by so small an atom."""
 _MOST_TIMES: Final = 4
 
 

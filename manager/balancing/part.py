@@ -1,6 +1,6 @@
-"""A part of the atoms as a problem of its own, while the rest stays with its owners.
+"""A part of the atoms as a separate problem, while the rest stays with its owners.
 
-What stays is one pinned atom for each agent, so that every method sees the load without the
+The rest is one pinned atom for each agent, so that every method sees the load without the
 columns behind it.
 """
 

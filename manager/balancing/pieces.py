@@ -106,9 +106,9 @@ class _Tree:
                 around = outer
 
     def atoms(self, limit: float, most: int) -> dict[str, float]:
-        """Return units with their work: what is longer than `limit` could not be cut further.
+        """Return units with their work; a unit longer than `limit` could not be cut further.
 
-        Of the longest unit the longest directory becomes a unit of its own, again and again.
+        Repeatedly splits the longest directory off the longest unit.
         """
         atoms = {TOP: self.below[TOP]}
         inside = {TOP: self._candidates(TOP)}
@@ -148,7 +148,7 @@ def _without_crumbs(atoms: dict[str, float], opened: set[str], limit: float) -> 
 
 
 def _given_out(atoms: Mapping[str, float], parts: int) -> Cut:
-    """Give units out, longest first, each to the part that has least so far."""
+    """Distribute units, longest first, each to the part that has least so far."""
     owner: dict[str, int] = {}
     loads = [(0.0, part) for part in range(parts)]
     for path in sorted(atoms, key=lambda path: (-atoms[path], path)):

@@ -1,6 +1,6 @@
-"""Give an agent to every atom that has none, disturbing nobody else.
+"""Placement of atoms without an owner; all other atoms stay.
 
-New hosts arrive each round, and agents leave; every method that keeps what is placed begins here.
+New hosts arrive each round, and agents leave; every method that keeps placed atoms begins here.
 Invariant: afterwards each atom has exactly one owner that may have it, and placed atoms stay.
 """
 
@@ -16,10 +16,10 @@ __all__ = ["place"]
 
 
 def place(atoms: Atoms, *, ceiling_ms: float = 0.0) -> IntArray:
-    """Return (atoms,) owners: `atoms.start`, with everything that nobody holds handed out.
+    """Return (atoms,) owners: `atoms.start`, with an owner for each atom that had none.
 
     The dearest first. Each goes to the agent for which it is cheapest among those that it does
-    not push over the ceiling, the greater of the present makespan and `ceiling_ms`; where it
+    not push over the ceiling, the greater of the present makespan and `ceiling_ms`; if it
     pushes all over, to the agent that ends lowest.
     """
     owner = atoms.start.copy()

@@ -35,9 +35,9 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True)
 class Move:
-    """One unit that changes hands. giver: NOBODY where it had no owner, and then gain_ms is 0.
+    """One unit that changes its owner. giver: NOBODY if it had no owner, and then gain_ms is 0.
 
-    gain_ms: what the giver no longer spends. cost_ms: what the taker will.
+    gain_ms: the cost that the giver no longer has. cost_ms: the cost that the taker gets.
     """
 
     unit: int
@@ -85,7 +85,7 @@ class Plan:
 
     before, after: (units,) agent index; NOBODY only in before. costs_*_ms, units_*: (agents,).
     bound_ms: no assignment that keeps groups, pins and forbidden pairs has a smaller makespan.
-    steps: the rounds of equalisation, for `tree`; else empty. explanation: how it came about.
+    steps: the rounds of equalisation, for `tree`; else empty. explanation: of the method's work.
     """
 
     method: str
@@ -101,7 +101,7 @@ class Plan:
 
     @property
     def makespan_before_ms(self) -> float:
-        """Return the greatest agent cost before; units of nobody are in nobody's cost."""
+        """Return the greatest agent cost before; units without an owner are in no agent's cost."""
         return makespan(self.costs_before_ms)[0]
 
     @property

@@ -91,8 +91,8 @@ def _in_order_of_regret(costs: Matrix, bound: Bound) -> IntArray:
 def _fill(columns: Matrix, prices: FloatArray, target_ms: float) -> IntArray:
     """Return (atoms,) owners for `columns` (atoms, agents), in their order.
 
-    Of a block, the first choices of each agent that has room for all of them are taken at once;
-    only the others go one by one to the cheapest agent with room, else to the one that ends lowest.
+    In a block, an agent with room for all its first choices gets them at once; only the other
+    atoms go singly to the cheapest agent with room, else to the one that ends lowest.
     """
     atoms, agents = columns.shape
     owner = np.empty(atoms, dtype=np.intp)

@@ -89,8 +89,8 @@ class Atoms:
     costs: (agents, atoms) ms, inf where the agent may not have it; every column has a finite
     entry. sizes: (atoms,) units inside. start: (atoms,) present owner or NOBODY; never a
     forbidden one. fixed: (atoms,) pinned; `start` is then where it belongs. of_unit: (units,)
-    the atom of each unit. unreached: how many atoms no agent reaches as a whole, for which what is
-    unreachable had to be allowed.
+    the atom of each unit. unreached: how many atoms no agent reaches as a whole; for these the
+    unreachable pairs had to be allowed.
     """
 
     names: tuple[str, ...]
@@ -122,7 +122,7 @@ def collapse(problem: Problem) -> Atoms:
     """Make one atom of each group, apply pins and forbidden pairs, and find the present owners.
 
     A group that is split today starts with the agent that holds most of its cost. An owner that
-    may not have the atom any more (another agent's pin, unreachable) does not count.
+    may no longer have the atom (another agent's pin, unreachable) does not count.
     """
     units = problem.costs.shape[1]
     if problem.group is None:
@@ -165,7 +165,7 @@ def _summed(costs: Matrix, of_unit: IntArray, count: int) -> Matrix:
 def _barred(
     problem: Problem, of_unit: IntArray, count: int, fixed: BoolArray
 ) -> tuple[BoolArray, int]:
-    """Return (agents, atoms) who may not have what, and how many atoms nobody reaches."""
+    """Return (agents, atoms) the barred pairs, and how many atoms no agent reaches."""
     barred = _any_member(problem.forbidden, problem, of_unit, count)
     never = np.flatnonzero(barred.all(axis=0) & ~fixed)
     if len(never):

@@ -35,7 +35,7 @@ _WHOLE: Final = 1 - 1e-6
 
 @dataclass(frozen=True)
 class Relaxed:
-    """makespan_ms: of the relaxation. owner: (atoms,) NOBODY where it divides an atom.
+    """Result of the relaxation. owner: (atoms,) `NOBODY` for an atom that it divides.
 
     largest_share: (atoms,) the agent with the greatest share of each.
     """

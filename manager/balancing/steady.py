@@ -1,14 +1,14 @@
-"""The default: even the costs from round to round with few moves, and place anew what is new.
+"""The default method: balance the costs from round to round with few moves; place new units.
 
-What moves must be fetched whole again by its taker, which remembers nothing of it; so a plan has a
-limit of moves, and each must pay for itself. The largest units hold nearly all of the cost: when
-only those may move, a tenth of the moves brings nearly the whole gain (ADR 60).
+The taker of a moved unit must fetch it whole again, because it remembers nothing of it; so a plan
+has a limit of moves, and each must pay for itself. The largest units hold nearly all of the cost:
+when only those may move, a tenth of the moves brings nearly the whole gain (ADR 60).
 Several ways are tried, each with the rest kept where it is: easing the busiest; equalisation along
 the tree, then exchanges; prices over the largest few, and over more. The plan is the one whose
 makespan is least when moves are paid for. Where that still leaves a makespan far above the bound,
 as after a random deal, everything may move.
 Invariant: at most `most_moves` of the units that have an owner change it, unless the change is
-great; what has no owner, or one that may not have it any more, is placed in any case.
+great; a unit without an owner, or whose owner may no longer have it, is placed in any case.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _prices_way(share: float) -> Message:
 
 
 def _prices_over(atoms: Atoms, bound: Bound, share: float) -> IntArray:
-    """Return owners after prices where only the largest units and those of nobody may move."""
+    """Return owners after prices; only the largest units and those without an owner may move."""
     if share >= 1:
         return assign_by_prices(atoms, bound).owner
     part = part_of(atoms, atoms.start, _largest(atoms, share))
@@ -151,7 +151,7 @@ def _prices_over(atoms: Atoms, bound: Bound, share: float) -> IntArray:
 
 
 def _largest(atoms: Atoms, share: float) -> IntArray:
-    """Return the atoms that cost their owners most, so many units at most, and those of nobody."""
+    """Return the atoms of greatest cost, at most a share of units, and those without an owner."""
     held = np.flatnonzero((atoms.start != NOBODY) & ~atoms.fixed)
     cost = _own(atoms, held)
     order = held[np.argsort(-cost, kind="stable")]

@@ -33,9 +33,9 @@ Accept = Literal["source", "improves"]
 class TreeOptions:
     """Limits of the iteration, and the accepted result.
 
-    steps: exactly that many, unless nothing moves any more; None: until `patience` steps in a
-    row brought no better makespan, at most `max_steps`. accept: `source` hands over what fits in
-    Move, `improves` what lowers the greater of the two costs by more than `min_gain_ms`.
+    steps: exactly that many, unless nothing moves; None: until `patience` steps in a row brought
+    no better makespan, at most `max_steps`. accept: `source` hands over atoms that fit in Move,
+    `improves` those that lower the greater of the two costs by more than `min_gain_ms`.
     """
 
     steps: int | None = None

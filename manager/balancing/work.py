@@ -93,7 +93,7 @@ def relative_capacity(
 
 
 def _through(agent: Capacity, transfer_ms: float, volume_kb: float) -> float:
-    """Return which part of what its slots could fetch the agent's limit lets through."""
+    """Return the share of its slots' possible throughput that the agent's limit allows."""
     if not agent.bytes_per_s or transfer_ms <= 0:
         return 1.0
     could_kb_per_ms = agent.slots * volume_kb / transfer_ms

@@ -1,4 +1,4 @@
-"""`prsm alerts`: what is wrong, who is told of it, and quiet for maintenance."""
+"""`prsm alerts`: current alerts, their recipients, and silences for maintenance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOMENT: Final = click.DateTime(["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"])
 @pass_place
 @click.pass_context
 def alerts(context: click.Context, place: Place, as_json: bool) -> None:
-    """Show what is wrong now, since when, and when somebody is told again."""
+    """Show current alerts, their start times, and the times of the next messages."""
     if context.invoked_subcommand is not None:
         return
     seen = place.calls.get("/alerts")
@@ -54,7 +54,7 @@ def alerts(context: click.Context, place: Place, as_json: bool) -> None:
 @click.option("--reason", default="", help="For the audit.")
 @pass_place
 def quiet(place: Place, hours: float, reason: str) -> None:
-    """Silence all alerts for some hours, for maintenance. A cron line makes it regular."""
+    """Silence all alerts for some hours, for maintenance. Use cron for regular windows."""
     seen = place.calls.post("/alerts/quiet", {"seconds": hours * 3600, "reason": reason})
     until = seen["quiet_until_ms"]
     output.say(f"quiet until {output.time_text(until)}" if until else "troubles are told")
@@ -66,7 +66,7 @@ def quiet(place: Place, hours: float, reason: str) -> None:
 @click.option("--reason", required=True, help="Why nobody needs to be told.")
 @pass_place
 def silence(place: Place, key: str, hours: float, reason: str) -> None:
-    """Silence the trouble KEY for some hours, except for its end."""
+    """Acknowledge the alert KEY: silence it for some hours, except for its end."""
     body = {"key": key, "seconds": hours * 3600, "reason": reason}
     place.calls.post("/alerts/silence", body)
 
@@ -86,7 +86,7 @@ def window(place: Place, begin: datetime, end: datetime, reason: str) -> None:
 @json_option
 @pass_place
 def silences(place: Place, as_json: bool) -> None:
-    """List silences and maintenance windows: open, to come, and over within a month."""
+    """List silences and maintenance windows: open, planned, and ended within a month."""
     found = place.calls.get("/alerts")["silences"]
     if as_json:
         output.as_json(found)
@@ -113,14 +113,14 @@ def _line(one: dict[str, Any]) -> tuple[object, ...]:
 @click.argument("number", type=int)
 @pass_place
 def speak(place: Place, number: int) -> None:
-    """End the silence or window NUMBER, or take back one that is to come."""
+    """End the silence or maintenance window NUMBER, or cancel a planned one."""
     place.calls.post(f"/alerts/silences/{number}/end")
 
 
 @alerts.command()
 @pass_place
 def test(place: Place) -> None:
-    """Send a test message to everybody who is told of troubles."""
+    """Send a test message to all recipients of alerts."""
     results = place.calls.post("/alerts/test")
     if not results:
         raise RefusedError(

@@ -1,7 +1,7 @@
-"""Put the files of an archive that comes in into a folder: all of them, or none.
+"""Extraction of a received archive into a folder: all of its files, or none.
 
-Invariant: nothing appears under its own name before the whole archive is on the disk; what was
-there before is replaced only where the caller says so; names lead nowhere but into the folder.
+Invariant: no file appears under its final name before the whole archive is on the disk; existing
+files are replaced only if the caller says so; no name leads outside the folder.
 """
 
 from __future__ import annotations

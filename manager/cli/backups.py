@@ -31,9 +31,9 @@ TARGET = click.Path(path_type=Path)
 def backup(
     place: Place, target: Path, without_archive: bool, keep: int | None, as_json: bool
 ) -> None:
-    """Write a backup to TARGET: a tar where the name ends in .tar, else a new folder.
+    """Write a backup to TARGET: a tar file if the name ends in .tar, else a new folder.
 
-    The manager may run. The backup holds keys and password hashes: keep it as you keep those.
+    The manager may run. The backup holds keys and password hashes: protect it like those.
     """
     if keep is not None and target.suffix != ".tar":
         raise click.UsageError(f"--keep {keep}: is for tars; name one, as {target}.tar")
@@ -89,8 +89,8 @@ def restore(
 ) -> None:
     """Restore the backup SOURCE into the data directory, which must be empty or missing.
 
-    The manager that the backup is of must have ended. Nothing is given to agents until the
-    permits that it may have given are over; --down-since makes that sooner.
+    The manager that the backup was made of must have stopped. Agents get no work until the
+    permits that it may have granted are over; --down-since shortens that wait.
     """
     from manager.app.maintenance.restore import restore as run  # noqa: PLC0415 - as above
     from manager.clock import wall_clock_ms  # noqa: PLC0415

@@ -18,7 +18,7 @@ __all__ = ["managers"]
 @pass_place
 @click.pass_context
 def managers(context: click.Context, place: Place, as_json: bool) -> None:
-    """The managers of this database; alone, it shows which leads, the installation id,
+    """The managers of this database; without a command: the leader, the installation id,
     the last tick."""
     if context.invoked_subcommand is not None:
         return
@@ -59,5 +59,5 @@ def _part(one: dict[str, Any], epoch: int) -> str:
 @click.argument("name")
 @pass_place
 def forget(place: Place, name: str) -> None:
-    """Know no more of the manager NAME, which was taken away for good."""
+    """Forget the manager NAME, which was removed permanently."""
     place.calls.post(f"/managers/{quote(name, safe='')}/forget")

@@ -14,13 +14,13 @@ __all__ = ["migrate"]
 
 @click.group()
 def migrate() -> None:
-    """Show or change the schema of the database. `prsm serve` brings it up by itself."""
+    """Show or change the schema of the database. `prsm serve` upgrades it by itself."""
 
 
 @migrate.command()
 @pass_place
 def status(place: Place) -> None:
-    """Show which schema the database has, and which this version."""
+    """Show the schema of the database, and the schema of this version."""
     from manager.app.maintenance.migration import schema_of  # noqa: PLC0415 - only this needs the database
 
     try:
@@ -33,7 +33,7 @@ def status(place: Place) -> None:
 @migrate.command()
 @pass_place
 def up(place: Place) -> None:
-    """Bring the database to the schema of this version; managers of the one before go on."""
+    """Upgrade the database to the schema of this version; older managers continue to run."""
     _change(place, "head")
 
 
@@ -41,9 +41,9 @@ def up(place: Place) -> None:
 @click.argument("schema")
 @pass_place
 def down(place: Place, schema: str) -> None:
-    """Bring the database back to SCHEMA, as 0017, for an older version.
+    """Downgrade the database to SCHEMA, as 0017, for an older version.
 
-    All managers must have ended. What only the newer schema has is lost: make a backup first.
+    All managers must have stopped. Data that only the newer schema has is lost: back up first.
     """
     _change(place, schema)
 

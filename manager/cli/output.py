@@ -47,7 +47,7 @@ def link_kinds(kinds: Iterable[dict[str, Any]]) -> None:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
-    """Print rows in columns; what came from outside cannot move the cursor."""
+    """Print rows in columns; control characters in foreign text cannot move the cursor."""
     cells = [[with_plurals(printable(cell)) for cell in row] for row in rows]
     if not cells:
         say(empty)
@@ -68,7 +68,7 @@ def more(total: int, end: int) -> None:
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> None:
-    """Print names and values, one a line; what has no value is left out."""
+    """Print names and values, one a line; skip empty values."""
     shown = [
         (name, with_plurals(printable(value)))
         for name, value in pairs

@@ -39,7 +39,7 @@ def audit(
     before: int | None,
     as_json: bool,
 ) -> None:
-    """Show who did what and when, newest first."""
+    """Show the audit log: who did what and when, newest first."""
     asked = {"action": action, "subject": subject, "actor": actor, "alerts": alerts}
     rows = place.calls.get("/audit", limit=limit, before_id=before, **asked)
     if as_json:
@@ -69,7 +69,7 @@ def audit(
 @json_option
 @pass_place
 def reports(place: Place, limit: int, agent: str, before: int | None, as_json: bool) -> None:
-    """List the crawl logs that were taken, newest first."""
+    """List the accepted crawl logs, newest first."""
     rows = place.calls.get("/reports", limit=limit, agent=agent, before_id=before)
     if as_json:
         output.as_json(rows)
@@ -95,11 +95,11 @@ def reports(place: Place, limit: int, agent: str, before: int | None, as_json: b
 @json_option
 @pass_place
 def check(place: Place, deep: bool, as_json: bool) -> None:
-    """Check that tables and files fit together; exit code 1 where they do not.
+    """Check the consistency of tables and files; exit code 1 if they do not match.
 
-    Every file that a row names must be there and of its size, and every file must have its row.
-    With --deep each is read and compared with its digest; what is not whole becomes a problem
-    (`prsm archive problems`), and segments are asked for again from their agents.
+    Every file that a row names must exist with its size, and every file must have its row.
+    With --deep each is read and compared with its digest; a damaged file becomes a problem
+    (`prsm archive problems`), and agents are asked to send their segments again.
     """
     found = place.calls.get("/check")
     findings = list(found["findings"])

@@ -21,7 +21,7 @@ __all__ = ["search"]
 @json_option
 @pass_place
 def search(place: Place, text: str, kinds: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Find what TEXT names: a host, agent, page, round, plan, person, record or setting.
+    """Search for TEXT: a host, agent, page, round, plan, person, record or setting.
 
     TEXT is a name or part of one, in Unicode too, a URL, an IP address or a number. `round 12` is
     that round, 12 is anything of that number.

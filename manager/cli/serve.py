@@ -65,7 +65,7 @@ def settings(context: click.Context) -> None:
 @json_option
 @pass_place
 def show(place: Place, everything: bool, as_json: bool) -> None:
-    """Show the settings that hold at the manager, and where each was said; no secrets."""
+    """Show the settings in effect at the manager, with the source of each; no secrets."""
     found = place.calls.get("/settings")
     if as_json:
         output.as_json(found)

@@ -17,7 +17,7 @@ __all__ = ["activity", "code_counts", "failures_text", "status"]
 @json_option
 @pass_place
 def status(place: Place, as_json: bool) -> None:
-    """Show agents and hosts by state, the newest round, and what needs a person."""
+    """Show agents and hosts by state, the newest round, and alerts."""
     seen = place.calls.get("/overview")
     if as_json:
         output.as_json(seen)
@@ -57,7 +57,7 @@ def status(place: Place, as_json: bool) -> None:
 @json_option
 @pass_place
 def activity(place: Place, steps: int, hours: int, as_json: bool) -> None:
-    """Show what was fetched a second over time, by the logs that came."""
+    """Show the fetch rate over time, from the received logs."""
     found = place.calls.get("/overview/activity", steps=steps, hours=hours)
     if as_json:
         output.as_json(found)

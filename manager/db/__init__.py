@@ -1,8 +1,8 @@
-"""The manager's database: tables, transactions, queries. Nobody else sees SQLAlchemy.
+"""The manager's database: tables, transactions, queries. No other package sees SQLAlchemy.
 
-`engine` opens SQLite or PostgreSQL and gives transactions; `tables` says what is kept; each other
+`engine` opens SQLite or PostgreSQL and gives transactions; `tables` defines the tables; each other
 module holds the queries of one subject. A query takes a transaction first and the present time as
-`now_ms` where it needs one; it returns dataclasses, never rows.
+`now_ms` if it needs one; it returns dataclasses, never rows.
 """
 
 from manager.db.engine import Database, Transaction

@@ -1,6 +1,6 @@
 """Connections to SQLite and PostgreSQL, as `manager.db.engine` wants them.
 
-Invariant: a commit returns after the disk has it, on either; what waits ends, and says why.
+Invariant: a commit returns after the disk has it, on either; each wait ends, with its reason.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def _parsed(url: str) -> sa.URL:
 
 
 def _one_core_each(connection: Any, _record: object) -> None:
-    """Let no query of PostgreSQL take more than one core, as SQLite's take: a figure over a million
-    rows, counted behind a page, would take all, and the pages of others wait (docs/adr/0160)."""
+    """Limit each query of PostgreSQL to one core, as SQLite's take: a figure over a million rows,
+    counted behind a page, would take all, and the pages of others wait (docs/adr/0160)."""
     connection.autocommit = True  # or it would end with the first transaction that is rolled back
     connection.execute("SET max_parallel_workers_per_gather = 0")
     connection.autocommit = False

@@ -28,11 +28,11 @@ _LARGEST: Final = 2**63 - 1
 def as_ours(
     damaged: Callable[[BaseException], PrsmError], full: Callable[[str], PrsmError]
 ) -> Iterator[None]:
-    """Raise BusyError where the database does not answer, FormatError where what was sent cannot be
-    kept or looked for; anything else is a defect, and stays what it is.
+    """Translate errors of the driver into ours; any other error is a defect, and stays unchanged.
 
-    damaged: returns the error to raise where the driver's says that the database is damaged. full:
-    the same where it has no room; it is given what the driver says.
+    BusyError: the database does not answer. FormatError: a sent value cannot be stored or
+    searched for. damaged: returns the error to raise if the driver reports a damaged database.
+    full: the same if the database has no room; it receives the driver's text.
     """
     try:
         yield

@@ -1,10 +1,10 @@
-"""The addresses of all hosts in memory, for who looks for a part of one, and how many there are.
+"""Cache of all host addresses in memory, for searches of a part of one, and the number of hosts.
 
-A database reads a million rows for that; here they are text, which is looked through in hundredths
-of a second, once some searches have read it. Invariant: a host is never deleted, its number and
-address never change, and numbers are given in the order of commits, as writes run one after the
-other. So what was read once holds for ever, and only hosts that are newer are asked for. Memory is
-bounded by `BYTES_MOST`: hosts beyond it are looked for in the database.
+A database reads a million rows for that; here they are text, which is searched in hundredths of a
+second, once some searches have read it. Invariant: a host is never deleted, its number and address
+never change, and numbers are given in the order of commits, because writes run one after the other.
+So a cached entry is always valid, and only newer hosts are queried. Memory is bounded by
+`BYTES_MOST`: hosts beyond it are searched in the database.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class _Block:
 
 
 class HostNames:
-    """Addresses of one database, read as far as somebody looks; any thread may ask."""
+    """Addresses of one database, read as far as searches need them; any thread may search."""
 
     def __init__(self) -> None:
         self._blocks: list[_Block] = []

@@ -1,12 +1,12 @@
-"""Figures over millions of rows, for people to look at: asked again at most so often.
+"""Cache of figures over millions of rows, for pages and scripts: queries run only so often.
 
-What takes less than `QUICK_S` to ask is asked each time, so a small system always shows what is.
-What takes longer is kept for `TIMES` as long as it took, and then shown once more while it is asked
-anew behind. Who looks (`looked_at`) is shown it however old it is, and told how old that is; where
-there is none yet, he waits for a moment and hears that it is being counted. Who does not say that
-he looks, a script, gets nothing older than `OLDEST_S`, and waits.
-Invariant: decisions never read a kept figure; it may be minutes old. However many people look at
-once, one of them asks.
+A figure that takes less than `QUICK_S` is queried each time, so that a small system always shows
+current figures. A slower one is kept for `TIMES` as long as it took, and then shown once more
+while it is queried again in the background. A page (`looked_at`) shows it however old it is, with
+its age; if there is none yet, the page waits for a moment and then says that it is being counted.
+Other callers, such as scripts, get nothing older than `OLDEST_S`, and wait.
+Invariant: decisions never read a kept figure; it may be minutes old. However many callers look at
+once, one of them makes the query.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Figure:
 
     @property
     def is_asked(self) -> bool:
-        """Return whether somebody asks for it now."""
+        """Return whether a query for it runs now."""
         return self.turn.locked() or (self.behind is not None and not self.behind.done())
 
 
@@ -100,7 +100,7 @@ class KeptFigures:
             return self._make(figure, make)
         if not self._may_be_shown(figure, look):
             with figure.turn:
-                # Who waited for the turn takes what was made meanwhile.
+                # A caller that waited for the turn takes the figure made meanwhile.
                 if not self._may_be_shown(figure, look):
                     return self._make(figure, make)
         age_s = self._clock() - figure.made_s
@@ -147,7 +147,7 @@ class KeptFigures:
         return value
 
     def _first(self, figure: _Figure, make: Callable[[], T], wait_s: float) -> T:
-        """Wait for a while for what is asked behind; a failure that nobody saw is told now."""
+        """Wait a while for the query in the background; raise its failure if no caller saw it."""
         behind = figure.behind
         if behind is None:
             behind = self._ask_behind(figure, make)

@@ -1,8 +1,8 @@
-"""All rows as lines of JSON, from either database and into either: what a backup is made of.
+"""All rows as lines of JSON, from either database and into either: the tables of a backup.
 
-A table is its name, a line with its columns, and a line a row. Invariant: what is dumped in one
-transaction is one state of the database; loading gives the same rows, and numbers that the database
-gives out go on behind the greatest.
+A table is its name, a line with its columns, and a line a row. Invariant: a dump in one transaction
+is one state of the database; loading gives the same rows, and the numbers that the database then
+generates continue after the greatest.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def dump(tx: Transaction, name: str) -> Iterator[bytes]:
 def load(tx: Transaction, name: str, lines: Iterable[bytes]) -> int:
     """Insert the lines of a table into a database of the schema that they are of; return how many.
 
-    What the schema has more is as it is by default. Raises FormatError.
+    Additional columns of the schema get their defaults. Raises FormatError.
     """
     table = sa.Table(name, sa.MetaData(), autoload_with=tx.connection)
     binary = {column.name for column in table.columns if isinstance(column.type, sa.LargeBinary)}

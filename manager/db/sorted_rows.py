@@ -50,8 +50,8 @@ class SortedRows(Generic[T]):
     def every(
         self, db: Database, where: Sequence[sa.ColumnElement[bool]], sort: str
     ) -> Iterator[T]:
-        """Yield all rows that match, each as it is when its turn comes; those that are gone by
-        then are left out. Only their numbers are held, so a reader may be slow."""
+        """Yield all rows that match, each in its state at its turn; rows deleted before that are
+        left out. Only their numbers are held, so a reader may be slow."""
         with db.read() as tx:
             numbers = tx.values(sa.select(self.number).where(*where).order_by(*self._order(sort)))
         for part in chunks(numbers, ROWS_AT_ONCE):

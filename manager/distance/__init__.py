@@ -1,12 +1,11 @@
 """Distances between agents and hosts, and among agents: measured or marked as predicted.
 
 `measured` judges the sums of a probe or a crawl, `spread` keeps how much their lines differ;
-`prediction` says how far the pairs are that nobody measured, `lessons` what that is learned from;
-`graph` makes of all distances the tree along which agents exchange units. `trust` bounds what an
-agent can claim, `controls` compares agents over a few hosts that all of them probe, `doubts` finds
-claims that fit neither an agent's past nor what the others see, `line_counts` lines that are
-left out or invented, `clock_evidence` what the manager's
-own clock says of each of them, `clock_fit` what it says of all of them together.
+`prediction` predicts unmeasured distances from the `lessons`; `minimum_spanning_tree` makes of all
+distances the tree along which agents exchange units. `trust` bounds an agent's claims, `controls`
+compares agents over a few hosts that all of them probe, `doubts` finds claims that fit neither an
+agent's past nor the view of the others, `line_counts` finds omitted or invented lines,
+`clock_evidence` checks each claim by the manager's own clock, `clock_fit` all of them together.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Timed:
     """The verdict of the clock on an agent's claims.
 
     over, under: share of the windows in which it claims more than the clock allows, or less than
-    half of what the clock says. factor: claimed over clock; is_even: it holds for nearly all, else
+    half of the clock's time. factor: claimed over clock; is_even: it holds for nearly all, else
     it is that of the median window. level: clock over expected, of the median window. unit_ms:
     times of single units, where the clock knows them; claims that are in wrong units are more exact
     than the clock. windows: how many it could judge.
@@ -182,7 +182,7 @@ class Pace:
         return math.exp(tens if tens and abs(factor - tens) <= EVEN_ERROR else factor)
 
     def _error(self, windows: Windows) -> Floats:
-        """Return (windows,) within which the clock knows what was claimed, ms."""
+        """Return (windows,) the precision of the clock's times for the claims, ms."""
         columns = np.column_stack([np.ones(len(windows)), windows.requests])
         learned = np.einsum("ni,ij,nj->n", columns, self.covariance, columns)
         square = (self.spread * windows.clock_ms) ** 2 + self.least_ms**2 + np.maximum(learned, 0)

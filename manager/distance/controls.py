@@ -19,7 +19,7 @@ from shared.ratios import times_message
 __all__ = ["ControlProbe", "Odd", "odd_agents", "sick_hosts"]
 
 OTHERS_LEAST: Final = 2
-"""Agents to compare with: of two that differ nobody can say which is sick."""
+"""Agents to compare with: of only two that differ, either may be the sick one."""
 CONTROLS_LEAST: Final = 2
 """One host may be slow from one place."""
 
@@ -107,7 +107,7 @@ def odd_agents(
 class _Compared:
     """One control host of an agent: its distance over the upper and the lower median of others.
 
-    Of two others of which one is sick, nobody is slower than both nor faster than both.
+    Among two others of which one is sick, no agent is slower than both nor faster than both.
     """
 
     slower: float
@@ -130,7 +130,7 @@ def _compared(
     if math.isinf(low):
         return []
     own = by_agent[agent]
-    # Where half of the others do not reach it, nobody is slower than they are.
+    # If half of the others do not reach it, no agent is slower than they are.
     slower = 0.0 if math.isinf(high) else _ms(own) / high
     return [_Compared(slower, _ms(own) / low, own.measured_ms, chosen is near)]
 

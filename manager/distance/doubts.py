@@ -48,7 +48,7 @@ Floats = npt.NDArray[np.float64]
 
 LEAST_UNITS: Final = 4
 OTHERS_LEAST: Final = 2
-"""Of two agents that differ nobody can say which is wrong."""
+"""Agents to compare with: of only two that differ, either may be wrong."""
 LEVEL_FACTOR: Final = 5.0
 """An agent without history that differs more from the others on the whole is doubted. Of the
 source's 17 one was 13 times slower in truth, the others at most three times."""
@@ -135,12 +135,12 @@ class Reference:
 
     @property
     def ms_per_kb(self) -> float:
-        """Return what lies between, ms per KByte."""
+        """Return the middle of the low and the high distance, ms per KByte."""
         return 1000 * math.exp((self.low[0] + self.high[0]) / 2)
 
     @property
     def bytes_per_line(self) -> float:
-        """Return what lies between."""
+        """Return the middle of the low and the high number of bytes per line."""
         return math.exp((self.low[2] + self.high[2]) / 2)
 
 
@@ -260,8 +260,10 @@ def _level(middle: Floats) -> float:
 
 
 def _of_bytes(beside: _Apart, same: _Apart, before: _Apart, least: int) -> Doubt | None:
-    """Return what is wrong with bytes: by what others see of the same pages, or by what was seen
-    of them before; by what the others see of other pages only what is wrong on the whole."""
+    """Return a doubt about bytes, by the same pages at the others or in the past.
+
+    Other pages of the others only show errors that concern the whole.
+    """
     for compared, evidence, factor in (
         (same, Evidence.OTHERS, BYTES_FACTOR),
         (before, Evidence.HISTORY, BYTES_FACTOR),

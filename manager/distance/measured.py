@@ -1,7 +1,7 @@
 """Distance of an agent to a unit from its sums: milliseconds per KByte of 1,000 bytes.
 
 The distance is the source's: the sum of the times over the sum of the bytes, failed requests
-included, for they cost time as well. What stands beside it only flags: a single line that decides
+included, for they cost time as well. The further results are only flags: a single line that decides
 the distance is pointed out, and never averaged away.
 Source: seed 004, formula (4); the 50 URLs of a probe are chosen elsewhere.
 """

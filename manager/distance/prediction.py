@@ -1,4 +1,4 @@
-"""Distances that nobody measured, predicted from those that somebody did: rank 3 of log distance.
+"""Prediction of unmeasured distances from measured ones: a rank 3 model of log distance.
 
 log d(agent, unit) = level of the agent + loadings of the agent . place of the unit + noise. The
 first factor begins as the host's own level, the other three hold which agents see which hosts
@@ -6,7 +6,7 @@ near. It is fitted by expectation and maximisation with priors, so that an agent
 probes is predicted near the average, where plain least squares overfits (and does worse than no
 factors at all). Noise is Student's t with 4 degrees of freedom: one wrong probe moves little.
 Of the units nothing is kept: where a unit lies follows from its own probes and the agents' numbers.
-Invariant: what was measured is never replaced; a prediction says how far it may be off.
+Invariant: a measured distance is never replaced; a prediction carries its possible error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ IntArray: TypeAlias = npt.NDArray[np.intp]
 RANK: Final = 3
 ITERATIONS: Final = 25
 PLACING: Final = 3
-"""Times that the weights of a unit's probes are made anew while it is placed."""
+"""How often the weights of a unit's probes are recomputed while it is placed."""
 FREEDOM: Final = 4.0
 PRIOR_NOISE: Final = 0.3**2
 """Variance of log distance from one probe of 50 pages to the next; worth `PRIOR_PROBES` probes."""
@@ -182,7 +182,7 @@ def _places(
 
 
 def _residual(model: Model, probes: Probes, rest: FloatArray, places: Places) -> FloatArray:
-    """Return (probes,) expected squares of what the model does not explain."""
+    """Return (probes,) expected squares of the residuals of the model."""
     rows = model.loadings[probes.agent]
     apart = rest - np.einsum("nq,nq->n", rows, places.mean[probes.unit])
     own = np.einsum("nq,nqp,np->n", rows, places.covariance[probes.unit], rows)

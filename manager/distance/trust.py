@@ -2,11 +2,11 @@
 
 An agent could claim no time at all and be given everything, or a thousand times too much and be
 given nothing. A claim counts as at least a quarter-best distance of the others to the unit, divided
-by the factor, and at most a quarter-worst one, times it. Who claims to be nearer on the whole, by
-more than the root of the factor, is not believed to be nearer than the quarter-best of the others
-at all: one host may be on the same campus, all hosts are not (docs/adr/0083). So up to a quarter of
-the agents may lie together.
-Invariant: with fewer than two others nothing is changed: of two, nobody can say who lies.
+by the factor, and at most a quarter-worst one, times it. An agent that claims to be nearer on the
+whole, by more than the root of the factor, is not believed to be nearer than the quarter-best of
+the others at all: one host may be on the same campus, all hosts are not (docs/adr/0083). So up to a
+quarter of the agents may lie together.
+Invariant: with fewer than two others nothing is changed: of only two, either may be the liar.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def too_near(model: Model, known: BoolArray, factor: float) -> npt.NDArray[np.fl
     """Return (agents,) how many times nearer an agent claims to be than the quarter-best of the
     others, all in all; 0 where that is within the factor.
 
-    known: (agents,) the model knows the agent by probes of its own.
+    known: (agents,) the model knows the agent by the agent's own probes.
     """
     _check(factor)
     found = np.zeros(len(known))
@@ -63,10 +63,10 @@ def on_the_whole(factor: float) -> float:
 
 
 def believed(claimed: Matrix, factor: float, distrusted: BoolArray) -> Believed:
-    """Return what counts of what agents claim.
+    """Return the bounded claims of the agents.
 
     claimed: (agents, units) ms per KByte, inf where unreachable, nan where nothing is known; one
-    without a nan is changed itself. distrusted: (agents,) its claims are too near on the whole.
+    without a nan is changed in place. distrusted: (agents,) its claims are too near on the whole.
     """
     _check(factor)
     agents, units = claimed.shape

@@ -77,11 +77,11 @@ class Caller:
 
     @property
     def actor(self) -> Actor:
-        """Return it as who asks."""
+        """Return the client as the actor of the request."""
         return self.client.actor(self.request_id)
 
     def download(self, name: str, size_bytes: int, start: int) -> Download:
-        """Return the count of what it is sent. size_bytes: 0: not known; start: the first byte."""
+        """Return the counter of sent bytes. size_bytes: 0: not known; start: the first byte."""
         return self.door.downloads.begin(self.client, name, size_bytes, start)
 
     def allowed(self, name: str, size_bytes: int, start: int, end: int) -> None:

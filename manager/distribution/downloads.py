@@ -1,8 +1,8 @@
 """Downloads under way: progress, stored every few seconds.
 
-A download is a token and a name. One that asks for its first byte begins anew; one that asks for
-others goes on, which is what clients do after a cut, and with several ranges at a time.
-Invariant: what was sent is counted once, here or in the database; a kill loses a few seconds.
+A download is a token and a name. A request for the first byte starts it again; a request for
+others continues it: clients do this after a broken connection, and with several ranges at a time.
+Invariant: sent bytes are counted once, here or in the database; a kill loses a few seconds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Counted:
     active: int = 0
 
     def taken(self, token_id: int, name: str) -> Taken:
-        """Return it as it is written down."""
+        """Return the row of this download."""
         return Taken(
             token_id=token_id,
             name=name,
@@ -83,7 +83,7 @@ class Downloads:
             )
 
     def begin(self, client: Client, name: str, size_bytes: int, start: int) -> Download:
-        """Begin a download, or go on with one. size_bytes: 0: not known; start: its first byte."""
+        """Start or continue a download. size_bytes: 0: not known; start: its first byte."""
         with self._changing:
             counted = self._of(client, name, size_bytes, start)
             counted.requests += 1
@@ -131,7 +131,7 @@ class Downloads:
                 counted.state, counted.problem = "cut" if problem else "done", problem
 
     def write_down(self) -> None:
-        """Write down what was counted; keeps it where the database is gone."""
+        """Store the counts; keeps them if the database is unreachable."""
         with self._changing:
             pairs = [(key, one, one.taken(*key)) for key, one in self._counted.items()]
         take_down(self._db, [taken for _, _, taken in pairs])

@@ -1,10 +1,10 @@
-"""Send bytes to third parties: a file by ranges, or what is made while it is sent.
+"""Responses with bytes for third parties: a file by ranges, or a stream made while it is sent.
 
-Invariant: memory holds one piece of a file; nobody's thread waits for a slow client, who is given
-up when it takes nothing for a while; every few seconds it is asked again whether the token is good
-and the file still given away, and when not the connection ends before the declared length, so
-nobody takes a part for the whole. Where a web server in front sends files (`X-Accel-Redirect`), it
-asks `pieces` before each piece.
+Invariant: memory holds one piece of a file; no thread waits for a slow client, whose connection is
+closed when it takes nothing for a while; every few seconds the validity of the token and the
+availability of the file are checked again, and on failure the connection ends before the declared
+length, so that no client mistakes a part for the whole. If a web server in front sends files
+(`X-Accel-Redirect`), it asks `pieces` before each piece.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class SentFile(Response):
                 "last-modified": http_date(file.changed_ms),
                 "content-disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",
                 "repr-digest": f"sha-256=:{_base64(file.sha256)}:",
-                # The token decides, so nobody between may keep it.
+                # The token decides, so no cache in between may keep it.
                 "cache-control": "private, no-store",
             }
         )
@@ -143,7 +143,7 @@ class SentStream(Response):
 
 
 def stream_headers(name: str) -> dict[str, str]:
-    """Return the header of what is made while it is sent."""
+    """Return the headers of a stream that is made while it is sent."""
     return {
         "content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
         "cache-control": "private, no-store",
@@ -169,7 +169,7 @@ async def _send_all(
     name: str,
     is_given: Callable[[], bool],
 ) -> None:
-    """Send all pieces; leave the answer unfinished where it must not go on."""
+    """Send all pieces; leave the answer unfinished if it must stop."""
     idle_s = caller.door.settings.archive.download_idle_s
     asked_at = time.monotonic()
     try:
@@ -191,7 +191,7 @@ async def _send_all(
     finally:
         close = getattr(pieces, "close", None)
         if close is not None:
-            # Closed where it may be running no more: nobody else has it.
+            # Closed here: it can no longer be running, and no other code has it.
             with contextlib.suppress(RuntimeError, ValueError):
                 await asyncio.shield(asyncio.to_thread(close))
 

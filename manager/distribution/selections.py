@@ -1,7 +1,7 @@
 """Limit on selections that are made while they are sent: each takes memory and a thread.
 
-Invariant: a turn is given back once, whatever ends the answer. Nobody waits for one: one more is
-told to come back, or to submit a job; jobs are made one after the other.
+Invariant: a turn is given back once, whatever ends the answer. There is no queue for turns: a
+further request is refused with the advice to retry, or to submit a job; jobs run one at a time.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Selections:
         return Turn(self, client.token_id)
 
     def give_back(self, token_id: int) -> None:
-        """Give the turn to the next."""
+        """Release one turn of a token."""
         with self._changing:
             self._taken[token_id] -= 1
 
@@ -52,7 +52,7 @@ class Turn:
         self._is_over = False
 
     def end(self) -> None:
-        """Give it back; again does nothing."""
+        """Release the turn; a second call does nothing."""
         if not self._is_over:
             self._is_over = True
             self._selections.give_back(self._token_id)

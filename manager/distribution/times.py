@@ -26,7 +26,7 @@ def time_ms(name: str, text: str | None) -> int | None:
         if _SHORT.fullmatch(text):
             moment = datetime.fromisoformat(text + "-01" * (2 - text.count("-")))
         else:
-            # A plus sign in an address means a space; nobody writes a space there.
+            # A plus sign in an address means a space; no client writes a space there.
             moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
     except ValueError as error:
         raise FormatError("archive.bad_time", name=name, value=text[:40]) from error

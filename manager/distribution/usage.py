@@ -61,7 +61,7 @@ class Usage:
             self._counts.setdefault(key, [0, 0])[1] += size_bytes
 
     def write_down(self) -> None:
-        """Write what was counted since the last time; keeps it where the database is gone."""
+        """Store the counts since the last time; keeps them if the database is unreachable."""
         with self._changing:
             counts, self._counts = self._counts, {}
         rows = [UsageRow(token, day, *counted) for (token, day), counted in counts.items()]

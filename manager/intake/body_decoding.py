@@ -1,6 +1,6 @@
 """Decodes gzip bodies within limits: of bytes, of decoded over sent bytes, of lines.
 
-Comments are lines. Invariant: a body over a limit costs what comes before the limit and no more.
+Comments are lines. Invariant: a body over a limit costs no more than its part up to the limit.
 """
 
 from __future__ import annotations

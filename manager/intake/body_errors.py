@@ -1,7 +1,7 @@
 """Refusals of bodies that are over a limit of the intake, each with a code for programs.
 
 LimitError
-    BodyLimitError      413  one body is too much: it is not to be sent again as it is
+    BodyLimitError      413  one body is too much: do not send it again unchanged
     SlowDownError
         SenderShareError 429  one sender has its share under way: send it again later
 """
@@ -49,7 +49,7 @@ class BodyLimitError(LimitError):
 
     @property
     def facts(self) -> dict[str, object]:
-        """Return the limit, what was over it, and the setting."""
+        """Return the limit, the value that exceeds it, and the setting."""
         return {"value": self.value, "limit": self.limit, "setting": self.setting}
 
     def __reduce__(self) -> tuple[type[BodyLimitError], tuple[object, ...]]:
@@ -74,7 +74,7 @@ class SenderShareError(SlowDownError):
 
     @property
     def facts(self) -> dict[str, object]:
-        """Return the limit, what was over it, and the setting."""
+        """Return the limit, the value that exceeds it, and the setting."""
         return {"value": self.value, "limit": self.limit, "setting": self.setting}
 
 

@@ -31,12 +31,12 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, _Result]) 
         working.cancel()
         await asyncio.wait({working, gone})
         if not working.cancelled():
-            working.exception()  # told already, or of no interest any more
+            working.exception()  # reported already, or no longer of interest
 
 
 @asynccontextmanager
 async def gone_client(request: Request) -> AsyncIterator[Callable[[], None]]:
-    """Give a check for a thread: it raises ClientDisconnect where the client has gone away.
+    """Yield a check for a thread: it raises ClientDisconnect if the client has disconnected.
 
     Only behind the body of the request.
     """

@@ -1,7 +1,7 @@
-"""Readings that several requests may wait for: who comes again with the same body joins in.
+"""Readings shared by requests: a sender that repeats the same body joins the running reading.
 
 A reading that takes longer than its sender may wait is kept for a while, so that the sender finds
-it done when it comes again. Invariants: a reading whose last sender has gone away is cancelled; one
+it done at its next try. Invariants: a reading whose last sender has disconnected is cancelled; one
 sender has one reading kept, the others are cancelled with their requests.
 """
 
@@ -16,7 +16,7 @@ from manager.errors import BusyError
 __all__ = ["KeptReadings"]
 
 KEPT_S: Final = 120.0
-"""How long a reading goes on for a sender that was told to come back."""
+"""How long a reading continues for a sender that was asked to retry."""
 
 RETRY_S: Final = 15
 
@@ -31,7 +31,7 @@ class _SharedReading(Generic[_Result]):
         self.timer: asyncio.TimerHandle | None = None
 
     def leave(self) -> None:
-        """Cancel it where nobody waits."""
+        """Cancel the reading if no request waits."""
         if not self.waiters and self.timer is None:
             self.task.cancel()
 

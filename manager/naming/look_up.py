@@ -1,8 +1,8 @@
-"""Find the addresses of new hosts before any robot is sent there.
+"""Resolution of the names of new hosts, before any agent fetches from them.
 
-How one host is looked up and judged is `shared.naming`; here are batches and their turns. What
-follows from an answer (groups, when to ask again) is the operations'.
-No transaction is open while a name server is waited for.
+`shared.naming` looks up and judges one host; this module has the batches and their turns.
+Operations act on the answers (groups, the time of the next query).
+No transaction is open during the wait for a name server.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Names:
 def resolve_due(
     db: Database, names: Names, now_ms: Callable[[], int], policy: Policy, batch: int
 ) -> int:
-    """Resolve the hosts whose turn it is and record what came of it; return how many."""
+    """Resolve the names of due hosts and record the results; return how many."""
     due = hosts_to_resolve(db, now_ms(), batch)
     if not due:
         return 0

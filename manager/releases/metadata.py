@@ -68,7 +68,7 @@ def read(kind: type[S], data: bytes) -> Metadata[S]:
 def next_root(before: Metadata[Root] | None, data: bytes, now_ms: int) -> Metadata[Root]:
     """Return a root that follows the one before, or is the first.
 
-    It must be signed by enough keys of its own and of the root before. Raises FormatError,
+    It must be signed by enough keys of this root and of the previous one. Raises FormatError,
     ConflictError (not the next version), ForbiddenError (signatures, time).
     """
     found = read(Root, data)

@@ -1,4 +1,4 @@
-"""The settings of alerts: who is told, and from when on something is a trouble."""
+"""The settings of alerts: recipients, and the thresholds of an alert."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HOUR_S, DAY_S = 3600, 86400
 
 @frozen
 class AlertSettings:
-    """Who is told of troubles, and from when on something is one; 0: never."""
+    """Recipients of alerts, and the thresholds of an alert; 0: no such alert."""
 
     mail_to: tuple[str, ...] = setting(
         (),

@@ -1,8 +1,8 @@
 """Every setting of the manager, in the groups in which `prsm.toml` writes them.
 
-Invariant: each field has a unit, a default, a range where one makes sense, and a reason: what it
-is, in a clause that stands alone, and why its default is so. A setting that nobody would ever
-change is a constant in the module that uses it.
+Invariant: each field has a unit, a default, a range where one makes sense, and a reason: its
+meaning, in a clause that stands alone, and why its default is so. A setting that no operator would
+ever change is a constant in the module that uses it.
 """
 
 from __future__ import annotations

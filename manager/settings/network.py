@@ -18,7 +18,7 @@ HOUR_S, DAY_S = 3600, 86400
 
 @frozen
 class ServerSettings:
-    """Where the manager listens."""
+    """Addresses and sockets on which the manager listens."""
 
     listen_host: str = setting(
         "127.0.0.1",
@@ -105,7 +105,7 @@ class ServerSettings:
 
 @frozen
 class LimitSettings:
-    """What the manager takes from the network at most."""
+    """Limits on input from the network."""
 
     request_bytes: int = setting(
         1 * MB,
@@ -308,7 +308,7 @@ class LimitSettings:
 
 @frozen
 class NamingSettings:
-    """How host names become addresses, and which addresses may be crawled."""
+    """Resolution of host names, and the addresses that may be crawled."""
 
     servers: tuple[str, ...] = setting(
         (),

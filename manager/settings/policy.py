@@ -15,7 +15,7 @@ HOUR_S, DAY_S = 3600, 86400
 
 @frozen
 class PolicySettings:
-    """How long rights last, what is measured, and how much is done at once."""
+    """Duration of rights, extent of measurements, and amount of concurrent work."""
 
     permit_s: float = setting(
         2.0 * HOUR_S,

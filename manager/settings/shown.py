@@ -15,7 +15,7 @@ HIDDEN = "set, not shown"
 
 @frozen
 class SettingLine:
-    """One setting. value, default: as TOML writes them. source: empty: nobody set it."""
+    """One setting. value, default: as TOML writes them. source: empty: it was not set."""
 
     name: str
     value: str

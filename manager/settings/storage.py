@@ -1,4 +1,4 @@
-"""The settings of what is kept: tables, logs, the archive with what comes to it, releases."""
+"""The settings of storage: tables, logs, the archive with its collection, releases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOUR_S, DAY_S = 3600, 86400
 
 @frozen
 class DatabaseSettings:
-    """Where the manager's tables and files are."""
+    """Locations of the manager's tables and files."""
 
     url: str = setting(
         "",
@@ -46,7 +46,7 @@ class DatabaseSettings:
 
 @frozen
 class IntakeSettings:
-    """How reports become tables."""
+    """Intake of reports into the tables."""
 
     workers: int = setting(
         1,
@@ -161,7 +161,7 @@ class IntakeSettings:
 
 @frozen
 class ArchiveSettings:
-    """The captures of the centre."""
+    """The captures that the manager keeps."""
 
     store: str = setting(
         "",
@@ -286,7 +286,7 @@ class ArchiveSettings:
 
 @frozen
 class CollectionSettings:
-    """How segments come from the agents to the centre."""
+    """Collection of segments from the agents to the manager."""
 
     segment_bytes: int = setting(
         10 * GB,

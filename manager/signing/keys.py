@@ -1,7 +1,7 @@
 """Keys as files: PEM (PKCS 8), readable by their owner only; the public half beside it as `.pub`.
 
 A key of people is encrypted by a passphrase; the signer's are not: a process must read them at its
-start, and nobody but its own user may.
+start, and no user but its own may.
 """
 
 from __future__ import annotations

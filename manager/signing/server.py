@@ -52,7 +52,7 @@ def serve_signer(signer: Signer, path: Path) -> None:
 
 
 def answer(signer: Signer, line: socket.socket) -> bytes:
-    """Return the answer to the question of a line. Raises OSError: who asks is gone."""
+    """Answer the one request of a connection; return the answer. OSError: the caller is gone."""
     with line.makefile("rb") as file:
         asked = file.readline(LINE_LIMIT_BYTES)
     try:

@@ -31,7 +31,7 @@ TIMESTAMP_DAYS: Final = 7
 
 
 class Signer:
-    """The keys of one folder, and what was signed with them last."""
+    """The keys of one folder, and the last data signed with them."""
 
     def __init__(self, folder: Path, now_ms: Callable[[], int]) -> None:
         """Read the keys. Raises SettingError."""

@@ -4,11 +4,10 @@
     tables/NAME.jsonl.gz     the rows of a table
     settings/prsm.toml       as the manager was set
     keys/...                 certificate and key of its TLS
-    files/...                what lies below the data directory
+    files/...                the files below the data directory
 
-Invariants: without a manifest there is no backup, so one that was cut off is none; a name is
-followed only where the manifest has it and it is one that `Manifest` allows; all is readable by its
-owner only.
+Invariants: without a manifest there is no backup, so a truncated one is none; a name is
+followed only if the manifest has it and `Manifest` allows it; all is readable by its owner only.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ class BackupWriter(Protocol):
         """Write the manifest: from now on this is a backup."""
 
     def give_up(self) -> None:
-        """Remove what was begun."""
+        """Remove the unfinished backup."""
 
 
 class _Folder:

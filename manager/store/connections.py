@@ -14,7 +14,7 @@ __all__ = ["connect", "kept_connection"]
 
 
 def connect(memory_bytes: int, spill: Path) -> duckdb.DuckDBPyConnection:
-    """Return a DuckDB of its own that keeps to so much memory and spills into a folder."""
+    """Return a separate DuckDB with a memory limit that spills into a folder."""
     config: dict[str, Any] = {
         "memory_limit": f"{memory_bytes}B",
         "temp_directory": str(spill),

@@ -50,7 +50,7 @@ def full_disk_said(folder: Path) -> Iterator[None]:
 
 
 def sync_file(path: Path) -> None:
-    """Make the bytes of a file durable that somebody else wrote."""
+    """Make the bytes of a file durable that other code wrote."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -2,7 +2,7 @@
 
 An administrator gives the folder `archive` a group that the web server is in and this user too.
 Folders and files that are sent get the same group, and it may read them, whatever the umask is.
-Invariant: without a web server in front nobody but this user reads anything.
+Invariant: without a web server in front no user but this one reads anything.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Paths in the data directory.
 
     prsm.toml        settings, if any            prsm.sqlite   tables, unless they are elsewhere
-    prsm.sock        the prsm commands' way in   prsm.lock     who serves this directory
+    prsm.sock        socket of prsm commands     prsm.lock     the serving manager
     spool/           bodies as they come in; emptied at start
-    lists/<agent id>/ the list of a generation as it is sent; can be made again from the tables
+    lists/<agent id>/ the list of a generation as sent; can be made again from the tables
 
 And in the same directory, or in one that several managers on one database share:
 
@@ -11,15 +11,15 @@ And in the same directory, or in one that several managers on one database share
     rejected/        bodies that were refused, each with the reason
     archive/segments/<agent id>/  captures as WARC, unless they are in an object store
     archive/index/<agent id>/     the index of each segment: .parquet, .cdxj
-    archive/daily/   what came on each of the last days, a file a day
+    archive/daily/   the received segments of each of the last days, a file a day
     archive/results/ selections that were made as files for third parties
-    uploads/         segments of which a part has come, one file an upload
+    uploads/         partially received segments, one file an upload
     incoming/        whole segments that wait to be verified
-    transfers/       logs of what came, one file a week
+    transfers/       logs of received files, one a week
     releases/        files of releases, each named by its SHA-256
-    trash/<day>/     what no row named, under the path that it had; emptied after archive.trash_s
+    trash/<day>/     files that no row named, under their paths; emptied after archive.trash_s
 
-Invariant: no name that came over the network is ever part of a path; agents are numbers here.
+Invariant: no name from the network is ever part of a path; agents are numbers here.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Layout:
 
     @property
     def segments(self) -> Path:
-        """Captures of the centre."""
+        """Captures that the manager keeps."""
         return self.archive / "segments"
 
     @property
@@ -127,7 +127,7 @@ class Layout:
 
     @property
     def transfer_logs(self) -> Path:
-        """One file a week of what came."""
+        """Logs of received files, one a week."""
         return self.kept / "transfers"
 
     @property
@@ -142,7 +142,7 @@ class Layout:
 
     @property
     def filled(self) -> tuple[Path, ...]:
-        """The folders of what cannot be made again, or costs others much."""
+        """The folders of files that cannot be made again, or cost others much."""
         return (*self.sent, self.uploads, self.incoming, self.logs, self.releases, self.trash)
 
     @property

@@ -51,7 +51,7 @@ class Mark:
     marked_ms: int = 0
 
     def encoded(self) -> bytes:
-        """Return the mark as it is written."""
+        """Return the bytes of the mark."""
         return _encoded(self)
 
     @classmethod
@@ -75,7 +75,7 @@ class Lease:
     stamp: str = ""
 
     def encoded(self) -> bytes:
-        """Return the lease as it is written."""
+        """Return the bytes of the lease."""
         return _encoded(self)
 
     @classmethod
@@ -171,7 +171,7 @@ class BucketPlace:
 
 
 def places_of(layout: Layout, store: SegmentStore) -> list[Place]:
-    """Return the places that need a mark each: the folder of kept files, what lies apart of it."""
+    """Return the places that need a mark each: the folder of kept files, places outside it."""
     folders = (layout.kept, *apart_folders(layout))
     places: list[Place] = [FolderPlace(folder) for folder in folders]
     if isinstance(store, ObjectStore):

@@ -1,4 +1,4 @@
-"""Bodies that were refused, kept for the administrator: what came, from whom, and why not.
+"""Refused bodies, kept for the administrator: the bytes, their sender, and the reason.
 
 Invariant: never more than the settings allow, in age and in bytes together; oldest go first. A
 refused body is evidence, not data: a full disk drops it silently.

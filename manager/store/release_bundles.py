@@ -44,7 +44,7 @@ class Bundles:
         return [name for name in names if _DIGEST.fullmatch(name)]
 
     def remove(self, sha256: str) -> None:
-        """Remove a file that no release needs any more; one that is gone is fine."""
+        """Remove a file that no release needs; a missing file is no error."""
         self._path(sha256).unlink(missing_ok=True)
 
     def _path(self, sha256: str) -> Path:

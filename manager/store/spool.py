@@ -72,7 +72,7 @@ class Spool:
         """Remove what a killed process left; return how many. Only before serving."""
         left = list(self.folder.iterdir())
         for path in left:
-            # DuckDB may have spilled into a folder of its own.
+            # DuckDB may have spilled into a separate folder.
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         return len(left)
 

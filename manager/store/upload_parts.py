@@ -1,8 +1,8 @@
-"""Files that come in pieces, over hours and many connections: `uploads/KEY.part`, then `incoming/`.
+"""Files received in pieces, over hours and many connections: `uploads/KEY.part`, then `incoming/`.
 
 Invariant: only one request at a time writes a part, in whatever process (flock); bytes are on the
-disk before anybody is told of them; a name in `incoming` is a whole file whose SHA-256 was right.
-Which bytes of a part count is not known here: the table of transfers says it.
+disk before they are reported; a name in `incoming` is a whole file whose SHA-256 was right. Which
+bytes of a part count is not known here: the table of transfers has it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class UploadPart:
         self._handle = handle
 
     def write(self, at: int, data: bytes) -> None:
-        """Write bytes at an offset; raises StoreFullError, and what was there stays."""
+        """Write bytes at an offset; raises StoreFullError, and the old bytes stay."""
         view = memoryview(data)
         with full_disk_said(self._path.parent):
             while view:
@@ -51,7 +51,7 @@ class UploadPart:
                 view, at = view[written:], at + written
 
     def sync(self) -> None:
-        """Bring what was written to the disk."""
+        """Sync the written bytes to the disk."""
         with full_disk_said(self._path.parent):
             os.fdatasync(self._handle)
 
@@ -77,7 +77,7 @@ class UploadPart:
 
 
 class UploadParts:
-    """The folders of what is coming in and what has come."""
+    """The folders of partial uploads and of complete files."""
 
     def __init__(
         self,

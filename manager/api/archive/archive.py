@@ -41,7 +41,7 @@ class Compacted(BaseModel):
 
 @router.post("/compact")
 async def compact(door: Door, actor: Admin) -> Compacted:
-    """Rewrite what was withdrawn now, not at the next time of the clock; takes minutes."""
+    """Rewrite segments with withdrawn captures now, before the schedule does; takes minutes."""
     rewritten, deleted = await asyncio.to_thread(door.compact, actor)
     return Compacted(rewritten=rewritten, deleted=deleted)
 
@@ -109,7 +109,7 @@ async def captures(
     url: Annotated[str, Query(min_length=1, max_length=8192, description="of the page")],
     limit: Annotated[int, Query(ge=1, le=CAPTURES_MOST)] = 100,
 ) -> CapturesOfPage:
-    """List when a page was collected and what came, newest first, also what is given to nobody.
+    """List the captures of a page, newest first, including withheld ones.
 
     Reads the newest 200 segments that hold its host; `has_older` says that there are others.
     """
@@ -134,7 +134,7 @@ async def withdrawn(
     before: Before = None,
     limit: Limit = 100,
 ) -> list[WithdrawnRow]:
-    """List the hosts that are given to nobody."""
+    """List the withdrawn hosts: no third party receives their captures."""
     return await asyncio.to_thread(list_withdrawn, door.db, text=text, before=before, limit=limit)
 
 
@@ -176,5 +176,5 @@ async def jobs(
 
 @router.post("/jobs/{number}/remove", status_code=204)
 async def remove(door: Door, actor: Admin, number: int) -> None:
-    """Make a job no more, and give its result to nobody."""
+    """Remove a selection and withhold its result."""
     await asyncio.to_thread(remove_job, door.db, number, actor, door.now_ms())

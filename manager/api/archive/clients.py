@@ -86,7 +86,7 @@ async def revoke(door: Door, actor: Admin, name: str, token_id: int) -> None:
 
 @router.post("/{name}/disable", status_code=204)
 async def disable(door: Door, actor: Admin, name: str, asked: Disable) -> None:
-    """Keep a third party out, or let it in again."""
+    """Disable a third party, or enable it again."""
     await asyncio.to_thread(
         clients.set_client_disabled,
         door.db,

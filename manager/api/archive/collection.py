@@ -1,4 +1,4 @@
-"""Collection: when agents send, ask them to send now, what has come."""
+"""Collection of segments: schedules, orders to send now, transfers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class NewCollectionSchedule(Asked):
 
 
 class ChangedCollectionSchedule(NewCollectionSchedule):
-    """The whole schedule. shown_ms: refused where it was not made then (`made_ms`) any more."""
+    """The whole schedule. shown_ms: refused unless it is still the schedule's `made_ms`."""
 
     shown_ms: EpochMs | None = None
 
@@ -120,7 +120,7 @@ async def run_schedule(door: Door, actor: Operator, number: int) -> RunNow:
 
 
 class NewLimits(BaseModel):
-    """Hours as `02:00-08:00`; the zone is the agent's own where none is said."""
+    """Hours as `02:00-08:00`; the default zone is the agent's."""
 
     bytes_per_s: int | None = None
     weekday: Windows = [ALL_DAY]
@@ -180,7 +180,7 @@ async def collect_all_now(door: Door, actor: Operator, asked: Asked) -> AskedAll
 
 @router.post("/orders/{number}/cancel", status_code=204)
 async def cancel_order(door: Door, actor: Operator, number: int) -> None:
-    """Ask no more for what was not sent."""
+    """Cancel an order for the segments that were not sent yet."""
     await asyncio.to_thread(collection_orders.cancel_order, door.db, number, actor, door.now_ms())
 
 
@@ -201,7 +201,7 @@ async def list_transfers(
 
 @router.post("/transfers/{number}/cancel", status_code=204)
 async def cancel_transfer(door: Door, actor: Operator, number: int) -> None:
-    """Give up a file that is coming; its agent begins it anew with its next order."""
+    """Cancel the transfer of a file; its agent starts it again with its next order."""
     await asyncio.to_thread(
         upload_ends.cancel_transfer, door.db, door.parts, number, actor, door.now_ms()
     )

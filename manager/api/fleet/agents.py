@@ -138,9 +138,9 @@ class WaitingToken(BaseModel):
 
 
 class NewCommand(BaseModel):
-    """restart: drop everything and take the list anew; drain: stop fetching, report, and leave
-    the units to others, until resumed; pause and resume: stop fetching for a while; update: look
-    for its release now."""
+    """restart: drop everything and fetch the list again; drain: stop fetching, report, and leave
+    the units to others, until resumed; pause and resume: stop fetching for a while; update: check
+    for a release now."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -216,13 +216,13 @@ async def join_token(door: Door, actor: Admin, name: str) -> JoinToken:
 
 @router.post("/agents/{name}/token/revoke", status_code=204)
 async def revoke_token(door: Door, actor: Admin, name: str) -> None:
-    """End the join token of this name that nobody has used yet."""
+    """Revoke the unused join token of this name."""
     await asyncio.to_thread(revoke_join_token, door.db, name, actor, door.now_ms())
 
 
 @router.post("/agents/{name}/retire", status_code=204)
 async def retire(door: Door, actor: Admin, name: str) -> None:
-    """Take an agent out for good; its units go to others, its data stays."""
+    """Retire an agent permanently; its units go to others, its data stays."""
     await asyncio.to_thread(agents.retire, door.db, name, actor, door.now_ms())
 
 

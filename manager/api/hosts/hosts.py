@@ -22,7 +22,7 @@ router: Final = APIRouter(prefix="/api/v1/hosts", tags=["hosts"])
 
 
 class Exclude(BaseModel):
-    """A host that no robot is to visit, and why; the reason is shown to whoever asks."""
+    """A host that no agent may visit, with the reason; the reason is public."""
 
     host: Annotated[str, Field(max_length=2083)]
     reason: Annotated[str, Field(max_length=500)] = ""

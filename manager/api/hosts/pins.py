@@ -1,4 +1,4 @@
-"""Moves, pins and bans: to whom units go now or for good, and which hosts an agent never gets."""
+"""Moves of units, pins of units to an agent, bans of agents from hosts."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def list_pins(
 
 @router.post("/move")
 async def move(door: Door, actor: Operator, asked: NewMove) -> Moved:
-    """Give a unit and what shares its address to an agent now; the next plan may move it again."""
+    """Move a unit and all units at its address to an agent now; the next plan may move it again."""
     moved = await asyncio.to_thread(
         unit_moves.move_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
     )
@@ -91,7 +91,7 @@ async def move(door: Door, actor: Operator, asked: NewMove) -> Moved:
 
 @router.post("/pin")
 async def pin(door: Door, actor: Operator, asked: NewPin) -> Pinned:
-    """Give a unit to an agent until somebody says otherwise."""
+    """Pin a unit to an agent until the pin is removed."""
     return await asyncio.to_thread(
         pins.pin_unit, door.db, asked.unit, asked.agent, asked.reason, actor, door.now_ms()
     )
@@ -99,7 +99,7 @@ async def pin(door: Door, actor: Operator, asked: NewPin) -> Pinned:
 
 @router.post("/pin-many")
 async def pin_many(door: Door, actor: Operator, asked: NewPins) -> Pinned:
-    """Give many units to an agent; what cannot be is refused one by one."""
+    """Move many units to an agent; each impossible move is refused singly."""
     return await asyncio.to_thread(
         pins.pin_units, door.db, asked.units, asked.agent, asked.reason, actor, door.now_ms()
     )

@@ -70,7 +70,7 @@ async def add_user(door: Door, actor: Admin, asked: NewUser) -> User:
 
 @router.post("/{name}/password")
 async def change_password(door: Door, actor: Admin, name: str, asked: NewPassword) -> PasswordSet:
-    """Set a user's password; say how many tokens of the user's scripts ended, how many go on."""
+    """Set a user's password; return how many tokens of the user's scripts ended and remain."""
     return await asyncio.to_thread(
         users.change_password,
         door.db,

@@ -135,7 +135,7 @@ async def apply_plan(
 
 @router.post("/plans/undo", status_code=201)
 async def undo_plan(door: Door, actor: Operator, decided: Decided | None = None) -> PlanDetail:
-    """Give back what the last applied plan moved; the answer is the plan that does."""
+    """Undo the moves of the last applied plan; the answer is the plan that does."""
 
     def undo() -> PlanDetail:
         standing = decided.standing if decided is not None else None

@@ -1,4 +1,4 @@
-"""Probes: what was measured and how lately, and ordering more."""
+"""Probes: the measurements with their age, and orders for more."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def coverage(door: Door, _: Viewer) -> Coverage:
 
 @router.post("", status_code=201)
 async def order(door: Door, actor: Operator, asked: NewProbes) -> Ordered:
-    """Order probes of a host, by an agent, or of what was measured long ago."""
+    """Order probes of a host, by an agent, or of units with old measurements."""
     return await asyncio.to_thread(
         requested_probes.order_probes,
         door.db,

@@ -61,7 +61,7 @@ class NewSchedule(BaseModel):
 
 
 class ChangedSchedule(NewSchedule):
-    """The whole schedule. shown_ms: refused where it was not made then (`made_ms`) any more."""
+    """The whole schedule. shown_ms: refused unless it is still the schedule's `made_ms`."""
 
     shown_ms: Annotated[int | None, Field(ge=0, lt=2**62)] = None
 
@@ -129,7 +129,7 @@ async def start_round(door: Door, actor: Operator, asked: NewRound) -> RoundDeta
 
 @router.post("/rounds/cancel")
 async def cancel_round(door: Door, actor: Operator, asked: Cancel) -> RoundDetail:
-    """Cancel the round that goes on."""
+    """Cancel the running round."""
 
     def cancel() -> RoundDetail:
         number = rounds.cancel_round(door.db, actor, door.now_ms(), asked.reason, meant=asked.round)
@@ -181,7 +181,7 @@ add_schedule_routes(
 
 @router.get("/rounds/{number}/report")
 async def round_report_of(door: Door, _: Viewer, number: int) -> RoundReport:
-    """Show what a round was planned to cost, what was measured, and the difference."""
+    """Show the planned cost of a round, the measured cost, and the difference."""
     return await asyncio.to_thread(round_report.round_report, door.db, number)
 
 

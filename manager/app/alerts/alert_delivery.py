@@ -44,7 +44,7 @@ Sender = Callable[[Sequence[Notification]], None]
 
 
 def ways(settings: AlertSettings, url: str, now_ms: Callable[[], int]) -> list[Way]:
-    """Return how people are told, as far as it is set. url: of the console, for the reader."""
+    """Return the configured delivery channels of alerts. url: of the console, for the reader."""
     made: list[Way] = []
     if settings.mail_to:
         made.append(Way("mail", ", ".join(settings.mail_to), mail_sender(settings, url, now_ms)))

@@ -1,8 +1,8 @@
-"""Look for troubles by the clock, and hand messages to mail and webhook until they take them.
+"""Alert desk: looks for alerts by the clock, and retries mail and webhook until they succeed.
 
-Invariant: one way that fails, however it fails, does not hold up the other; what it did not take is
-tried again with the next look, bounded, also while this manager does not lead (`outages`). A way
-that takes nothing for a while is a trouble itself.
+Invariant: a failing channel, however it fails, does not block the other; undelivered messages are
+retried with the next look, bounded, also while this manager does not lead (`outages`). A channel
+that takes nothing for a while is an alert itself.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Alerts", "alert_desk", "late_troubles"]
 
 WAITING: Final = 1_000
 DEAF_S: Final = 600.0
-"""A mail server may ask to be tried again some minutes later; that is no trouble."""
+"""A mail server may ask for a retry some minutes later; that is no alert."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -61,10 +61,10 @@ class _Line:
 
 
 class Alerts:
-    """Tells administrators what is wrong; called by the clock.
+    """Sends alerts to administrators; called by the clock.
 
-    `look` is never called twice at once; `tell` may be, beside it. Where nobody is to be told, what
-    begins and ends is written down all the same.
+    `look` never runs twice at once; `tell` may, beside it. Alerts are recorded when they begin and
+    end even if there is no recipient.
     """
 
     def __init__(self, db: Database, desk: AlertDesk, now_ms: Callable[[], int]) -> None:
@@ -77,8 +77,8 @@ class Alerts:
     def look(self) -> int:
         """Send what is due; return how much.
 
-        Raises BusyError where the database is away, after what waits has been tried again: the
-        clock says so in a line, and calls again.
+        Raises BusyError if the database is unreachable, after a retry of the waiting messages: the
+        clock logs a line and calls again.
         """
         now_ms = self._now_ms()
         made: list[Notification] = []
@@ -89,7 +89,7 @@ class Alerts:
         return len(made)
 
     def tell(self, made: Sequence[Notification], now_ms: int) -> None:
-        """Hand messages to each way, after what waits for it. Asks no database."""
+        """Hand messages to each channel, behind its waiting ones. Makes no query."""
         with self._sending:
             for line in self._lines:
                 line.waiting.extend(made)

@@ -1,8 +1,8 @@
 """Alerts on a database that does not answer, sent without asking it.
 
-Each manager tells by itself, for while the database is away nobody leads, and nobody knows of the
-others. What was told is kept in memory. Invariant: `look` asks no database, so whatever hangs at
-one does not hold it up; `remember`, which does, is another job.
+Each manager sends them by itself: while the database is unreachable there is no leader, and no
+manager knows of the others. Sent alerts are kept in memory. Invariant: `look` makes no query, so
+a hanging database does not block it; `remember`, which does, is another job.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class Outages:
         resend_s: float,
         now_ms: Callable[[], int],
     ) -> None:
-        """grace_s: how long an outage may last before it is told; 0: it never is.
+        """grace_s: how long an outage may last before an alert is sent; 0: none is sent.
 
-        resend_s: after how long it is told again; 0: never.
+        resend_s: the time until the alert is sent again; 0: never.
         """
         self._db = db
         self._alerts = alerts
@@ -69,7 +69,7 @@ class Outages:
         self._unwritten: deque[tuple[Notification, int]] = deque(maxlen=UNWRITTEN)
 
     def look(self) -> int:
-        """Send what is due; return how much. What waits for a way is tried while nobody leads."""
+        """Send due messages; return how many. Waiting ones are retried while there is no leader."""
         now_ms, gone_s = self._now_ms(), self._signs.gone_s()
         made = self._due(gone_s, now_ms)
         if made or gone_s or not self._signs.leads():
@@ -78,9 +78,9 @@ class Outages:
         return len(made)
 
     def remember(self) -> None:
-        """Learn when nobody is to be told, for when the database is away; write down what was told.
+        """Load the times of silence, for use in an outage of the database; record sent alerts.
 
-        Does nothing while it is. Raises BusyError.
+        Does nothing during an outage. Raises BusyError.
         """
         if self._signs.gone_s():
             return

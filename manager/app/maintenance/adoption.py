@@ -1,7 +1,7 @@
 """Adopt files while no manager serves: for a database that was lost, or restored from a backup.
 
-Invariant: nobody serves the directory, the database or the files meanwhile. In a dry run nothing is
-changed; a database that is missing is then looked at as an empty one.
+Invariant: no manager serves the directory, the database or the files meanwhile. A dry run changes
+nothing; it treats a missing database as an empty one.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def adopt_files(
     id_of: IdOf = "",
     progress: Progress = lambda _done, _of: None,
 ) -> Adopted:
-    """Adopt the files of a data directory that nobody serves.
+    """Adopt the files of a data directory that no manager serves.
 
-    progress: called with how many segments are done, and of how many.
+    progress: called with the number of finished segments, and of all.
     Raises SettingError, StoreError (a manager serves it, or uses the files), BusyError.
     """
     layout = layout_of(settings)
@@ -90,7 +90,7 @@ def adopt_files(
 
 @contextmanager
 def _opened(settings: Settings, files: MarkedFiles, *, dry_run: bool) -> Iterator[Database]:
-    """Open the database, and lock it; in a dry run one without tables stays as it is."""
+    """Open the database, and lock it; a dry run leaves one without tables unchanged."""
     with ExitStack() as stack:
         path = sqlite_file(url_of(settings))
         is_missing = path is not None and not (path.exists() and path.stat().st_size)

@@ -128,7 +128,7 @@ def _read_tables(db: Database, folder: Path, policy: Policy) -> _Tables:
 def _copy_files(
     kept: Path, folders: Collection[str], writer: BackupWriter, before: Collection[str]
 ) -> dict[str, BackupFile]:
-    """Add what lies in some folders and was not added before."""
+    """Add the files of some folders that were not added before."""
     copied: dict[str, BackupFile] = {}
     for path in _whole_files(kept, folders):
         name = f"files/{path.relative_to(kept).as_posix()}"
@@ -142,7 +142,7 @@ def _copy_files(
 
 
 def _whole_files(kept: Path, folders: Collection[str]) -> Iterator[Path]:
-    """Yield what was written to its end; no manager begins a name with a dot, NFS and people do."""
+    """Yield the completely written files; only NFS and people begin a name with a dot."""
     for folder in folders:
         for path in sorted((kept / folder).rglob("*")):
             ours = not any(part.startswith(".") for part in path.relative_to(kept).parts)

@@ -1,8 +1,8 @@
-"""Bring the tables to another schema by hand: up before a rolling upgrade, down after one.
+"""Migrate the tables to another schema by hand: up before a rolling upgrade, down after one.
 
-Invariant: managers of a newer version never run on an older schema: going down is refused while any
-gave a sign of life within a minute. Upgrades only add (docs/operations.md), so managers of the
-version before go on beside those of this one.
+Invariant: managers of a newer version never run on an older schema: a downgrade is refused while
+any gave a sign of life within a minute. Upgrades only add (docs/operations.md), so managers of the
+previous version continue beside those of this one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Restore a backup into an empty place, by this version or any older one's.
 
-Invariant: nothing that is there is changed: the data directory, the shared folder and the database
-must be empty. What was restored has the schema of this version, is whole (digests, then `check`),
-has the installation id of the backup (an object store bears it already), and is safe to go on with
-(`manager.operations.health.restore_safety`).
+Invariant: no existing data is changed: the data directory, the shared folder and the database must
+be empty. The restored installation has the schema of this version, is whole (digests, then
+`check`), has the installation id of the backup (an object store bears it already), and is safe to
+continue with (`manager.operations.health.restore_safety`).
 """
 
 from __future__ import annotations

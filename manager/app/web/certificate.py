@@ -1,8 +1,8 @@
 """The manager's own TLS certificate: loaded at the start, and again when its files change.
 
-Invariant: a certificate that does not fit its key, or cannot be read, is never served; the one
-before is served on, and what is wrong is told. Each connection gets the newest by the callback of
-its greeting, so that nothing is changed in a context that other connections use.
+Invariant: a certificate that does not match its key, or cannot be read, is never served; the
+previous one stays in service, and the error is reported. Each connection gets the newest one by the
+callback of its greeting, so that no context that other connections use is changed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Certificate:
         self.context.sni_callback = self._give_newest
 
     def refresh(self) -> bool:
-        """Load what was renewed; tell whether it is served now. Called by the clock."""
+        """Load renewed files; return whether they are served now. Called by the clock."""
         try:
             if self._stamp() == self._served.stamp:
                 self._wrong = ""
@@ -92,7 +92,7 @@ class Certificate:
         certificate, key = self._paths
         first = x509.load_pem_x509_certificates(certificate.read_bytes())[0]
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # With a password nobody is asked for one on the terminal.
+        # With a password OpenSSL does not prompt for one on the terminal.
         context.load_cert_chain(certificate, key, password="")
         return _Loaded(stamp, context, round(first.not_valid_after_utc.timestamp() * 1000))
 

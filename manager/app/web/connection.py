@@ -55,7 +55,7 @@ PIECE_BYTES: Final = 64 * 1024
 """Of an answer; as much as uvicorn writes ahead."""
 
 PAGES: Final = "/console"
-"""Below it what a query may not hold is said as a page, by the pages themselves."""
+"""Prefix of the console. Its pages answer an invalid query themselves, as a page."""
 
 _NUL_IN_JSON: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _BEGUN: Final = re.compile(rb"u0{0,3}\Z")
@@ -72,10 +72,10 @@ LOOPBACK: Final = networks(("127.0.0.0/8", "::1/128"))
 
 @frozen
 class Entrance:
-    """By which listener a request came.
+    """The listener that a request came by.
 
     behind_tls_proxy: a proxy ends TLS, from one of the addresses of `proxies`. hsts_s: for how long
-    browsers are told to use TLS only; 0: not told. installation: the id that each answer has.
+    browsers must use TLS only; 0: no such header. installation: the id that each answer has.
     """
 
     local: bool
@@ -178,7 +178,7 @@ class _Body:
         idle_s: float,
         least_bytes_per_s: int = 0,
     ) -> None:
-        """kinds: all that it is said to be; who reads it goes by one of them."""
+        """kinds: all declared content types; a reader goes by one of them."""
         self._receive = receive
         self._limit_bytes = limit_bytes
         self._idle_s = idle_s

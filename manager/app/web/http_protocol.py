@@ -1,12 +1,12 @@
 """HTTP/1.1 of one connection: llhttp reads it, and it is bounded in time and in bytes.
 
-uvicorn's protocol over httptools takes a fifth of what its h11 takes of a request, but leaves to
-others how long and how large the parts may be that no application sees: the head, what stands
-behind the length of a chunk, the fields behind a body, requests sent ahead, and an answer that its
-client does not take. Invariants: of these at most `BETWEEN_BYTES` and one read of the socket are
-ever kept; a connection whose client takes nothing ends (`answer_pace`); where nearly all
-connections are taken, the address that has the most gives some back (`connection_shares`); of one
-address a few requests begin at a time (`request_turns`).
+uvicorn's protocol over httptools needs a fifth of the time of its h11 for a request, but sets no
+limit to the time and size of the parts that no application sees: the head, the extension behind the
+length of a chunk, the fields behind a body, requests sent ahead, and an answer that its client does
+not take. Invariants: of these at most `BETWEEN_BYTES` and one read of the socket are ever kept; a
+connection whose client takes nothing ends (`answer_pace`); if nearly all connections are taken, the
+address that has the most gives some back (`connection_shares`); of one address a few requests begin
+at a time (`request_turns`).
 Source: docs/adr/0158; RFC 9112.
 """
 
@@ -110,7 +110,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._end()
 
     def pause_writing(self) -> None:
-        """Wait until the client has taken what was written, as long as it takes some."""
+        """Wait until the client has taken all written bytes, as long as it takes some."""
         super().pause_writing()
         if self._pace is None:
             self._pace = AnswerPace(
@@ -118,7 +118,7 @@ class BoundedProtocol(HttpToolsProtocol):
             )
 
     def resume_writing(self) -> None:
-        """Go on writing."""
+        """Resume writing."""
         self._stop_pace()
         super().resume_writing()
 
@@ -229,7 +229,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _unsupported_upgrade_warning(self) -> None:
-        # The parser has stopped: what comes next is another protocol's.
+        # The parser has stopped: the next bytes belong to another protocol.
         if self.cycle is not None:
             self.cycle.keep_alive = False
 

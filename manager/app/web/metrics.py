@@ -1,8 +1,8 @@
-"""Numbers for Prometheus, on an address of their own that only the operators reach.
+"""Metrics for Prometheus, on a separate address that only the operators reach.
 
-What the process did is counted as it happens; what the tables say is asked at a scrape, at most
-every `FRESH_S`. Invariant: labels have few values, all of them ours: routes, states, jobs. No name
-of an agent, a host or a person is one, so a fleet that grows makes no more series.
+Events of the process are counted as they happen; the tables are queried at a scrape, at most every
+`FRESH_S`. Invariant: labels have few values, all defined here: routes, states, jobs. No name of an
+agent, a host or a person is one, so a growing fleet adds no series.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def _unix_socket(path: Path) -> socket.socket:
     try:
         path.unlink(missing_ok=True)
         listener.bind(str(path))
-        # Nobody can connect before listen, so there is no moment with other rights.
+        # No client can connect before listen, so there is no moment with other rights.
         path.chmod(0o600)
         listener.listen(128)
     except OSError as error:

@@ -1,10 +1,10 @@
-"""The end of a manager within `server.stop_s` and a few seconds, whatever still runs.
+"""Shutdown of a manager within `server.stop_s` and a few seconds, whatever still runs.
 
-At the signal no connection is taken any more, and what runs may end. When `server.stop_s` is over,
-requests are cancelled and child processes are killed. What runs `GRACE_S` later cannot be cancelled
-(a query, a digest, a compression in a thread), and ends with the process; the kernel ends it where
-Python cannot. Invariant: nothing depends on an orderly end: the next start needs no help after a
-kill (`manager.app.manager_run`).
+After the signal the manager accepts no connection, and running requests may finish. When
+`server.stop_s` is over, requests are cancelled and child processes are killed. Work that still runs
+`GRACE_S` later cannot be cancelled (a query, a digest, a compression in a thread), and ends with
+the process; the kernel ends it where Python cannot. Invariant: nothing depends on an orderly end:
+the next start needs no help after a kill (`manager.app.manager_run`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Final
 __all__ = ["Shutdown"]
 
 GRACE_S: Final = 2.5
-"""From the end of `server.stop_s` to the end of what cannot be cancelled."""
+"""Seconds from the end of `server.stop_s` to the end of work that cannot be cancelled."""
 
 KERNEL_S: Final = 1.5
 """Later than that the kernel ends the process."""
@@ -35,7 +35,7 @@ class Shutdown:
     """The end of one process; `begin` may be called from a signal handler."""
 
     def __init__(self, stop_s: float, end_children: Sequence[Callable[[], object]]) -> None:
-        """end_children: end children in the middle of what they do, at the end of stop_s."""
+        """end_children: called at the end of stop_s; each kills children in their work."""
         self._stop_s = stop_s
         self._end_children = end_children
         self._has_begun = False

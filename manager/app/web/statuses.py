@@ -151,7 +151,7 @@ def _invalid(request: Request, error: Exception) -> Response:
 
 
 def _gone(request: Request, error: Exception) -> Response:
-    # Nobody reads this; the log need not know of every line that broke.
+    # No client reads this; the log need not record every broken connection.
     message = Message("requests.connection_ended")
     return answer(request, 400, message, {}, kind=FormatError.kind, code="connection_ended")
 

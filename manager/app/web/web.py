@@ -41,7 +41,7 @@ SMALL: Final = (
     "/api/v1/login",
     "/console/login",
 )
-"""Begins of addresses that take a few fields, some from who has shown no key yet."""
+"""Prefixes of paths that take a few fields, some from callers without a key."""
 
 STRANGERS: Final = frozenset({"/api/v1/enrol", "/api/v1/login"})
 """Addresses that who shows no key, token or session may call."""

@@ -19,7 +19,7 @@ NOTHING: Final = "Nothing has come yet."
 @json_option
 @click.pass_context
 def archive(context: click.Context, as_json: bool) -> None:
-    """The archive and its downloads; alone, it shows how much it holds."""
+    """The archive and its downloads; without a command: the size of the archive."""
     if context.invoked_subcommand is not None:
         return
     place = context.find_object(Place)
@@ -44,7 +44,7 @@ archive.add_command(trash)
 @json_option
 @pass_place
 def captures(place: Place, url: str, limit: int, as_json: bool) -> None:
-    """List when the page URL was collected, newest first, and what came."""
+    """List the captures of the page URL, newest first, with their results."""
     found = place.calls.get("/archive/captures", url=url, limit=limit)
     if as_json:
         output.as_json(found)
@@ -104,7 +104,7 @@ def downloads(place: Place, client: str, state: str, limit: int, as_json: bool) 
 @json_option
 @pass_place
 def jobs(place: Place, client: str, state: str, limit: int, as_json: bool) -> None:
-    """Selections that are made as files."""
+    """List selections that are written as files."""
     found = place.calls.get("/archive/jobs", client=client, state=state, limit=limit)
     if as_json:
         output.as_json(found)
@@ -159,7 +159,7 @@ def scrub(place: Place, now: bool, as_json: bool) -> None:
 @json_option
 @pass_place
 def problems(place: Place, before: int | None, limit: int, as_json: bool) -> None:
-    """Kept files that are missing or damaged, and what is done about each."""
+    """List missing and damaged files, with the state of their repair."""
     found = place.calls.get("/archive/problems", before=before, limit=limit)
     if as_json:
         output.as_json(found)
@@ -186,7 +186,7 @@ def problems(place: Place, before: int | None, limit: int, as_json: bool) -> Non
 @click.argument("number", type=int)
 @pass_place
 def remove_job(place: Place, number: int) -> None:
-    """Make job NUMBER no more, and give its result to nobody."""
+    """Remove selection NUMBER; no third party can download its result from now on."""
     place.calls.post(f"/archive/jobs/{number}/remove")
     output.say(f"job {number} is removed")
 
@@ -198,7 +198,7 @@ def remove_job(place: Place, number: int) -> None:
 @json_option
 @pass_place
 def withdrawn(place: Place, text: str, before: int | None, limit: int, as_json: bool) -> None:
-    """Hosts that are given to nobody; `prsm withdraw` adds one."""
+    """List withdrawn hosts, which no third party can download; `prsm withdraw` adds one."""
     found = place.calls.get("/archive/withdrawn", text=text, before=before, limit=limit)
     if as_json:
         output.as_json(found)
@@ -222,7 +222,7 @@ def withdrawn(place: Place, text: str, before: int | None, limit: int, as_json: 
 @yes_option
 @pass_place
 def withdraw(place: Place, hosts: tuple[str, ...], reason: str, at_once: bool, yes: bool) -> None:
-    """Take HOSTs down: not crawled, not taken from agents, given to nobody from now on.
+    """Withdraw HOSTs permanently: no crawl, no collection from agents, no downloads.
 
     Files, indexes and results that hold one answer 410; the next compaction rewrites them without
     it, and then its captures are gone. http and https are two hosts: name both.
@@ -240,7 +240,7 @@ def withdraw(place: Place, hosts: tuple[str, ...], reason: str, at_once: bool, y
 @json_option
 @pass_place
 def compact(place: Place, as_json: bool) -> None:
-    """Rewrite segments without the hosts that were withdrawn, now."""
+    """Rewrite segments now, without the withdrawn hosts."""
     if as_json:
         output.as_json(place.calls.post("/archive/compact"))
     else:
@@ -258,7 +258,7 @@ def _compact(place: Place) -> None:
 @json_option
 @pass_place
 def mirrors(place: Place, share: float, limit: int, as_json: bool) -> None:
-    """List hosts that show what another host shows, under the same paths; reads all indexes."""
+    """List mirrors: hosts with the same content at the same paths as another; reads all indexes."""
     found = place.calls.get("/archive/mirrors", share=share, limit=limit)
     if as_json:
         output.as_json(found)

@@ -18,7 +18,7 @@ SCOPES: Final = ("segments", "pages", "index", "changes")
 @json_option
 @click.pass_context
 def clients(context: click.Context, as_json: bool) -> None:
-    """Third parties and their tokens; alone, it lists them."""
+    """Third parties and their tokens; without a command: the list."""
     if context.invoked_subcommand is not None:
         return
     place = context.find_object(Place)
@@ -95,7 +95,7 @@ def token(
 @click.argument("number", type=int)
 @pass_place
 def revoke(place: Place, name: str, number: int) -> None:
-    """End token NUMBER of NAME; downloads by it end too."""
+    """Revoke token NUMBER of NAME; its downloads end too."""
     place.calls.post(f"/clients/{name}/tokens/{number}/revoke")
     output.say(f"token {number} of {name} is revoked")
 
@@ -105,6 +105,6 @@ def revoke(place: Place, name: str, number: int) -> None:
 @click.option("--again", is_flag=True, help="Let it in again.")
 @pass_place
 def disable(place: Place, name: str, again: bool) -> None:
-    """Keep NAME out, whatever token it has."""
+    """Disable the third party NAME with all its tokens."""
     place.calls.post(f"/clients/{name}/disable", {"disabled": not again})
     output.say(f"{name} is {'let in again' if again else 'disabled'}")

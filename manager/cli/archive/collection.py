@@ -1,4 +1,4 @@
-"""`prsm collect`: what agents send to the centre, and when."""
+"""`prsm collect`: collection of segments from agents: orders, schedules, transfers."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _asked(condition: str, first: int | None, end: int | None, *, pull: bool) ->
 
 @click.group()
 def collect() -> None:
-    """Segments from the agents to the centre."""
+    """Collection of segments from the agents to the manager."""
 
 
 @collect.command()
@@ -86,10 +86,10 @@ def now(
     pull: bool,
     as_json: bool,
 ) -> None:
-    """Ask AGENT, or all, to send now. They hear of it with their next sync.
+    """Order AGENT, or all agents, to send segments now, from their next sync on.
 
-    difference: what the centre has not accepted. full: all that is kept there. since, period: of
-    what is missing here, segments with captures of those days.
+    difference: segments that the manager has not accepted. full: all that the agent keeps. since,
+    period: of the segments that are missing here, those with captures of these days.
     """
     if everybody == bool(agent):
         raise click.UsageError("say AGENT, or --all")
@@ -161,7 +161,7 @@ def _schedule_body(
 @json_option
 @pass_place
 def set_schedule(place: Place, /, as_json: bool, **said: Any) -> None:
-    """Add a schedule of sending at the times of CRONTAB: minute, hour, day, month, day of week."""
+    """Add a collection schedule at the times of CRONTAB: minute, hour, day, month, day of week."""
     shown(place.calls.post(SCHEDULES, _schedule_body(**said)), _facts, as_json=as_json)
 
 
@@ -171,7 +171,7 @@ def set_schedule(place: Place, /, as_json: bool, **said: Any) -> None:
 @json_option
 @pass_place
 def change_schedule(place: Place, /, number: int, as_json: bool, **said: Any) -> None:
-    """Replace schedule NUMBER by what `set` would make of this. Its open orders stay."""
+    """Replace schedule NUMBER; arguments as for `set`. Its open orders stay."""
     made = place.calls.post(f"{SCHEDULES}/{number}", _schedule_body(**said))
     shown(made, _facts, as_json=as_json)
 
@@ -180,7 +180,7 @@ def change_schedule(place: Place, /, number: int, as_json: bool, **said: Any) ->
 @click.argument("number", type=int)
 @pass_place
 def run_schedule(place: Place, number: int) -> None:
-    """Ask the agents of schedule NUMBER now, before its time, which stays."""
+    """Run collection schedule NUMBER now; its next time stays."""
     made = place.calls.post(f"{SCHEDULES}/{number}/run")
     output.say(f"{made['asked']} agents are asked to send by schedule {number}")
 
@@ -204,7 +204,7 @@ def limit(
 ) -> None:
     """Set the rate and hours in which AGENT may send segments.
 
-    Its site has settings of its own; the stricter of both holds. It hears of it with its next sync.
+    The site also has own settings; the stricter of both holds. Takes effect at its next sync.
     """
     if lift == bool(bytes_per_s is not None or weekday or weekend):
         raise click.UsageError("say --bytes-per-s, --weekday, --weekend, or --lift alone")
@@ -225,7 +225,7 @@ def limit(
 def orders(
     place: Place, agent: str, state: str | None, before: int | None, limit: int, as_json: bool
 ) -> None:
-    """Show what agents were asked to send, and how far they are, newest first."""
+    """Show collection orders with their progress, newest first."""
     wanted = {"agent": agent, "state": state or "", "limit": limit}
     wanted |= {} if before is None else {"before": before}
     found = place.calls.get("/collection/orders", **wanted)
@@ -254,7 +254,7 @@ def orders(
 @click.argument("number", type=int)
 @pass_place
 def cancel(place: Place, number: int) -> None:
-    """Ask no more for what order NUMBER has not brought."""
+    """Cancel order NUMBER for the segments that were not sent yet."""
     place.calls.post(f"/collection/orders/{number}/cancel")
     output.say(f"order {number} is cancelled")
 
@@ -266,7 +266,7 @@ def cancel(place: Place, number: int) -> None:
 @json_option
 @pass_place
 def transfers(place: Place, agent: str, state: str, limit: int, as_json: bool) -> None:
-    """Show the files that came or are coming, newest first."""
+    """Show received and running transfers of files, newest first."""
     found = place.calls.get("/collection/transfers", agent=agent, state=state, limit=limit)
     if as_json:
         output.as_json(found)
@@ -289,6 +289,6 @@ def transfers(place: Place, agent: str, state: str, limit: int, as_json: bool) -
 @click.argument("number", type=int)
 @pass_place
 def give_up(place: Place, number: int) -> None:
-    """Give up transfer NUMBER, which is coming; its agent begins it anew with its next order."""
+    """Cancel the running transfer NUMBER; its agent starts it again with its next order."""
     place.calls.post(f"/collection/transfers/{number}/cancel")
     output.say(f"transfer {number} is given up")

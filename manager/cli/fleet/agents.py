@@ -15,14 +15,14 @@ __all__ = ["agents"]
 
 @click.group()
 def agents() -> None:
-    """The robots at the partners' sites."""
+    """The agents (crawlers) at the partners' sites."""
 
 
 @agents.command("list")
 @json_option
 @pass_place
 def list_(place: Place, as_json: bool) -> None:
-    """List all agents with how they are, and why."""
+    """List all agents with their states and the reasons."""
     found = place.calls.get("/agents")
     if as_json:
         output.as_json(found)
@@ -154,7 +154,7 @@ def tokens(place: Place, as_json: bool) -> None:
 @click.argument("name")
 @pass_place
 def revoke_token(place: Place, name: str) -> None:
-    """End the join token of NAME that nobody has used yet."""
+    """Revoke the unused join token of NAME."""
     place.calls.post(f"/agents/{name}/token/revoke")
     output.say(f"the join token of {name} lets nobody in any more")
 
@@ -164,7 +164,7 @@ def revoke_token(place: Place, name: str) -> None:
 @yes_option
 @pass_place
 def retire(place: Place, name: str, yes: bool) -> None:
-    """Take the agent NAME out for good; its units go to others."""
+    """Retire the agent NAME permanently; its units go to others."""
     if not yes:
         click.confirm(f"Retire {name}? Its units go to other agents", abort=True)
     place.calls.post(f"/agents/{name}/retire")
@@ -176,7 +176,7 @@ def retire(place: Place, name: str, yes: bool) -> None:
 @yes_option
 @pass_place
 def believe(place: Place, name: str, yes: bool) -> None:
-    """Take what the agent NAME has claimed so far as true, and count by it from now on."""
+    """Accept the claims of the agent NAME as true so far, and use them from now on."""
     if not yes:
         click.confirm(f"Believe {name}? Plans go by its times and bytes", abort=True)
     place.calls.post(f"/agents/{name}/believe")
@@ -189,10 +189,10 @@ def believe(place: Place, name: str, yes: bool) -> None:
 @json_option
 @pass_place
 def compare(place: Place, name: str, share: float, as_json: bool) -> None:
-    """Compare what the agent NAME logged with what others logged of the same pages.
+    """Compare the logs of the agent NAME with the logs of others for the same pages.
 
-    Nothing is fetched: rounds let others probe the hosts that an agent crawls. Exit code 1 where it
-    is contradicted too often.
+    Fetches nothing: in rounds others probe the hosts that an agent crawls. Exit code 1 if the
+    others contradict it too often.
     """
     found = place.calls.post(f"/agents/{name}/compare?share={share}")
     if as_json:
@@ -225,9 +225,9 @@ def compare(place: Place, name: str, share: float, as_json: bool) -> None:
 @json_option
 @pass_place
 def refetches(place: Place, name: str, as_json: bool) -> None:
-    """Show which pages of NAME other agents fetched again after a round, and what they saw.
+    """Show pages of NAME that other agents refetched after a round, with the results.
 
-    Pages of others that NAME fetched again are shown, too.
+    Pages of others that NAME refetched are shown, too.
     """
     found = place.calls.get(f"/agents/{name}/refetches")
     if as_json:
@@ -298,7 +298,7 @@ def place_(place: Place, name: str, latitude: float | None, longitude: float | N
 @json_option
 @pass_place
 def restart(place: Place, name: str, pages: bool, yes: bool, as_json: bool) -> None:
-    """Restart the agent NAME: it drops its list and queues and takes its list anew; pages stay."""
+    """Restart the agent NAME: it drops its list and queues and gets a new list; pages stay."""
     if pages and not yes:
         click.confirm(f"Delete all pages on the disk of {name}, delivered or not?", abort=True)
     _ordered(place, name, {"command": "restart", "pages": pages}, as_json=as_json)

@@ -17,7 +17,7 @@ __all__ = ["fleet"]
 @pass_place
 @click.pass_context
 def fleet(context: click.Context, place: Place, as_json: bool) -> None:
-    """Rules for all agents; alone, it shows them. Agents hear of them with their next sync."""
+    """Rules for all agents; without a command: the list. In force from each agent's next sync."""
     if context.invoked_subcommand is not None:
         return
     found = place.calls.get("/fleet-rules")
@@ -53,7 +53,7 @@ def fleet(context: click.Context, place: Place, as_json: bool) -> None:
 @click.option("--reason", default="", help="For who reads the list.")
 @pass_place
 def block(place: Place, patterns: tuple[str, ...], file: TextIO | None, reason: str) -> None:
-    """Block URLs in which one of the RE2 expressions PATTERNS is found."""
+    """Block URLs that match one of the RE2 expressions PATTERNS (block list)."""
     text = "\n".join(patterns) + ("\n" + file.read() if file is not None else "")
     done = place.calls.post("/fleet-rules/blocked", {"text": text, "reason": reason})
     output.say(f"{done['added']} lines are new")
@@ -63,7 +63,7 @@ def block(place: Place, patterns: tuple[str, ...], file: TextIO | None, reason: 
 @click.argument("number", type=int)
 @pass_place
 def unblock(place: Place, number: int) -> None:
-    """Take the line of this NUMBER out of the block list."""
+    """Remove line NUMBER from the block list."""
     place.calls.post(f"/fleet-rules/blocked/{number}/remove")
 
 
@@ -72,7 +72,7 @@ def unblock(place: Place, number: int) -> None:
 @click.option("--pattern", default="", help="This expression, not the list.")
 @pass_place
 def try_(place: Place, url: str, pattern: str) -> None:
-    """Show which lines block a URL or a host."""
+    """Show the lines of the block list that block a URL or a host."""
     found = place.calls.get("/fleet-rules/try", url=url, pattern=pattern)
     for one in found["blocked_by"]:
         line = f"line {one['id']}: " if one["id"] else ""
@@ -92,7 +92,7 @@ def limit(
     parallel_hosts: int | None,
     bytes_per_s: int | None,
 ) -> None:
-    """Set what all agents keep to at least; what is not named is as each site says."""
+    """Set minimum limits for all agents; each site decides those that are not named."""
     body = {
         "interval_s": interval_s,
         "parallel_hosts": parallel_hosts,

@@ -27,7 +27,7 @@ STDIN: Final = "-"
 
 @click.group()
 def lists() -> None:
-    """Lists that say which agent owns what."""
+    """Server lists: the units of each agent."""
 
 
 @lists.command("import")
@@ -48,8 +48,8 @@ def import_(
     """Pin the units in each FILE to the agent that the file is named for.
 
     A line is a server or a URL that ends in `/`, as in the files of `prsm export lists` and in M1,
-    plain or gzip. If one line of one file cannot be taken, nothing is changed, and all such lines
-    are shown with their numbers. The names of new hosts are looked up, as by `prsm hosts import`.
+    plain or gzip. If one line of one file is invalid, nothing is changed, and all such lines are
+    shown with their numbers. The names of new hosts are looked up, as by `prsm hosts import`.
     """
     if agent and len(files) > 1:
         raise click.UsageError(f"--agent {agent}: {len(files)} files are lists of several agents")

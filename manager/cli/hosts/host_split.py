@@ -31,7 +31,7 @@ def split(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Split HOST by its directories among agents; its whole rate stays what it was."""
+    """Split HOST by its directories among agents; its total request rate stays the same."""
     asked = {"host": host, "pieces": pieces, "interval_s": interval_s, "dry_run": dry_run}
     made = place.calls.post("/hosts/split", asked)
     if as_json:
@@ -64,7 +64,7 @@ def split(
 @json_option
 @pass_place
 def merge(place: Place, host: str, as_json: bool) -> None:
-    """Make the pieces of HOST one unit again, of the agent that has its top."""
+    """Merge the pieces of HOST into one unit, owned by the agent of its top directory."""
     made = place.calls.post("/hosts/merge", {"host": host})
     if as_json:
         output.as_json(made)

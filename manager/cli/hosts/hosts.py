@@ -41,9 +41,9 @@ for _command in (*COMMANDS, *names.COMMANDS, split, merge):
 def import_(place: Place, file: BinaryIO, wait: bool | None, as_json: bool) -> None:
     """Add hosts from FILE (`-`: standard input): a URL or name a line, plain or gzip.
 
-    Lines that name no host are shown with their numbers; the others are taken. Then their names
-    are looked up, and those without an address shown with the reason. A round begins with the
-    hosts whose names were looked up: --wait before `prsm rounds start`.
+    Invalid lines are shown with their numbers; the others are added. Then the names are looked
+    up, and those without an address shown with the reason. A round begins with the hosts whose
+    names were looked up: use --wait before `prsm rounds start`.
     """
     with tempfile.TemporaryFile() as kept:
         answer = place.calls.upload("/hosts/import", names.keep(names.chunks_of(file), kept))
@@ -186,7 +186,7 @@ def show(place: Place, host: str, as_json: bool) -> None:
 @click.option("--reason", default="", help="Why; shown to whoever asks.")
 @pass_place
 def exclude(place: Place, host: str, reason: str) -> None:
-    """Take HOST out of the crawl."""
+    """Exclude HOST from the crawl."""
     place.calls.post("/hosts/exclude", {"host": host, "reason": reason})
     output.say(f"{host} is excluded; who fetches it now stops with the next list")
 
@@ -195,7 +195,7 @@ def exclude(place: Place, host: str, reason: str) -> None:
 @click.argument("host")
 @pass_place
 def include(place: Place, host: str) -> None:
-    """Include HOST again."""
+    """Include an excluded HOST again."""
     place.calls.post("/hosts/include", {"host": host})
     output.say(f"{host} may be crawled again")
 

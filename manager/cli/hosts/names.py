@@ -106,7 +106,7 @@ def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
 @json_option
 @pass_place
 def resolve(place: Place, host: str, wait: bool, as_json: bool) -> None:
-    """Look the name of HOST up again; without HOST: all names that are unresolved."""
+    """Look up the name of HOST again (DNS); without HOST: all unresolved names."""
     found = place.calls.post("/hosts/resolve", {"host": host or None})
     if wait:
         wait_for_names(place.calls)
@@ -129,7 +129,7 @@ def resolve(place: Place, host: str, wait: bool, as_json: bool) -> None:
 @json_option
 @pass_place
 def names(place: Place, file: IO[bytes] | None, as_json: bool) -> None:
-    """Count resolved names, and the others by reason: of all hosts, or of those in FILE."""
+    """Count resolved names, and unresolved ones by reason: of all hosts, or of those in FILE."""
     if file is None:
         found = place.calls.get("/hosts/resolutions")
     else:

@@ -47,9 +47,9 @@ def _tell(done: object, said: str, as_json: bool) -> None:
 @json_option
 @pass_place
 def move(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None:
-    """Give UNIT (a host, or a directory of a split host) to AGENT now.
+    """Move UNIT (a host, or a directory of a split host) to AGENT now.
 
-    All that shares its address goes with it. The next plan may move it again; `pin` keeps it there.
+    All units at its address move with it. The next plan may move it again; `pin` keeps it there.
     """
     done = place.calls.post("/hosts/move", {"unit": unit, "agent": agent, "reason": reason})
     said = f"{unit} goes to {agent}; {done['moved']} units changed hands"
@@ -63,10 +63,10 @@ def move(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> Non
 @json_option
 @pass_place
 def pin(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None:
-    """Give UNIT (a host, or a directory of a split host) to AGENT for good.
+    """Pin UNIT (a host, or a directory of a split host) to AGENT permanently.
 
-    No plan moves it any more. If somebody else owns it now, it changes hands at once, with all
-    that shares its address.
+    No plan moves it from then on. If another agent owns it now, it moves at once, with all units
+    at its address.
     """
     done = place.calls.post("/hosts/pin", {"unit": unit, "agent": agent, "reason": reason})
     _tell(done, f"{unit} is pinned to {agent}; {done['moved']} units changed hands", as_json)
@@ -91,7 +91,7 @@ def unpin(place: Place, unit: str, reason: str, as_json: bool) -> None:
 @json_option
 @pass_place
 def pins(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> None:
-    """List pins, and why those that do not hold now do not."""
+    """List pins, and the reasons of those that are not in effect."""
     page = place.calls.get("/hosts/pins", agent=agent, limit=limit, offset=offset)
     if as_json:
         output.as_json(page)
@@ -133,7 +133,7 @@ def lift_ban(place: Place, host: str, agent: str, as_json: bool) -> None:
 @json_option
 @pass_place
 def bans(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> None:
-    """List which agent never gets which host."""
+    """List bans: the hosts that an agent never gets."""
     page = place.calls.get("/hosts/bans", agent=agent, limit=limit, offset=offset)
     if as_json:
         output.as_json(page)

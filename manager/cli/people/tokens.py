@@ -15,7 +15,7 @@ __all__ = ["tokens"]
 @pass_place
 @click.pass_context
 def tokens(context: click.Context, place: Place, as_json: bool) -> None:
-    """Tokens for scripts; alone, it lists them."""
+    """API tokens for scripts; without a command: the list."""
     if context.invoked_subcommand is not None:
         return
     found = place.calls.get("/tokens")
@@ -48,7 +48,7 @@ def tokens(context: click.Context, place: Place, as_json: bool) -> None:
 @json_option
 @pass_place
 def add(place: Place, name: str, user: str, role: str, days: int, as_json: bool) -> None:
-    """Make the token NAME and print it, this once."""
+    """Create the token NAME and print it, only this once."""
     body = {"name": name, "user": user, "role": role, "days": days}
     made = place.calls.post("/tokens", body)
     if as_json:
@@ -63,5 +63,5 @@ def add(place: Place, name: str, user: str, role: str, days: int, as_json: bool)
 @click.argument("number", type=int)
 @pass_place
 def revoke(place: Place, number: int) -> None:
-    """End the token of this NUMBER at once."""
+    """Revoke token NUMBER at once."""
     place.calls.post(f"/tokens/{number}/revoke")

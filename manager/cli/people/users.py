@@ -17,7 +17,7 @@ ROLES: Final = click.Choice(["viewer", "operator", "admin"])
 
 @click.group()
 def users() -> None:
-    """People who may log in."""
+    """Users: people who may log in."""
 
 
 @users.command()
@@ -27,7 +27,7 @@ def users() -> None:
 @json_option
 @pass_place
 def add(place: Place, name: str, role: str, password_stdin: bool, as_json: bool) -> None:
-    """Add the user NAME; the password is asked for."""
+    """Add the user NAME; asks for the password."""
     body = {"name": name, "role": role, "password": _password(password_stdin)}
     made = place.calls.post("/users", body)
     if as_json:
@@ -81,7 +81,7 @@ def passwd(place: Place, name: str, password_stdin: bool, tokens: bool) -> None:
 @click.argument("role", type=ROLES)
 @pass_place
 def role(place: Place, name: str, role: str) -> None:
-    """Set what NAME may do; who is disabled stays so."""
+    """Set the role of NAME; a disabled user stays disabled."""
     place.calls.post(f"/users/{name}/role", {"role": role})
     output.say(f"{name} is {role}")
 
@@ -90,7 +90,7 @@ def role(place: Place, name: str, role: str) -> None:
 @click.argument("name")
 @pass_place
 def disable(place: Place, name: str) -> None:
-    """Keep NAME out: its sessions end, its tokens open nothing."""
+    """Disable the user NAME: sessions end, tokens stop working."""
     place.calls.post(f"/users/{name}/disable", {})
     output.say(f"{name} may not log in any more")
 
@@ -99,7 +99,7 @@ def disable(place: Place, name: str) -> None:
 @click.argument("name")
 @pass_place
 def enable(place: Place, name: str) -> None:
-    """Enable NAME again, with its tokens that were not revoked."""
+    """Enable the user NAME again, with all tokens that were not revoked."""
     place.calls.post(f"/users/{name}/enable", {})
     output.say(f"{name} may log in again")
 
@@ -109,7 +109,7 @@ def enable(place: Place, name: str) -> None:
 @json_option
 @pass_place
 def sessions(place: Place, name: str, as_json: bool) -> None:
-    """List where NAME is logged in."""
+    """List the sessions of the user NAME."""
     found = place.calls.get(f"/users/{name}/sessions")
     if as_json:
         output.as_json(found)
@@ -135,7 +135,7 @@ def sessions(place: Place, name: str, as_json: bool) -> None:
 @click.option("--session", default="", help="This one only, as `prsm users sessions` names it.")
 @pass_place
 def logout(place: Place, name: str, session: str) -> None:
-    """Log NAME out everywhere; its tokens go on (`prsm tokens revoke`)."""
+    """End all sessions of NAME; tokens stay valid (`prsm tokens revoke` ends one)."""
     done = place.calls.post(f"/users/{name}/sessions/end", {"session": session})
     output.say(f"ended {done['ended']} sessions of {name}")
 

@@ -32,10 +32,10 @@ def plan(
     moves: float | None,
     as_json: bool,
 ) -> None:
-    """Make a plan of who gets which units; nothing moves without --apply.
+    """Make a plan: a proposal of units for each agent; nothing moves without --apply.
 
-    It says what moves with the gain of each move, the makespan before and after, how far that is
-    from the best possible, and what each other method would give.
+    Shows the moves with their gains, the makespan before and after, its distance from the best
+    possible, and the result of each other method.
     """
     asked = {"method": method, "seed": seed, "compare": not no_compare, "moves": moves}
     made = place.calls.post("/plans", asked)
@@ -67,7 +67,7 @@ def plans(
     offset: int,
     as_json: bool,
 ) -> None:
-    """List plans, newest first; or act on one."""
+    """List plans, newest first; or show, apply or undo one."""
     if context.invoked_subcommand is not None:
         return
     place = context.find_object(Place)
@@ -109,7 +109,7 @@ def plans(
 @json_option
 @pass_place
 def show(place: Place, number: int, agent: str, moves: int, offset: int, as_json: bool) -> None:
-    """Show plan NUMBER with its moves, those that gain most first."""
+    """Show plan NUMBER with its moves, largest gain first."""
     detail = place.calls.get(f"/plans/{number}", agent=agent, limit=moves, offset=offset)
     if as_json:
         output.as_json(detail)
@@ -122,7 +122,7 @@ def show(place: Place, number: int, agent: str, moves: int, offset: int, as_json
 @json_option
 @pass_place
 def apply(place: Place, number: int, as_json: bool) -> None:
-    """Carry out plan NUMBER, where nothing that it needs has changed since it was made."""
+    """Apply plan NUMBER; refused if its preconditions have changed since it was made."""
     done = place.calls.post(f"/plans/{number}/apply")
     if as_json:
         output.as_json(done)
@@ -135,7 +135,7 @@ def apply(place: Place, number: int, as_json: bool) -> None:
 @json_option
 @pass_place
 def tree(place: Place, number: int, as_json: bool) -> None:
-    """Show the tree of plan NUMBER: what neighbours would hand each other, and what it moves."""
+    """Show the spanning tree of plan NUMBER: costs that neighbours would pass, and its moves."""
     seen = place.calls.get(f"/plans/{number}/tree")
     if as_json:
         output.as_json(seen)
@@ -182,9 +182,9 @@ def tree(place: Place, number: int, as_json: bool) -> None:
 @json_option
 @pass_place
 def undo(place: Place, number: int | None, as_json: bool) -> None:
-    """Give back what the last applied plan moved; again: what the one before it did.
+    """Undo the moves of the last applied plan; run again: those of the plan before it.
 
-    With NUMBER only where that is the plan that was applied last.
+    With NUMBER only if that plan was applied last.
     """
     made = place.calls.post("/plans/undo", {"standing": number} if number is not None else None)
     if as_json:

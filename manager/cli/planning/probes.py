@@ -16,7 +16,7 @@ __all__ = ["probes"]
 @json_option
 @click.pass_context
 def probes(context: click.Context, as_json: bool) -> None:
-    """Show what share of all pairs of agent and host is measured freshly; or act."""
+    """Show the share of pairs of agent and host with fresh probes; or list or order probes."""
     if context.invoked_subcommand is not None:
         return
     place = context.find_object(Place)
@@ -67,7 +67,7 @@ def list_pairs(
     limit: int,
     as_json: bool,
 ) -> None:
-    """List distances, those measured longest ago first."""
+    """List measured distances, oldest first."""
     asked: dict[str, Any] = {"agent": agent, "host": host, "limit": limit}
     if older is not None:
         asked["older_days"] = older
@@ -103,7 +103,7 @@ def list_pairs(
 @json_option
 @pass_place
 def order(place: Place, host: str, agent: str, older: float | None, as_json: bool) -> None:
-    """Order probes; in the round that goes on, or as the first thing of the next."""
+    """Order probes, in the running round or at the start of the next."""
     if not host and not agent and older is None:
         raise click.UsageError("name a --host, an --agent, or an age with --older DAYS")
     done = place.calls.post("/probes", {"host": host, "agent": agent, "older_days": older})

@@ -63,7 +63,7 @@ def make_root(
 def make_targets(
     before: Path | None, bundle: Path | None, version: str | None, revoked: str | None, days: int
 ) -> Metadata[Targets]:
-    """Return the next targets: the first, with a bundle, without a version, or as they were."""
+    """Return the next targets: the first, with a bundle, without a version, or unchanged."""
     now_ms = wall_clock_ms()
     if before is None:
         return first_targets(now_ms, days)

@@ -40,7 +40,7 @@ _days_option = click.option(
 @click.command()
 @click.argument("path", type=_new)
 def key(path: Path) -> None:
-    """Make a key of a person: PATH, encrypted by a passphrase, and PATH.pub to give away."""
+    """Create a person's key: PATH, encrypted by a passphrase, and PATH.pub, which is public."""
     words = os.environ.get(PASSPHRASE) or click.prompt(
         "Passphrase", hide_input=True, confirmation_prompt=True
     )
@@ -69,7 +69,7 @@ def root(
     days: int,
     output: Path,
 ) -> None:
-    """Write a root that names the keys of all roles; `prsm release cosign` signs it then.
+    """Write a root that names the keys of all roles; sign it with `prsm release cosign`.
 
     With --previous, roles that are not named keep their keys.
     """
@@ -104,8 +104,8 @@ def sign(
 ) -> None:
     """Write the next targets, with BUNDLE or without a version, and sign them.
 
-    Without BUNDLE and --revoke it writes what --targets names, with a new date; without that too,
-    the first targets, which name no release.
+    Without BUNDLE and --revoke it renews the date of the file of --targets; without --targets
+    too, it writes the first targets, which name no release.
     """
     if bool(bundle) != bool(version) or (bundle and revoke):
         raise click.UsageError("give BUNDLE and --version, or --revoke VERSION, or none of them")
@@ -128,7 +128,7 @@ def cosign(path: Path, keys: tuple[Path, ...]) -> None:
 @click.command("signer-keys")
 @click.argument("folder", type=_folder)
 def signer_keys(folder: Path) -> None:
-    """Make the signing process's own keys in FOLDER, where there are none; show the public ones."""
+    """Create the keys of the signing process in FOLDER, if missing; show the public ones."""
     with _in_words() as files:
         for line in files.make_signer_keys(folder):
             showing.say(line)
@@ -139,10 +139,10 @@ def signer_keys(folder: Path) -> None:
 @click.option("--socket", type=_new, required=True, help="Where managers ask.")
 @click.option("--root", "first", type=_old, help="The first root; needed at the first start.")
 def signer(keys: Path, socket: Path, first: Path | None) -> None:
-    """Sign snapshots and timestamps for managers, until SIGTERM.
+    """Run the signing process: sign snapshots and timestamps for managers, until SIGTERM.
 
-    Run it as a user of its own: whoever reads its folder has its keys. It signs what is signed by
-    the keys of people only, and knows nothing else.
+    Run it as a separate user: its keys are in the hands of every reader of its folder. It signs
+    only data that the keys of people have signed, and has no other state.
     """
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     with _in_words() as files:
@@ -159,7 +159,7 @@ def _words(keys: tuple[Path, ...]) -> list[tuple[Path, str]]:
 
 @contextmanager
 def _in_words() -> Iterator[ModuleType]:
-    """Give what works with keys and metadata, and turn what it refuses into a sentence."""
+    """Yield the module for keys and metadata, and turn its refusals into a sentence."""
     # TUF and cryptography take a third of a second to import; other commands need neither.
     from manager.cli.releases import release_files  # noqa: PLC0415 - see above
 

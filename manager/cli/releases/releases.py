@@ -24,7 +24,7 @@ _file: Final = click.Path(path_type=Path, exists=True, dir_okay=False)
 @json_option
 @click.pass_context
 def release(context: click.Context, as_json: bool) -> None:
-    """Releases of the agent; alone, it shows them. docs/operations.md has the ceremony."""
+    """Releases of the agent; without a command: the list. Ceremony: docs/operations.md."""
     if context.invoked_subcommand is not None:
         return
     place = context.find_object(Place)
@@ -81,7 +81,7 @@ def _agent_line(one: dict[str, Any]) -> str:
 @click.argument("targets_file", type=_file)
 @pass_place
 def init(place: Place, root_file: Path, targets_file: Path) -> None:
-    """Begin to serve releases with the first signed root and targets that name no release."""
+    """Set up releases: serve the first signed root and targets that name no release."""
     body = {"root": root_file.read_text(), "targets": targets_file.read_text()}
     place.calls.post("/releases/init", body)
     showing.say("releases are served; install 1.root.json at the sites, with the first release")
@@ -92,7 +92,7 @@ def init(place: Place, root_file: Path, targets_file: Path) -> None:
 @click.option("--targets", "targets_file", type=_file, help="The next targets, same releases.")
 @pass_place
 def rotate(place: Place, root_file: Path | None, targets_file: Path | None) -> None:
-    """Serve the next root, or targets that were signed anew; after a new targets key, both."""
+    """Serve the next root, or newly signed targets; after a new targets key, both."""
     if root_file is None and targets_file is None:
         raise click.UsageError("give --root, --targets or both")
     files = {"root": root_file, "targets": targets_file}
@@ -105,7 +105,7 @@ def rotate(place: Place, root_file: Path | None, targets_file: Path | None) -> N
 @click.argument("targets_file", type=_file)
 @pass_place
 def publish(place: Place, bundle: Path, targets_file: Path) -> None:
-    """Serve BUNDLE, named by signed TARGETS_FILE (`prsm release sign`); offered to nobody."""
+    """Serve BUNDLE, named by signed TARGETS_FILE (`prsm release sign`), without an offer yet."""
     place.calls.upload("/releases/bundles", _chunks(bundle))
     done = place.calls.post("/releases/publish", {"targets": targets_file.read_text()})
     for version in done["versions"]:
@@ -119,7 +119,7 @@ def publish(place: Place, bundle: Path, targets_file: Path) -> None:
 @click.option("--ring", type=RINGS, required=True, help="Who is offered it.")
 @pass_place
 def rollout(place: Place, version: str, ring: str) -> None:
-    """Offer VERSION to the canaries, to a tenth of the agents too, or to all."""
+    """Roll out VERSION: to the canaries, to a tenth of the agents too, or to all."""
     place.calls.post(f"/releases/{version}/rollout", {"ring": ring})
 
 
@@ -127,7 +127,7 @@ def rollout(place: Place, version: str, ring: str) -> None:
 @click.argument("version")
 @pass_place
 def halt(place: Place, version: str) -> None:
-    """Offer VERSION to nobody more, at once; `rollout` goes on."""
+    """Halt the rollout of VERSION at once; `rollout` resumes it."""
     place.calls.post(f"/releases/{version}/halt")
 
 
@@ -137,7 +137,7 @@ def halt(place: Place, version: str) -> None:
 @yes_option
 @pass_place
 def revoke(place: Place, version: str, targets_file: Path, yes: bool) -> None:
-    """Take VERSION away for good, by signed targets without it (`prsm release sign --revoke`)."""
+    """Revoke VERSION permanently by signed targets without it (`prsm release sign --revoke`)."""
     if not yes:
         click.confirm(f"{version} can never be published again. Revoke it?", abort=True)
     place.calls.post(f"/releases/{version}/revoke", {"targets": targets_file.read_text()})
@@ -148,7 +148,7 @@ def revoke(place: Place, version: str, targets_file: Path, yes: bool) -> None:
 @click.option("--off", is_flag=True, help="No more.")
 @pass_place
 def canary(place: Place, agent: str, off: bool) -> None:
-    """Put AGENT among the first of each rollout."""
+    """Make AGENT a canary: it gets each rollout first."""
     place.calls.post(f"/releases/agents/{agent}/canary", {"canary": not off})
 
 
@@ -157,7 +157,7 @@ def canary(place: Place, agent: str, off: bool) -> None:
 @click.argument("version", default="")
 @pass_place
 def pin(place: Place, agent: str, version: str) -> None:
-    """Offer AGENT this VERSION and no other; without VERSION what its ring is offered."""
+    """Pin AGENT to this VERSION; without VERSION it follows its ring again."""
     place.calls.post(f"/releases/agents/{agent}/pin", {"version": version})
 
 
@@ -166,7 +166,7 @@ def pin(place: Place, agent: str, version: str) -> None:
 @json_option
 @pass_place
 def updates(place: Place, agent: str, as_json: bool) -> None:
-    """Show how updates went at AGENT, or at all, the newest first; also what was told late."""
+    """Show update results of AGENT, or of all agents, newest first, with late reports."""
     found = place.calls.get("/releases/updates", agent=agent)
     if as_json:
         showing.as_json(found)
@@ -196,7 +196,7 @@ def _update_line(one: dict[str, Any]) -> tuple[object, ...]:
 @click.argument("version", default="")
 @pass_place
 def minimum(place: Place, version: str) -> None:
-    """Give agents below VERSION no work; without VERSION each gets some. Only for true breaks."""
+    """Set the minimum agent version: older agents get no work; without VERSION: no minimum."""
     place.calls.post("/releases/minimum", {"version": version})
 
 
@@ -205,7 +205,7 @@ def minimum(place: Place, version: str) -> None:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
 @pass_place
 def metadata(place: Place, name: str, output: Path | None) -> None:
-    """Print a signed file that is served, as `targets.json` or `1.root.json`."""
+    """Print a served signed file, as `targets.json` or `1.root.json`."""
     with place.calls.download(f"/releases/metadata/{name}") as chunks:
         body = b"".join(chunks)
     if output is None:

@@ -66,9 +66,9 @@ def add(
     moves: float | None,
     as_json: bool,
 ) -> None:
-    """Begin a round at the times of CRONTAB: minute, hour, day, month, day of week.
+    """Schedule rounds at the times of CRONTAB: minute, hour, day, month, day of week.
 
-    A time at which a round goes on is skipped; the audit says so.
+    A time during a running round is skipped; the audit log records it.
     """
     body = _body(crontab, zone, method, moves, probe=not no_probe)
     shown(place.calls.post(PATH, body), _facts, as_json=as_json)
@@ -89,7 +89,7 @@ def change(
     moves: float | None,
     as_json: bool,
 ) -> None:
-    """Replace schedule NUMBER by what `add` would make of this."""
+    """Replace schedule NUMBER; arguments as for `add`."""
     body = _body(crontab, zone, method, moves, probe=not no_probe)
     shown(place.calls.post(f"{PATH}/{number}", body), _facts, as_json=as_json)
 

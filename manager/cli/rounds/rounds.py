@@ -34,7 +34,7 @@ NONE_YET: Final = "No round yet. `prsm rounds start` begins one."
 
 @click.group()
 def rounds() -> None:
-    """Rounds: probe, assign, crawl, report, equalise, again."""
+    """Rounds: probe, plan, crawl, report, balance again."""
 
 
 rounds.add_command(schedule)
@@ -113,7 +113,7 @@ def list_(
 @json_option
 @pass_place
 def show(place: Place, number: int | None, limit: int, as_json: bool) -> None:
-    """Show round NUMBER, or the newest one, and the hosts that it waits for."""
+    """Show round NUMBER, or the newest, with the hosts that are not finished."""
     chosen = _given_or_newest(place, number)
     detail = place.calls.get(f"/rounds/{chosen}")
     holders = place.calls.get(f"/rounds/{chosen}/holders", limit=limit)
@@ -135,7 +135,7 @@ def show(place: Place, number: int | None, limit: int, as_json: bool) -> None:
 @json_option
 @pass_place
 def history(place: Place, limit: int, before: int | None, as_json: bool) -> None:
-    """Lay the newest rounds side by side, oldest first: planned, at best possible, measured."""
+    """Compare the newest rounds, oldest first: makespan planned, best possible, measured."""
     found = place.calls.get("/rounds/history", limit=limit, before=before)
     if as_json:
         output.as_json(found)
@@ -166,7 +166,7 @@ def history(place: Place, limit: int, before: int | None, as_json: bool) -> None
 @json_option
 @pass_place
 def cancel(place: Place, reason: str, as_json: bool) -> None:
-    """Cancel the round that goes on."""
+    """Cancel the running round."""
     _show(place.calls.post("/rounds/cancel", {"reason": reason}), as_json)
 
 
@@ -175,7 +175,7 @@ def cancel(place: Place, reason: str, as_json: bool) -> None:
 @json_option
 @pass_place
 def report(place: Place, number: int | None, as_json: bool) -> None:
-    """Show what round NUMBER (or the newest) was planned to cost, and what was measured."""
+    """Show the planned and the measured cost of round NUMBER, or of the newest."""
     found = place.calls.get(f"/rounds/{_given_or_newest(place, number)}/report")
     if as_json:
         output.as_json(found)

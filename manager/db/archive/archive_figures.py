@@ -43,7 +43,7 @@ class ResultsRow:
 
 @frozen
 class WithdrawnRow:
-    """A host that is given to nobody. segments: that still hold it, until they are rewritten."""
+    """A withdrawn host. segments: that still hold it, until they are rewritten."""
 
     id: int
     key: str

@@ -45,7 +45,7 @@ class FileOfHost:
 def held_hosts(tx: Transaction, after_id: int, limit: int, *, only: str = "") -> list[HeldHost]:
     """Return the next hosts that are not excluded and lie in a public segment, by number.
 
-    A segment that was withdrawn because of another host counts: its file is given to nobody, the
+    A segment that was withdrawn because of another host counts: its file is not distributed, the
     captures of its other hosts are. only: the key of one host.
     """
     query = _held().where(hosts.c.id > after_id).order_by(hosts.c.id).limit(limit)

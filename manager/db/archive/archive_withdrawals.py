@@ -41,9 +41,9 @@ class ChangeRow:
 
 
 def withdraw(tx: Transaction, host_id: int, now_ms: int) -> tuple[int, int]:
-    """Withdraw what holds a host: segments and results; return how many of each.
+    """Withdraw the segments and results that hold a host; return how many of each.
 
-    What was public is news for who took it.
+    The withdrawal of a public file is news for the third parties that downloaded it.
     """
     held = sa.exists().where(
         segment_hosts.c.segment_id == segments.c.id, segment_hosts.c.host_id == host_id
@@ -84,7 +84,7 @@ def excluded_in(tx: Transaction, segment_id: int) -> list[str]:
 
 
 def restore(tx: Transaction, row: SegmentRow, now_ms: int) -> None:
-    """Give a segment away again that was withdrawn and not rewritten."""
+    """Restore a segment that was withdrawn and not rewritten; a public one is published again."""
     back = segments.update().where(segments.c.id == row.id)
     tx.execute(back.values(state="current", ended_ms=None))
     if row.kind == "public":

@@ -20,8 +20,8 @@ __all__ = ["DownloadRow", "Taken", "add_taken", "downloads_before", "forget_down
 class Taken:
     """Bytes that a token took of a file since the last write.
 
-    size_bytes: 0: not known. sent_bytes, requests: to add. afresh: it began anew, so what was
-    written down of it is over.
+    size_bytes: 0: not known. sent_bytes, requests: to add. afresh: the download started again, so
+    its old row is deleted.
     """
 
     token_id: int
@@ -39,7 +39,7 @@ class Taken:
 @message_fields
 @frozen
 class DownloadRow:
-    """A download, as it is kept, and whose."""
+    """A stored download with its third party."""
 
     id: int
     client: str
@@ -55,7 +55,7 @@ class DownloadRow:
 
 
 def add_taken(tx: Transaction, taken: Sequence[Taken]) -> None:
-    """Add to what was taken. One that begins anew gets a new number."""
+    """Add to the stored downloads. One that starts again gets a new number."""
     for one in taken:
         if one.afresh:
             same = (downloads.c.token_id == one.token_id, downloads.c.name == one.name)
@@ -79,7 +79,7 @@ def downloads_before(
 ) -> list[DownloadRow]:
     """Return downloads, those that began last first. client, state: "": any.
 
-    One that goes on but took nothing since `stalled_ms` is cut.
+    A running one that took nothing since `stalled_ms` counts as broken off.
     """
     shown = sa.case(
         (sa.and_(downloads.c.state == "going", downloads.c.last_ms < stalled_ms), "cut"),

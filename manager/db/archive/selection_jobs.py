@@ -1,4 +1,4 @@
-"""Selections that are made as files: what was asked, how far it is, what came of it."""
+"""Selections that are made as files: their requests, progress and results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ __all__ = [
 @message_fields
 @frozen
 class JobRow:
-    """A job, as it is kept. done, total: captures; total is an upper bound."""
+    """A stored job. done, total: captures; total is an upper bound."""
 
     id: int
     token: str
@@ -149,7 +149,7 @@ def next_queued(tx: Transaction) -> JobRow | None:
 
 
 def change_job(tx: Transaction, job_id: int, **values: Any) -> None:
-    """Write down how far a job is, or what came of it."""
+    """Store the progress or the result of a job."""
     tx.execute(archive_jobs.update().where(archive_jobs.c.id == job_id).values(**values))
 
 
@@ -160,7 +160,7 @@ def queue_again(tx: Transaction) -> int:
 
 
 def lose_results(tx: Transaction, why: Message) -> None:
-    """Note that no result is there any more."""
+    """Record that all results are lost."""
     complete = archive_jobs.update().where(archive_jobs.c.state == "complete")
     tx.execute(complete.values(state="gone", problem=why))
 

@@ -341,7 +341,7 @@ def with_changed_lists(tx: Transaction) -> list[int]:
 
 
 def raise_generation(tx: Transaction, agent_id: int) -> None:
-    """Make what changed since a list of its own: the next generation."""
+    """Put the changes since the last list into a new one: the next generation."""
     raise_generations(tx, [agent_id])
 
 

@@ -77,7 +77,7 @@ def remove_blocked(tx: Transaction, number: int, removed_by: str, now_ms: int) -
 
 
 def limits(tx: Transaction) -> LimitsRow:
-    """Return the limits; nobody ever set any: no wish."""
+    """Return the limits; if none was ever set: no wish."""
     return tx.row(LimitsRow, _LIMITS) or LimitsRow()
 
 

@@ -1,4 +1,4 @@
-"""Troubles that somebody was told of and that go on, and when nobody is told."""
+"""Active alerts that were sent, and silences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 _EVENTS: Final = "events"
-"""The row that is no trouble: its text is the number of the last audit row that was told."""
+"""The row that is no alert: its text is the number of the last audit row that was sent."""
 
 
 @frozen
@@ -40,7 +40,7 @@ class EventsTold:
 
 @frozen
 class ToldRow:
-    """A trouble. told_ms: when it was told last; 0: it was seen, but lasts not long enough yet."""
+    """An alert. told_ms: when it was last sent; 0: never, it has not lasted long enough yet."""
 
     key: str
     message: Message
@@ -50,7 +50,7 @@ class ToldRow:
 
 @frozen
 class SilenceRow:
-    """A silence. key: of one trouble; empty: of all. ended_ms: before its time."""
+    """A silence. key: of one alert; empty: of all. ended_ms: before its time."""
 
     id: int
     key: str
@@ -62,12 +62,12 @@ class SilenceRow:
     ended_ms: int | None
 
     def holds(self, now_ms: int) -> bool:
-        """Return whether it goes on at a moment."""
+        """Return whether the silence is in force at a moment."""
         return self.ended_ms is None and self.from_ms <= now_ms < self.until_ms
 
 
 def all_told(tx: Transaction) -> list[ToldRow]:
-    """Return the troubles that go on, the oldest first."""
+    """Return the active alerts, the oldest first."""
     c = alerts_told.c
     query = sa.select(c.key, c.text.label("message"), c.since_ms, c.told_ms)
     return tx.rows(ToldRow, query.where(c.key != _EVENTS).order_by(c.since_ms))
@@ -87,7 +87,7 @@ def note_events(tx: Transaction, upto: int, told_ms: int) -> None:
 
 
 def note_told(tx: Transaction, key: str, message: Message, since_ms: int, now_ms: int) -> None:
-    """Note that recipients were notified of a trouble."""
+    """Record that recipients were notified of an alert."""
     _note(tx, key, message, since_ms, now_ms)
 
 
@@ -97,14 +97,14 @@ def _note(tx: Transaction, key: str, text: Message | str, since_ms: int, now_ms:
 
 
 def forget(tx: Transaction, key: str) -> None:
-    """Note that a trouble is over."""
+    """Record that an alert is over."""
     tx.execute(alerts_told.delete().where(alerts_told.c.key == key))
 
 
 def add_silence(
     tx: Transaction, key: str, from_ms: int, until_ms: int, reason: str, made_by: str, now_ms: int
 ) -> None:
-    """Silence a trouble, or all where the key is empty, from one moment to another."""
+    """Silence an alert, or all if the key is empty, from one moment to another."""
     row = {
         "key": key,
         "from_ms": from_ms,
@@ -127,7 +127,7 @@ def silence_by_id(tx: Transaction, number: int) -> SilenceRow | None:
 
 
 def silences_since(tx: Transaction, since_ms: int) -> list[SilenceRow]:
-    """Return the silences that go on, are to come, or were over since a moment; the last first."""
+    """Return the silences that are open, planned, or ended since a moment; the last first."""
     query = sa.select(alert_silences).where(alert_silences.c.until_ms > since_ms)
     return tx.rows(
         SilenceRow, query.order_by(alert_silences.c.from_ms.desc(), alert_silences.c.id.desc())

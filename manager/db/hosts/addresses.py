@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 MANAGER = 0
-"""The source of what the manager resolved itself; other sources are agents' numbers."""
+"""The source of addresses that the manager resolved; other sources are agents' numbers."""
 
 
 @frozen

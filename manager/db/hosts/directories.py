@@ -127,7 +127,7 @@ def newest_round(tx: Transaction, host_id: int) -> int | None:
 
 
 def crawled_in(tx: Transaction, host_id: int, round_number: int) -> list[DirectoryRow]:
-    """Return what was crawled of a host's directories in a round, by each agent."""
+    """Return the crawled directories of a host in a round, by each agent."""
     return tx.rows(
         DirectoryRow,
         sa.select(directory_sums)

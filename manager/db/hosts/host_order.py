@@ -67,9 +67,9 @@ def _either(*columns: Any, descending: bool) -> list[Any]:
 def _parts_by_owner(
     tx: Transaction, wanted: HostWanted, descending: bool, *, sized: bool
 ) -> Iterator[Part]:
-    """Yield the hosts of nobody, then those of each agent by its name: what it owns is an index.
+    """Yield the hosts without an owner, then those of each agent by name, by the index of owners.
 
-    Only what is in another state than `placed` can have no owner.
+    Only a host in another state than `placed` can have no owner.
     """
 
     def of_nobody(state: str) -> sa.Select[Any]:
@@ -109,6 +109,6 @@ def _owned(tx: Transaction, numbers: list[int]) -> dict[int, int]:
 
 
 def _pieces_by_owner(tx: Transaction) -> Counter[int]:
-    """Return how many of an agent's units are pieces of hosts: few, with an index of their own."""
+    """Return how many of an agent's units are pieces of hosts: few, with a separate index."""
     pieces = tx.values(sa.select(units.c.id).where(sa.text("units.path <> '/'")))
     return Counter(owners_of(tx, pieces).values())

@@ -155,12 +155,12 @@ def hosts_held(tx: Transaction, agent_id: int, host_ids: Collection[int]) -> set
 
 
 def starved(tx: Transaction, round_number: int) -> list[SplitHost]:
-    """Return shared hosts of which a piece waits for its owner, who has no right there yet."""
+    """Return shared hosts with a piece that waits for its owner, which has no right there yet."""
     return tx.rows(SplitHost, _STARVED, {"round": round_number})
 
 
 def wanted_shares(tx: Transaction, host: SplitHost) -> tuple[int, list[int]]:
-    """Return how many agents own or hold pieces of a host, and the units that somebody holds."""
+    """Return how many agents own or hold pieces of a host, and the units that are held."""
     owners = tx.values(
         sa.select(assignments.c.agent_id)
         .join(units, _OWNED)

@@ -149,7 +149,7 @@ def merge_units(tx: Transaction, merged: Collection[int], now_ms: int) -> None:
 
 
 def wake(tx: Transaction, unit_ids: Collection[int]) -> None:
-    """Take note that pieces have something to fetch again; their agents are told."""
+    """Record that pieces have pages to fetch again; their agents are notified."""
     for part in chunks(unit_ids):
         tx.execute(
             unit_rounds.update()

@@ -133,7 +133,7 @@ def drop_found(tx: Transaction, unit_ids: Collection[int]) -> None:
 
 
 def _count(tx: Transaction, unit_ids: Collection[int]) -> None:
-    """Count the start pages of units anew."""
+    """Recount the start pages of units."""
     there = (
         sa.select(sa.func.count())
         .where(start_pages.c.unit_id == units.c.id)

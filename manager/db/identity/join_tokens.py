@@ -13,7 +13,7 @@ __all__ = ["JoinTokenRow", "add", "by_hash", "consume", "expire", "expire_all", 
 
 @frozen
 class JoinTokenRow:
-    """A token's hash, the name it is bound to, and what became of it."""
+    """A token's hash, the name it is bound to, and its use or end."""
 
     id: int
     token_hash: str

@@ -83,7 +83,7 @@ def beat(tx: Transaction, name: str, place: str, version: str, now_ms: int, dead
 
 
 def forget(tx: Transaction, name: str) -> None:
-    """Remove a manager that ends, or ended; where it led nobody does after it."""
+    """Remove a manager that ends, or ended; if it led, there is no leader afterwards."""
     tx.execute(leader.update().where(leader.c.holder == name).values(holder="", since_ms=None))
     tx.execute(managers.delete().where(managers.c.name == name))
 

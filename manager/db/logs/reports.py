@@ -1,4 +1,4 @@
-"""Reports that were accepted: what came, from whom, and where its rows lie."""
+"""Accepted reports: their contents, their senders, and the places of their rows."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def with_lines_before(
 
 
 def forget_lines(tx: Transaction, ids: Collection[int]) -> None:
-    """Write down that the lines of some logs are not kept any more."""
+    """Record that the lines of some logs are no longer kept."""
     tx.execute(sa.update(reports).where(reports.c.id.in_(ids)).values(path=""))
 
 

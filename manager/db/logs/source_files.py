@@ -25,7 +25,7 @@ _OPEN: Final = assignments.c.until_ms.is_(None)
 
 
 def distances_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | None]]:
-    """Yield (unit key, ms per KByte) of what an agent measured; None: unreachable."""
+    """Yield (unit key, ms per KByte) of the units an agent measured; None: unreachable."""
     query = (
         sa.select(units.c.key, distances.c.ms_per_kb)
         .join(units, units.c.id == distances.c.unit_id)
@@ -35,7 +35,7 @@ def distances_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | 
 
 
 def volumes(tx: Transaction) -> Iterator[tuple[str, float]]:
-    """Yield (unit key, KBytes) of what was crawled."""
+    """Yield (unit key, KBytes) of the crawled units."""
     return _pairs(
         tx,
         sa.select(units.c.key, units.c.volume_kb).where(units.c.volume_kb.is_not(None), _PRESENT),
@@ -43,7 +43,7 @@ def volumes(tx: Transaction) -> Iterator[tuple[str, float]]:
 
 
 def costs_of(tx: Transaction, agent_id: int) -> Iterator[tuple[str, float | None]]:
-    """Yield (unit key, ms) of what was crawled, as it would cost an agent that measured it.
+    """Yield (unit key, ms) of crawled units: their cost for an agent that measured them.
 
     None: unreachable.
     """

@@ -63,9 +63,9 @@ _COLUMNS: Final = (
 def pairs_page(
     tx: Transaction, wanted: PairWanted, sort: str, limit: int, offset: int
 ) -> list[PairRow]:
-    """Return a page of what was measured. sort: age (the oldest first) or distance, `-` turns it.
+    """Return a page of measured pairs. sort: age (oldest first) or distance, `-` reverses it.
 
-    By distance: without what is unreachable.
+    By distance: without unreachable pairs.
     """
     query = _matching(sa.select(*_COLUMNS), wanted, sort)
     return _named(tx, tx.execute(query.limit(limit).offset(offset)).all())

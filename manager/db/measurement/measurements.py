@@ -291,7 +291,7 @@ def units_since(tx: Transaction, agent_id: int, round_number: int) -> list[int]:
 
 
 def crawled_of_host(tx: Transaction, host_id: int, round_number: int) -> Crawled:
-    """Return what was crawled of a host in a round, by all agents together."""
+    """Return the crawl totals of a host in a round, of all agents together."""
     named = [
         sa.func.coalesce(sa.func.sum(host_sums.c[name]), 0).label(name)
         for name in Crawled.__dataclass_fields__

@@ -79,7 +79,7 @@ def order(tx: Transaction, pairs: Sequence[tuple[PageRow, int]], now_ms: int) ->
 
 
 def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingUnit]:
-    """Return units with pages for an agent, in whose group nobody else has a right."""
+    """Return units with pages for an agent, in whose group no other agent has a right."""
     return tx.rows(
         WaitingUnit,
         sa.select(refetch_orders.c.unit_id, hosts.c.group_id, sa.func.count().label("pages"))
@@ -102,9 +102,9 @@ def set_granted(tx: Transaction, agent_id: int, unit_ids: Collection[int], now_m
 
 
 def urls_listed(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> dict[int, list[str]]:
-    """Return the URLs that an agent's rights to fetch pages of some units again are for, by unit.
+    """Return the URLs that an agent may refetch by its rights to some units, by unit.
 
-    Also those that it has logged since: the order stays as it was given.
+    Also those that it has logged since: the order stays unchanged.
     """
     found: dict[int, list[str]] = {}
     for part in chunks(unit_ids):
@@ -127,7 +127,7 @@ def urls_listed(tx: Transaction, agent_id: int, unit_ids: Collection[int]) -> di
 
 
 def granted_units(tx: Transaction) -> list[int]:
-    """Return the units of which somebody fetches pages again now."""
+    """Return the units of which an agent refetches pages now."""
     return tx.values(
         sa.select(refetch_orders.c.unit_id).where(refetch_orders.c.state == "granted").distinct()
     )
@@ -153,7 +153,7 @@ def finish(
 def set_results(
     tx: Transaction, agent_id: int, seen: Sequence[tuple[str, int | None, int]]
 ) -> list[int]:
-    """Enter (url, status, bytes) of an agent's log; return the pages that somebody waited for."""
+    """Enter (url, status, bytes) of an agent's log; return the pages with a waiting order."""
     of_url = {url: (status, size) for url, status, size in seen}
     touched: list[int] = []
     for part in chunks(of_url):
@@ -178,7 +178,7 @@ def set_results(
 
 
 def fail(tx: Transaction, order_ids: Collection[int], reason: Message) -> None:
-    """Give orders up."""
+    """Fail orders that are still open."""
     for part in chunks(order_ids):
         tx.execute(
             refetch_orders.update()

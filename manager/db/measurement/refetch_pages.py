@@ -1,7 +1,7 @@
-"""Pages that other agents fetch again: drawn as logs come, open while somebody fetches them.
+"""Pages that other agents refetch: drawn from arriving logs, open while an agent fetches them.
 
 drawn -> open -> closed. Of an agent and round those with the lowest ranks are kept.
-Leaves to others: who fetches them (`refetch_orders`), and what it means (operations).
+Not decided here: the agent that fetches them (`refetch_orders`), and the verdict (operations).
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def forget_before(tx: Transaction, number: int) -> None:
 
 
 def forget_drawn(tx: Transaction, number: int) -> None:
-    """Forget what was drawn up to a round and is not needed."""
+    """Forget unneeded pages that were drawn up to a round."""
     tx.execute(
         refetch_pages.delete().where(
             refetch_pages.c.round <= number, refetch_pages.c.state == "drawn"
@@ -140,7 +140,7 @@ def set_state(tx: Transaction, page_ids: Collection[int], state: str) -> None:
 
 
 def open_pages(tx: Transaction, limit: int) -> list[PageRow]:
-    """Return pages of which no order is open any more, and that are not closed."""
+    """Return pages without an open order that are not closed yet."""
     return tx.rows(PageRow, _OPEN_PAGES, {"most": limit})
 
 

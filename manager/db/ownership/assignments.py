@@ -130,7 +130,7 @@ def close(tx: Transaction, unit_ids: Collection[int], now_ms: int, reason: Messa
 
 
 def owners_of(tx: Transaction, unit_ids: Collection[int]) -> dict[int, int]:
-    """Return the owner of each of some units; those of nobody are left out."""
+    """Return the owner of each of some units; units without one are left out."""
     found: dict[int, int] = {}
     for part in chunks(unit_ids):
         rows = tx.execute(
@@ -190,7 +190,7 @@ def owned_by(tx: Transaction, agent_id: int, limit: int) -> list[int]:
 
 
 def groups_of_agent(tx: Transaction, agent_id: int, limit: int) -> list[tuple[int, int]]:
-    """Return (unit, group) of what an agent owns: whole groups, about `limit` units."""
+    """Return (unit, group) of an agent's units: whole groups, about `limit` units."""
     first = owned_by(tx, agent_id, limit)
     found: list[tuple[int, int]] = []
     for part in chunks(first):

@@ -155,7 +155,7 @@ def pins_of_agent(tx: Transaction, agent_id: int) -> list[PinRow]:
 
 
 def pins_in_groups(tx: Transaction, unit_ids: Collection[int]) -> list[PinRow]:
-    """Return the pins of some units, and of what shares an address with them; oldest first."""
+    """Return the pins of some units, and of units at their addresses; oldest first."""
     if _is_shorter(tx, pins, unit_ids):
         there = pins_among(tx)
         if not there:

@@ -86,7 +86,7 @@ def _right_times(kind: str) -> sa.Select[Any]:
 def clock_times(
     tx: Transaction, agent_id: int, round_number: int, kind: str, unit_ids: Collection[int]
 ) -> dict[int, int | None]:
-    """Return what the manager's clock leaves for claims of units, as it was written down."""
+    """Return the stored times that the manager's clock leaves for claims of units."""
     found: dict[int, int | None] = {}
     for part in chunks(unit_ids):
         rows = tx.execute(

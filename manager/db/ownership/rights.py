@@ -1,10 +1,10 @@
 """Rights to fetch units. A right passes from one agent to another only through *free*.
 
 Invariants: at most one row a unit, which is its key; at most one agent a group, but for the pieces
-of a split host, which who grants sees to with `nobody_else` and `may_crawl`. Only `free` deletes
-rows, and each leaves a holding behind. An order or a unit of a round that was being worked on under
-a right waits again when the right is freed without having been finished.
-When a right may be freed is decided by operations.
+of a split host; the caller that grants ensures this with `nobody_else` and `may_crawl`. Only `free`
+deletes rows, and each leaves a holding behind. An unfinished order or unit of a round waits again
+when the right that it was worked on under is freed.
+Operations decide when a right may be freed.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Held:
 
 @frozen
 class RightRow:
-    """A right that somebody has."""
+    """A right of an agent."""
 
     unit_id: int
     group_id: int
@@ -164,9 +164,9 @@ def nobody_else(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[
 def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """Return the condition that an agent may be given a unit to crawl it.
 
-    As `nobody_else`; but of a host that is split so many agents may have pieces as have shares of
-    its rate (`manager.assignment.host_shares`), each right known to keep the share that the lists
-    now say, and nobody probing it or fetching pages again. For queries over `hosts`.
+    As `nobody_else`, but as many agents may have pieces of a split host as have shares of its rate
+    (`manager.assignment.host_shares`), if each right is known to keep the share of the current
+    lists, and no agent probes it or refetches its pages. For queries over `hosts`.
     """
     in_group = sa.exists().where(rights.c.group_id == hosts.c.group_id)
     holders = (
@@ -198,10 +198,10 @@ def withdraw(
     unit_ids: Collection[int] | None = None,
     agent_id: int | None = None,
 ) -> None:
-    """Take rights out of the next generation of whoever has them: of units, of an agent, or of
+    """Remove rights from the next generation of their agents: of units, of an agent, or of
     units as far as the agent has them.
 
-    They are free when the agent acknowledges that generation; those that stood in no list yet
+    They are free when the agent acknowledges that generation; those that were in no list yet
     are free at once.
     """
     for condition in _chosen(unit_ids, agent_id):
@@ -234,8 +234,8 @@ def free(
 ) -> int:
     """End rights of an agent: all, of some units, or those withdrawn up to a generation.
 
-    agent_id: None: those of some units, whosever they are.
-    Returns how many. What was finished must have been written down before.
+    agent_id: None: those of some units, of any agent.
+    Returns how many. Finished units must have been recorded before.
     """
     freed = 0
     for condition in _chosen(unit_ids, agent_id):

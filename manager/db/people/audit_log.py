@@ -13,7 +13,7 @@ from shared.frozen import frozen
 __all__ = ["TOLD", "AuditRow", "add", "alerts_after", "last_id_before", "newest", "rows_with_text"]
 
 TOLD: Final = "alert."
-"""How the actions begin that say who was told of what."""
+"""Prefix of the actions that record sent alerts and their recipients."""
 
 _IS_TOLD: Final = sa.text("substr(action, 1, 6) = 'alert.'")
 """As the index of these has it: a database uses it for the same words only."""

@@ -60,7 +60,7 @@ class NewToken:
 
 @frozen
 class TokenRow:
-    """A token that was issued; its hash is nobody's business."""
+    """An issued token, without its hash."""
 
     id: int
     client_id: int
@@ -115,7 +115,7 @@ def all_clients(tx: Transaction) -> list[ClientRow]:
 
 
 def set_disabled(tx: Transaction, client_id: int, now_ms: int | None) -> None:
-    """Disable a third party, or let it in again."""
+    """Disable a third party, or enable it again."""
     tx.execute(clients.update().where(clients.c.id == client_id).values(disabled_ms=now_ms))
 
 

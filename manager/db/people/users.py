@@ -30,7 +30,7 @@ __all__ = [
 
 @frozen
 class UserRow:
-    """A person who may log in. `disabled_ms`: may not any more."""
+    """A person who may log in. `disabled_ms`: since when no longer."""
 
     id: int
     name: str
@@ -88,7 +88,7 @@ def set_role(tx: Transaction, user_id: int, role: str) -> None:
 
 
 def set_disabled(tx: Transaction, user_id: int, disabled_ms: int | None) -> None:
-    """Set since when a user may not log in any more; None: may."""
+    """Set the time since when a user is disabled; None: enabled."""
     tx.execute(users.update().where(users.c.id == user_id).values(disabled_ms=disabled_ms))
 
 

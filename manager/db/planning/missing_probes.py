@@ -1,4 +1,4 @@
-"""Probes that are missing: ordering them, and knowing when none is missing any more."""
+"""Missing probes: their orders, and the check whether any is missing."""
 
 from __future__ import annotations
 

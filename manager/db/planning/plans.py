@@ -1,4 +1,4 @@
-"""Plans: what was proposed, and whether it was applied."""
+"""Plans: the proposals, and whether they were applied."""
 
 from __future__ import annotations
 

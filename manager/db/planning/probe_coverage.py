@@ -1,7 +1,7 @@
 """Coverage of probes by agent and age, and open orders, for the probe pages.
 
-Invariant: no query returns more rows than there are agents, control hosts or pairs asked for. What
-counts all distances reads an index from end to end, and is to be kept for a while by who asks.
+Invariant: no query returns more rows than there are agents, control hosts or pairs asked for. A
+count of all distances reads an index from end to end, so the caller must cache it for a while.
 """
 
 from __future__ import annotations
@@ -129,14 +129,14 @@ def probed_hosts(tx: Transaction) -> int:
 
 
 def fresh_hosts(tx: Transaction, since_ms: int) -> int:
-    """Return how many hosts that take part somebody has measured since a moment."""
+    """Return how many participating hosts were measured since a moment."""
     seen = sa.exists().where(distances.c.unit_id == units.c.id, distances.c.measured_ms >= since_ms)
     return int(tx.value(sa.select(sa.func.count()).select_from(units).where(_TOP, seen)))
 
 
 def fresh_by_agent_elsewhere(tx: Transaction, since_ms: int) -> dict[int, int]:
-    """Return how many distances each agent measured since a moment of what takes no part any more:
-    hosts that were excluded or do not resolve, and pieces of split ones. They are few."""
+    """Return how many distances each agent measured since a moment to units that no longer take
+    part: hosts that were excluded or do not resolve, and pieces of split ones. They are few."""
     elsewhere = sa.select(units.c.id).where(~_TOP)
     rows = tx.execute(
         sa.select(distances.c.agent_id, sa.func.count().label("held"))

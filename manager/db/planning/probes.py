@@ -111,7 +111,7 @@ _OVERDUE: Final = (
 
 
 def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: int) -> int:
-    """Give up what an agent that cannot be given anything was ordered before a moment.
+    """Fail the waiting orders of an absent agent from before a moment; return how many.
 
     last_round: what is ordered for a later one waits for it, however long.
     """
@@ -128,7 +128,7 @@ def overdue_waiting(tx: Transaction, agent_id: int, before_ms: int, last_round: 
 
 
 def waiting_for(tx: Transaction, agent_id: int, limit: int) -> list[WaitingOrder]:
-    """Return orders of an agent in whose group nobody else has a right, lowest unit first."""
+    """Return orders of an agent in whose group no other has a right, lowest unit first."""
     return tx.rows(
         WaitingOrder,
         sa.select(probe_orders.c.unit_id, hosts.c.group_id, probe_orders.c.round)
@@ -201,7 +201,7 @@ def fail(
     unit_ids: Collection[int] | None = None,
     states: Sequence[str] = OPEN,
 ) -> int:
-    """Give orders up: of an agent, of units, or of units of an agent. Returns how many."""
+    """Fail orders: of an agent, of units, or of units of an agent. Returns how many."""
     assert agent_id is not None or unit_ids is not None, "all orders are never meant"
     given = sa.and_(
         probe_orders.c.state.in_(states),
@@ -217,7 +217,7 @@ def fail(
 
 
 def fail_round(tx: Transaction, round_number: int, reason: Message) -> None:
-    """Give up all orders of a round that are still to be carried out."""
+    """Fail all open orders of a round."""
     tx.execute(
         probe_orders.update()
         .where(probe_orders.c.round == round_number, probe_orders.c.state.in_(OPEN))
@@ -320,8 +320,10 @@ def of_unit(tx: Transaction, unit_id: int) -> list[OrderRow]:
 
 
 def was_cut_short() -> sa.ColumnElement[bool]:
-    """Of an order: the probe did not see all that it was to. It goes on, it failed, or the agent
-    said why it ended before."""
+    """Return the condition that an order's probe did not see all of its pages.
+
+    It still runs, it failed, or the agent gave a reason for its early end.
+    """
     return sa.or_(
         any_of(probe_orders.c.state, "waiting", "granted", "failed"),
         probe_orders.c.reason.not_in(NOTHING_LEFT),

@@ -29,7 +29,7 @@ def measured_when(tx: Transaction, unit_id: int, crawled_in: int) -> dict[int, i
 
 
 def granted_in(tx: Transaction, round_number: int) -> list[int]:
-    """Return the units that somebody is probing in a round now."""
+    """Return the units that an agent is probing in a round now."""
     return tx.values(
         sa.select(probe_orders.c.unit_id).where(
             probe_orders.c.round == round_number, probe_orders.c.state == "granted"
@@ -76,7 +76,7 @@ def stale_pairs(
 def into_round(tx: Transaction, after: int, number: int, now_ms: int) -> int:
     """Move orders of rounds beyond `after`, which never began, to round `number`; count them.
 
-    They are as old as the round: nobody could carry them out before.
+    They are as old as the round: no agent could carry them out before.
     """
     return tx.changed(
         probe_orders.update()

@@ -22,7 +22,7 @@ __all__ = ["HolderRow", "open_probes", "open_units", "unplaced", "unresolved"]
 class HolderRow:
     """A unit that a round waits for. since_ms: when its agent got it. agent: empty: none has it.
 
-    until_ms: when the host may be asked next, as it told an agent with `why`; None: nobody said.
+    until_ms: when the host may be asked next, as it told an agent with `why`; None: unknown.
     """
 
     unit: str

@@ -106,7 +106,7 @@ def enter(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
 
 
 def hand_over(tx: Transaction, number: int, owners: Mapping[int, int]) -> None:
-    """Give what is not finished of some units to their new owners; it waits for a right again."""
+    """Pass unfinished units to their new owners; they wait for a right again."""
     begun = sa.exists().where(unit_rounds.c.round == number)
     if owners and tx.value(sa.select(begun)):
         tx.execute(
@@ -137,7 +137,7 @@ def waiting_for(
 ) -> list[WaitingUnit]:
     """Return units that wait for a right of their owner, and may be given one.
 
-    Those of hosts that the agent never gets are left out, and what no plain agent can have.
+    Units of hosts that the agent never gets are left out, and those that no plain agent can have.
     """
     return tx.rows(
         WaitingUnit,
@@ -168,7 +168,7 @@ def set_granted(tx: Transaction, number: int, unit_ids: Collection[int]) -> None
 
 
 def finish_units(tx: Transaction, finished: Sequence[FinishedRow], now_ms: int) -> None:
-    """Note that agents crawled units to their end, whoever owns them by now."""
+    """Record that agents crawled units to their end, whatever their present owners."""
     if finished:
         tx.execute(
             unit_rounds.update()

@@ -55,7 +55,7 @@ _LAST_NUMBER: Final = sa.select(sa.func.coalesce(sa.func.max(rounds.c.number), 0
 
 
 def open_round(tx: Transaction) -> RoundRow | None:
-    """Return the round that goes on, or None."""
+    """Return the open round, or None."""
     return tx.row(RoundRow, _OPEN)
 
 
@@ -78,7 +78,7 @@ def last_number(tx: Transaction) -> int:
 
 
 def renumber(tx: Transaction, old: int, new: int) -> None:
-    """Give a round a number that nobody has heard of, wherever it is named."""
+    """Give a round a number that was never announced, in all tables."""
     tx.execute(rounds.update().where(rounds.c.number == old).values(number=new))
     for table in metadata.sorted_tables:
         for name in ("round", "volume_round"):
@@ -87,12 +87,12 @@ def renumber(tx: Transaction, old: int, new: int) -> None:
 
 
 def add(tx: Transaction, **values: Any) -> None:
-    """Add a round that goes on."""
+    """Add an open round."""
     tx.insert(rounds, [{**values, "open": 1}])
 
 
 def update(tx: Transaction, number: int, **values: Any) -> None:
-    """Set columns of a round; a state says whether it still goes on."""
+    """Set columns of a round; a state sets whether it is still open."""
     if "state" in values:
         values["open"] = 1 if values["state"] in ("probing", "crawling") else None
     tx.execute(rounds.update().where(rounds.c.number == number).values(**values))

@@ -1,7 +1,7 @@
 """Schedules: crontab lines, their next times, and the outcome of the last run.
 
-Two uses have tables of their own, with the same columns for the clock: rounds that begin, and
-agents that are asked to send.
+The two uses have separate tables, with the same columns for the clock: starts of rounds, and
+orders to agents to send segments.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def held_until(tx: Transaction) -> int:
 
 
 def hold(tx: Transaction, until_ms: int) -> None:
-    """Give out no rights until a moment."""
+    """Grant no rights until a moment."""
     tx.upsert(clock, [{"id": 1, "held_until_ms": until_ms}], ["id"])
 
 

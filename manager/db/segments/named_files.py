@@ -25,7 +25,7 @@ class FileState(StrEnum):
     """The state of a file by its rows."""
 
     NAMED = "named"  # a row needs it
-    ENDED = "ended"  # rows name it, and none needs it any more: it was withdrawn, or is over
+    ENDED = "ended"  # rows name it, and none needs it: it was withdrawn, or has expired
 
 
 def states_of_keys(tx: Transaction, keys: Collection[str]) -> dict[str, FileState]:

@@ -50,7 +50,7 @@ class NewArrival:
 
 @frozen
 class ArrivalRow(NewArrival):
-    """The same, as it is kept."""
+    """The same as a stored row."""
 
     id: int
 
@@ -182,7 +182,7 @@ def public_segments(
 
 
 def segments_of_arrival(tx: Transaction, arrival_id: int) -> list[SegmentRow]:
-    """Return what was made of an arrival, oldest first."""
+    """Return the segments that were made of an arrival, oldest first."""
     query = sa.select(segments).where(segments.c.arrival_id == arrival_id).order_by(segments.c.id)
     return tx.rows(SegmentRow, query)
 

@@ -1,4 +1,4 @@
-"""Transfers: the files that agents send to the centre, one row each, kept as their log."""
+"""Transfers: the files that agents send to the manager, one row each, kept as their log."""
 
 from __future__ import annotations
 

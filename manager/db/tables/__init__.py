@@ -1,13 +1,12 @@
 """Tables by subject. Every time is an integer: milliseconds since 1970, UTC.
 
-`archive` what came of the crawl; `clients` third parties who take of it;
-`managers` the managers themselves, and what people are told;
-`people` users, sessions, tokens, audit; `fleet` agents, join tokens, the clock; `fleet_rules` what
-all agents keep to; `hosts` hosts, units,
-addresses, start pages; `pins` what people decided about owners; `work` assignments, rights, probe
-orders, distances; `refetching` pages that are fetched again; `rounds` rounds, plans, the units of a
-round; `records` reports and the sums made from them; `collection` what agents send to the centre,
-and when; `releases` versions of the agent; `integrity` which kept files are missing or damaged.
+`archive` segments and their hosts; `clients` third parties and their downloads; `managers` the
+managers themselves, and alerts; `people` users, sessions, tokens, audit; `fleet` agents, join
+tokens, the clock; `fleet_rules` rules for all agents; `hosts` hosts, units, addresses, start pages;
+`pins` people's decisions about owners; `work` assignments, rights, probe orders, distances;
+`refetches` pages that are fetched again; `rounds` rounds, plans, the units of a round; `records`
+reports and the sums made from them; `collection` segments that agents send, and schedules;
+`releases` versions of the agent; `integrity` missing and damaged files.
 Invariants that the database itself holds are constraints; the rest is in `consistency_checks`.
 """
 

@@ -58,7 +58,7 @@ client_usage: Final = sa.Table(
     count("bytes"),
 )
 
-# What a token takes of a file or a selection. One that is resumed goes on in its row.
+# Downloads of a file or a selection by a token. A resumed one continues in its row.
 downloads: Final = sa.Table(
     "downloads",
     metadata,
@@ -82,7 +82,7 @@ archive_jobs: Final = sa.Table(
     "archive_jobs",
     metadata,
     identity(),
-    text("token", unique=True),  # its name in addresses; nobody can guess one
+    text("token", unique=True),  # its name in addresses; unguessable
     sa.Column("client_id", Whole, sa.ForeignKey("clients.id"), nullable=False),
     text("function"),
     text("query"),

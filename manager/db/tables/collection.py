@@ -24,12 +24,12 @@ transfers: Final = sa.Table(
     "transfers",
     metadata,
     identity(),
-    text("key", unique=True),  # in the upload's URL; nobody can guess it
+    text("key", unique=True),  # in the upload's URL; unguessable
     sa.Column("agent_id", Whole, sa.ForeignKey("agents.id"), nullable=False),
     text("filename"),
     text("sha256"),
     count("size_bytes"),
-    sa.Column("blocks", sa.LargeBinary()),  # digests, as they were sent; NULL: none were
+    sa.Column("blocks", sa.LargeBinary()),  # digests as sent; NULL: none
     text("way"),
     text("state"),
     text("gaps"),  # JSON: ranges [start, end) that are missing
@@ -59,7 +59,7 @@ collection_schedules: Final = sa.Table(
     "collection_schedules",
     metadata,
     identity(),
-    # NULL: all agents that have no schedule of their own.
+    # NULL: all agents without their own schedule.
     sa.Column("agent_id", Whole, sa.ForeignKey("agents.id")),
     text("crontab"),
     text("zone"),

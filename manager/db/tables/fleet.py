@@ -95,11 +95,11 @@ agents: Final = sa.Table(
     text("serving_url"),
     text("serving_fingerprint"),  # SHA-256 of its certificate, hexadecimal
     text("renamed_settings"),  # JSON: settings that its site gives by old names
-    # Where it is, in degrees, for the map; NULL: nobody said.
+    # Its position in degrees, for the map; NULL: unknown.
     sa.Column("latitude", sa.Float()),
     sa.Column("longitude", sa.Float()),
     text("sending"),  # JSON: how fast and when it may send segments; empty: as its site says
-    # Pages that were fetched again: whether it speaks that, and what came of its own.
+    # Refetches: whether it supports them, and the results of its pages.
     flag("refetches"),
     count("refetch_round"),
     count("refetch_compared"),
@@ -134,7 +134,7 @@ clock: Final = sa.Table(
     count("epoch"),  # of the leader whose tick that was
     count("rounds_from"),  # after a restore new rounds have greater numbers
     count("held_until_ms"),  # after a restore no rights are given out before
-    count("quiet_until_ms"),  # versions before `alert_silences` read it; nobody writes it
+    count("quiet_until_ms"),  # versions before `alert_silences` read it; no code writes it
     count("watched_report"),  # the newest report by which agents were judged
     sa.CheckConstraint("id = 1", name="one_row"),
 )

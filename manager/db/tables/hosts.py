@@ -80,7 +80,7 @@ host_addresses: Final = sa.Table(
 )
 
 # new: no address yet. idle: waits for a round. probing: found during a round, being measured.
-# placed: has an owner. excluded: nobody's, by order.
+# placed: has an owner. excluded: has none, by order.
 units: Final = sa.Table(
     "units",
     metadata,

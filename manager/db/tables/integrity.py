@@ -10,7 +10,7 @@ from manager.db.tables.columns import Whole, count, identity, message, metadata,
 
 __all__ = ["file_problems", "scrubs"]
 
-# Passes over all kept files. A manager that begins again goes on behind the cursor.
+# Passes over all kept files. A restarted manager continues after the cursor.
 scrubs: Final = sa.Table(
     "scrubs",
     metadata,
@@ -41,7 +41,7 @@ file_problems: Final = sa.Table(
     moment("seen_ms", required=True),
     sa.Column("order_id", Whole),  # by which its agent was asked for it
     moment("asked_ms"),
-    text("answer"),  # a word: why the agent cannot be asked, or what came of it
+    text("answer"),  # a word: why the agent cannot be asked, or the result
     moment("ended_ms"),
     sa.UniqueConstraint("kind", "place"),
     sa.Index(None, "ended_ms"),

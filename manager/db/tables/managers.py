@@ -1,4 +1,4 @@
-"""The installation, the managers that serve it, which of them leads, and what people are told."""
+"""The installation, the managers that serve it, their leader, and alerts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ leader: Final = sa.Table(
     "leader",
     metadata,
     sa.Column("id", sa.Integer(), primary_key=True),
-    text("holder"),  # the name of a manager; empty: nobody
+    text("holder"),  # the name of a manager; empty: none
     count("epoch"),  # rises with each change of the holder, and never falls
     moment("since_ms"),
     sa.CheckConstraint("id = 1", name="one_row"),
@@ -50,7 +50,7 @@ lease_stamps: Final = sa.Table(
     moment("written_ms", required=True),
 )
 
-# Troubles that administrators were told of and that go on.
+# Active alerts, with the time at which each was last sent to administrators.
 alerts_told: Final = sa.Table(
     "alerts_told",
     metadata,
@@ -60,7 +60,7 @@ alerts_told: Final = sa.Table(
     moment("told_ms", required=True),
 )
 
-# When nobody is told of a trouble; key: of one; empty: of all, which is a maintenance window.
+# Silences; key: of one alert; empty: of all alerts, which is a maintenance window.
 alert_silences: Final = sa.Table(
     "alert_silences",
     metadata,

@@ -90,7 +90,7 @@ audit: Final = sa.Table(
         sqlite_where=sa.text("alert = 1"),
         postgresql_where=sa.text("alert"),
     ),
-    # What was told of alerts: few of many rows, and none for months where all is well.
+    # Sent alerts: few of many rows, and none for months without problems.
     sa.Index(
         "ix_audit_told",
         "id",

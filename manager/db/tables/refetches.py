@@ -20,7 +20,7 @@ from manager.db.tables.columns import (
 __all__ = ["refetch_orders", "refetch_pages"]
 
 # drawn: as its log came, at random; of an agent's pages those with the lowest ranks are kept.
-# open: another agent is to fetch it. closed: compared, or nobody could fetch it.
+# open: another agent is to fetch it. closed: compared, or no agent could fetch it.
 refetch_pages: Final = sa.Table(
     "refetch_pages",
     metadata,

@@ -1,4 +1,4 @@
-"""Releases: which there are, who is offered them, what was signed, how sites fared with them."""
+"""Releases: versions, offers to agents, signed metadata, update results of sites."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ rounds: Final = sa.Table(
     moment("refetch_ms"),  # it was decided which of its pages are fetched again
     one_of("method", "default", "random", "keep", "tree", "exchange", "prices", "lp"),
     one_of("state", "probing", "crawling", "finished", "cancelled"),
-    # 1 while the round goes on, else NULL: at most one does.
+    # 1 while the round is open, else NULL: at most one is.
     sa.Column("open", Whole, unique=True),
     sa.CheckConstraint("(open IS NOT NULL) = (state IN ('probing', 'crawling'))", name="open"),
 )
@@ -146,5 +146,5 @@ round_schedules: Final = sa.Table(
     moment("made_ms", required=True),
     moment("next_ms", required=True),
     moment("last_ms"),
-    message("last_result"),  # what became of the last time
+    message("last_result"),  # the result of the last run
 )

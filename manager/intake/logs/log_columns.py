@@ -37,8 +37,8 @@ HOSTS_REMEMBERED: Final = 100_000
 Indices = npt.NDArray[np.int64]
 
 Authorities = dict[bytes, tuple[str, str, bool]]
-"""What stands before a path -> the same in canonical form, the host key, whether it was so before.
-What has no canonical form is not entered."""
+"""Raw authority (the part of a URL before its path) -> its canonical form, the host key, and
+whether it was canonical before. An authority without a canonical form is not entered."""
 
 
 @frozen
@@ -192,15 +192,15 @@ def _texts(
 def _named(
     urls: bytes, places: list[int], known: Authorities
 ) -> list[tuple[str, str, bool]] | None:
-    """Return what is known of what stands before paths, at (begin, length) in turns; None: one has
-    no canonical form."""
+    """Return the entries of the authorities at the alternating (begin, length); None: one has no
+    canonical form."""
     bounds = list(zip(places[0::2], places[1::2], strict=True))
     found = [known.get(urls[begin : begin + length]) for begin, length in bounds]
     named: list[tuple[str, str, bool]] = []
     for one, (begin, length) in zip(found, bounds, strict=True):
         if one is None:
             authority = urls[begin : begin + length]
-            one = _canonical(authority.decode("ascii"))  # noqa: PLW2901  # what was missing
+            one = _canonical(authority.decode("ascii"))  # noqa: PLW2901  # the missing entry
             if one is None:
                 return None
             if len(known) >= HOSTS_REMEMBERED:
@@ -211,7 +211,7 @@ def _named(
 
 
 def _canonical(authority: str) -> tuple[str, str, bool] | None:
-    """Return what is known of what stands before a path, or None where that is no URL."""
+    """Return the entry of an authority, or None if it begins no URL."""
     try:
         made = canonical(authority + "/")
     except UrlError:

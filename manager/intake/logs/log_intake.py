@@ -1,9 +1,9 @@
-"""Take a crawl log (M3): spool it, have a child process read it, enter it in one transaction.
+"""Intake of a crawl log (M3): spool it, read it in a child process, enter it in one transaction.
 
 Invariant: a log is entered wholly or not at all, and once: a repeat of its bytes is answered as
 done, its name with other bytes is refused. The Parquet file is in place before the transaction
-that names it; a file without a transaction is nobody's, and the repeat writes over it. No
-transaction is open while a body comes in or a child works.
+that names it; a file without a transaction has no owner, and the repeat overwrites it. No
+transaction is open while a body arrives or a child works.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from shared.frozen import frozen
 __all__ = ["LogIntake", "Receipt"]
 
 HISTORY_MS: Final = 32 * 86_400_000
-"""A log that does not say when it began is judged by what was held in the last month."""
+"""A log without its begin time is judged by the agent's rights in the last month."""
 
 
 @frozen

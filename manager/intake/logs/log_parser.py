@@ -76,7 +76,7 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
     try:
         with LogFile(part, job.target) as file:
             reading.write_to(file, _gzip_part(job.body))
-        # A folder of its own: DuckDB names its files alike in each process.
+        # A separate folder: DuckDB uses the same file names in each process.
         spill = job.target.parent / f"{SPILL}{os.getpid()}"
         sums = tuple(
             read_sums(job.target, memory_bytes=job.memory_bytes, spill=spill, bounds=job.bounds)

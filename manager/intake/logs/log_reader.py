@@ -70,7 +70,7 @@ class LogReader:
         self._of_host: dict[str, int] = {}
 
     def result(self, sums: tuple[LogSum, ...], directories: tuple[LogDirectory, ...]) -> ParsedLog:
-        """Return what was counted; a log without lines has the time it was expected to have."""
+        """Return the counts; a log without lines has the time it was expected to have."""
         defaults = self._job.defaults
         return ParsedLog(
             lines=self._lines,
@@ -245,7 +245,7 @@ class LogReader:
         codes: npt.NDArray[np.int32],
         rounds: npt.NDArray[Any],
     ) -> None:
-        """Draw from lines of crawls, and keep what was fetched again to be compared.
+        """Draw from lines of crawls, and keep the refetched pages for comparison.
 
         held: holdings of the lines, each line's at its code.
         """

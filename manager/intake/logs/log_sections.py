@@ -30,7 +30,7 @@ class Section:
     kind: LogKind | None = None
 
     def after(self, comment: str) -> Section:
-        """Return what holds after a comment (its text without the `#`)."""
+        """Return the section after a comment (its text without the `#`)."""
         name, _, value = comment.partition("=")
         set_value, number = _NAMED.get(name), number_of(value)
         return self if set_value is None or number is None else set_value(self, number)

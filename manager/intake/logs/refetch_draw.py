@@ -1,8 +1,8 @@
-"""Draw pages from a log by chance, so that another agent may fetch them again.
+"""Random draw of pages from a log, so that another agent may fetch them again.
 
-Each line of a crawl gets a number that nobody can foresee; the lines with the lowest numbers are
-drawn. So the lowest numbers of many logs together are an even draw from all of them. Memory is that
-of the lines that are kept. What says nothing at another moment, and robots.txt, is left out.
+Each line of a crawl gets an unpredictable number; the lines with the lowest numbers are drawn. So
+the lowest numbers of many logs together are an even draw from all of them. Memory grows with the
+kept lines only. Lines that prove nothing at another moment, and robots.txt, are left out.
 """
 
 from __future__ import annotations
@@ -88,5 +88,5 @@ class Draw:
             heapq.heappush(self._kept, entry)
 
     def result(self) -> tuple[DrawnLine, ...]:
-        """Return what was drawn, the lowest number first."""
+        """Return the drawn lines, the lowest number first."""
         return tuple(sorted(line for _, line in self._kept))

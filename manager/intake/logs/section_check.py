@@ -1,9 +1,9 @@
-"""Check of what a log says of its lines: times that can be, and a round that there was.
+"""Check of the comments of a log: possible times, and a round that existed.
 
-A comment that is refused has a number that nothing can be counted by: a moment of another century,
-an end before its beginning, a round that no manager began, or what is no number at all: lines would
-be counted for another round or time than their sender means. Comments of other names mean nothing
-(`log_sections`). Invariant: the line that is named holds the wrong comment.
+A refused comment has an unusable number: a moment of another century, an end before its beginning,
+a round that no manager began, or text that is no number: lines would be counted for another round
+or time than their sender means. Comments of other names mean nothing (`log_sections`). Invariant:
+the reported line number is that of the wrong comment.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ EARLIEST_MS: Final = 946_684_800_000  # 2000-01-01: before the first crawl of an
 AHEAD_MOST_MS: Final = 24 * 3_600_000
 """How far a line may be ahead of the manager's clock: as for captures, which a day is allowed."""
 NAME_AHEAD_MOST_MS: Final = 366 * AHEAD_MOST_MS
-"""The same of a log's name, which nothing is counted by: an agent whose clock is set back goes on
-from the name before, so that no two logs share one."""
+"""The same for the name of a log, which is not used for counts: an agent whose clock is set back
+counts on from the previous name, so that no two logs share one."""
 
 SINCE: Final = "Since"
 UNTIL: Final = "Until"

@@ -51,9 +51,9 @@ class DiscoveredIntake:
         self._now_ms = now_ms
 
     async def enter(self, agent: AgentIdentity, body: Spooled) -> Recorded:
-        """Record the hosts of a body and say what became of its lines.
+        """Record the hosts of a body and return the results of its lines.
 
-        Where the caller is cancelled the reading ends at once, the entering behind its batch.
+        If the caller is cancelled, the reading ends at once, the entering after its batch.
         Raises FormatError, LimitError, BusyError.
         """
         limits = self._limits

@@ -27,7 +27,7 @@ __all__ = [
 
 MISTAKES_SHOWN: Final = 10
 NAME_SHOWN: Final = 100
-"""Characters of a key that is told; keys may be as long as bodies."""
+"""Characters of a key that a message shows; keys may be as long as bodies."""
 
 UNKNOWN_KEY: Final = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 

@@ -64,7 +64,7 @@ class FirstMetadata(LargeMessage):
 
 
 class NextSigned(LargeMessage):
-    """The next root, signed by enough keys of the last and of its own; targets; or both."""
+    """The next root, signed by enough keys of the last root and of itself; targets; or both."""
 
     root: Metadata | None = None
     targets: Metadata | None = None

@@ -97,7 +97,7 @@ class MessageDesk:
         finally:
             if sender is not None:
                 self._under_way[sender] -= 1
-                self._under_way += Counter()  # drops who has none
+                self._under_way += Counter()  # drops senders without any
 
     async def elsewhere(
         self, request: Request, function: Callable[[_Job], _Result], job: _Job

@@ -33,7 +33,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Acceptance:
-    """Judges what waits; called by the clock, never twice at once."""
+    """Examines the waiting files; called by the clock, never twice at once."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Acceptance:
     def _next_batch(self, judged: set[int]) -> list[TransferRow]:
         """Return the oldest file of those agents that had their last turn longest ago.
 
-        The table is asked each time: who comes in the meantime does not wait for all the others.
+        The table is queried each time: a new file does not wait for all the older ones.
         """
         waiting = received_uploads(self._db, self._now_ms())
         firsts: dict[int, TransferRow] = {}

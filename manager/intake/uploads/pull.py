@@ -41,7 +41,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class PullError(PrsmError):
-    """A fetch that did not come to its end; what came is kept."""
+    """A fetch that did not complete; the received bytes are kept."""
 
 
 class SegmentPull:
@@ -125,7 +125,7 @@ class SegmentPull:
         address = self._address(host, port)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE  # pinned below, before anything is said
+        context.verify_mode = ssl.CERT_NONE  # pinned below, before any data is sent
         raw = socket.create_connection((address, port), timeout=CONNECT_S)
         try:
             raw.settimeout(self._idle_s)

@@ -1,8 +1,8 @@
-"""The body of a request on its way to the disk.
+"""Writing of the body of an upload request to the disk.
 
-Invariants. Memory holds one megabyte of it at most; disk work happens in threads. What came of a
-body that breaks off is kept; one that came whole and is not what its checksum says is undone. Bytes
-are synced before the table knows of them.
+Invariants. Memory holds one megabyte of it at most; disk work happens in threads. The received part
+of an aborted body is kept; a complete body with a wrong checksum is undone. Bytes are synced before
+the table knows of them.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ class UploadBodies:
         expected: tuple[str, bytes] | None,
         leave: asyncio.Event,
     ) -> TransferRow:
-        """Write a body at an offset; return the upload as it is then.
+        """Write a body at an offset; return the upload's new state.
 
         expected: algorithm and digest of the body. leave: a newer request wants the upload. Raises
-        ChecksumError, TakenOverError, LimitError, StoreFullError, SlowSenderError, and what
-        `chunks` raises; of a body that broke off what came is kept.
+        ChecksumError, TakenOverError, LimitError, StoreFullError, SlowSenderError, and errors of
+        `chunks`; the received part of an aborted body is kept.
         """
         digest = hashlib.new(expected[0], usedforsecurity=False) if expected else None
         taken = _Taken(at)
         try:
             await self._stream(row, part, taken, chunks, digest, leave)
         except BaseException:
-            # Whatever ends a body, what came of it is kept; also where the server is being stopped.
+            # Whatever ends a body, its received part is kept, also when the server stops.
             if taken.end > at:
                 await asyncio.shield(asyncio.to_thread(self._keep, row, part, at, taken.end, True))
             raise
@@ -94,7 +94,7 @@ class UploadBodies:
         digest: hashlib._Hash | None,
         leave: asyncio.Event,
     ) -> None:
-        """Write what comes; `taken.end` is always the end of what was written."""
+        """Write the arriving chunks; `taken.end` is always the end of the written bytes."""
         begun, start, source = self._clock(), taken.end, aiter(chunks)
         gathered = bytearray()
 

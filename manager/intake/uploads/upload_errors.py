@@ -27,7 +27,7 @@ class ChecksumError(PrsmError):
 
 
 class OffsetError(ConflictError):
-    """The sender went on at another place than the upload is at (409)."""
+    """The sender continued at another offset than that of the upload (409)."""
 
     def __init__(self, message: str | Message, /, offset: int, **params: Any) -> None:
         super().__init__(message, **params)
@@ -35,4 +35,4 @@ class OffsetError(ConflictError):
 
 
 class TakenOverError(PrsmError):
-    """A newer request took the upload over; what came until then is kept (423)."""
+    """A newer request took the upload over; the bytes received until then are kept (423)."""

@@ -1,8 +1,8 @@
 """Writer of an upload: one request at a time, and a newer one replaces an older.
 
-A connection that broke is often noticed by its sender first. So who comes to go on does not wait
-until the server finds out: the request that holds the upload is asked to keep what it has and to
-leave. Between processes the lock of the part decides, and nobody can be asked to leave.
+The sender often notices a broken connection first. So a request that continues the upload does not
+wait until the server finds out: the request that holds the upload is asked to keep its bytes and to
+leave. Between processes the lock of the part decides, and no request can be asked to leave.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Takes uploads: tus without HTTP.
+"""Upload desk: tus without HTTP.
 
-Invariants. One request writes an upload at a time. An offset is told only after its bytes are
-synced and the table knows (`upload_bodies`). When the last byte is there the whole is verified at
-once, so who sent it hears of it.
+Invariants. One request writes an upload at a time. An offset is returned only after its bytes are
+synced and the table knows (`upload_bodies`). After the last byte the whole file is verified at
+once, so that the sender gets the result.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ class UploadDesk:
         return await asyncio.to_thread(uploads.upload_of, self._db, agent, key)
 
     async def status(self, agent: AgentIdentity, key: str) -> TransferRow:
-        """Return an upload for who asks what became of it; how it ended is an answer, too."""
+        """Return an upload with its state; an upload that failed is a valid answer, too."""
         return await asyncio.to_thread(uploads.known_upload, self._db, agent, key)
 
     async def drop(self, agent: AgentIdentity, key: str) -> None:
-        """Give an upload up."""
+        """Terminate an upload."""
         async with self._turns.take(key):
             await asyncio.to_thread(drop_upload, self._db, self._parts, agent, key, self._now_ms())
 
@@ -128,11 +128,11 @@ class UploadDesk:
         checksum: str,
         declared_bytes: int | None,
     ) -> TransferRow:
-        """Write a body at an offset; return the upload as it is then.
+        """Write a body at an offset; return the upload's new state.
 
         Raises OffsetError, ChecksumError, TakenOverError, LimitError, StoreFullError,
-        SlowSenderError, BusyError, and what `chunks` raises; of a body that broke off what came is
-        kept.
+        SlowSenderError, BusyError, and the errors of `chunks`; the received part of an aborted
+        body is kept.
         """
         expected = read_checksum(checksum) if checksum else None
         with self._place(agent.id):

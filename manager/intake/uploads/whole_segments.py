@@ -40,7 +40,7 @@ class SegmentIntake:
             return accept_segment(self._db, self._reading, agent, arrived, self._now_ms())
 
     def known(self, agent: AgentIdentity, sha256: str) -> Outcome | None:
-        """Return what was answered to these bytes before; None: they are wanted (again)."""
+        """Return the previous outcome for these bytes; None: they are wanted (again)."""
         if damaged_segments(self._db, agent.id, sha256):
             return None
         return known_segment(self._db, agent, sha256)

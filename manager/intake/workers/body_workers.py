@@ -1,12 +1,12 @@
-"""Worker processes that read what comes from the network, in turns by sender.
+"""Worker processes that read bodies from the network, in turns by sender.
 
 A sender has one job at a time, and its next one waits behind those of every other sender. A job
-that takes longer than a turn goes on beside the others, in one of a few places for such jobs, and
-another process takes the next job; after many turns it goes on at a low priority. Where these
-places are taken, it is ended and begins again when one is free. So a job waits for the turns of
-other senders, never for all of their work. Invariants: a job that nobody waits for any more is
-ended at once, also in the middle; a process that is killed, of whatever cause, is replaced; there
-is a fixed number of processes.
+that takes longer than a turn continues beside the others, in one of a few places for such jobs, and
+another process takes the next job; after many turns it continues at a low priority. If these
+places are taken, it is killed and starts again when one is free. So a job waits for the turns of
+other senders, never for all of their work. Invariants: a job for which no request waits is killed
+at once, even in the middle; a process that dies, of whatever cause, is replaced; the number of
+processes is fixed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ LOOK_S: Final = 0.25
 """How often a job that is over its turn looks for a place."""
 
 SLOW_TURNS: Final = 10
-"""Turns after which a job goes on at a low priority. Its process has it for good, and goes then."""
+"""Turns after which a job continues at a low priority. Its process cannot raise it again, and ends
+after the job."""
 
 REST_LOOKS: Final = 6
 """Calls of `begin` without a job in between, after which processes beyond the first ones go."""
@@ -155,7 +156,7 @@ class BodyWorkers:
             process.close()
 
     def end(self) -> None:
-        """End all processes in the middle of what they do; who waits is told."""
+        """Kill all processes in their work; the waiting requests get an error."""
         with self._changing:
             self._ended = True
             waiting = self._short.clear() + self._long.clear()
@@ -201,7 +202,7 @@ class BodyWorkers:
         return {task for task in self._running if task.is_long is is_long}
 
     def _dispatch(self) -> None:
-        """Give jobs to processes as long as there are both; under the lock."""
+        """Assign jobs to processes as long as there are both; under the lock."""
         for is_long, queue, most in (
             (False, self._short, self._pool.processes),
             (True, self._long, self._pool.long_processes),
@@ -223,7 +224,7 @@ class BodyWorkers:
         return WorkerProcess(pool.memory_bytes, keep_memory=True, modules=pool.modules)
 
     def _serve(self, task: _Task, process: WorkerProcess) -> None:
-        """Run a job in a thread of its own."""
+        """Run a job in a separate thread."""
         begun_s, result = time.monotonic(), cast("object", None)
         failed: BaseException | None = None
         try:
@@ -290,7 +291,7 @@ class BodyWorkers:
             return again, stays
 
     def _explained(self, error: BaseException, job: BodyJob) -> BaseException:
-        """Return what the sender is told."""
+        """Return the error that the sender receives."""
         if isinstance(error, WorkerDiedError) and error.cpu:
             return cpu_exceeded(job)
         if isinstance(error, MemoryExceededError):

@@ -1,9 +1,9 @@
 """Threads of requests, in turns by sender: one with many slow requests leaves threads to others.
 
-A request waits in a thread for the database or the disk. Whoever asks for most by searches, lists
-or joins gets `OF_A_SENDER` of them at a time; what waits takes turns by what its senders cost, as
-bodies do (`turn_queue`). A sender is an address until it has shown who it is. Work of the manager
-itself, as the one look at keys that many requests wait for, goes before all.
+A request waits in a thread for the database or the disk. A sender with the most searches, lists or
+joins gets `OF_A_SENDER` of them at a time; waiting requests take turns by the cost of their
+senders, as bodies do (`turn_queue`). A sender is an address until it is authenticated. Work of the
+manager itself, as the shared look-up of keys that many requests wait for, goes before all.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class RequestThreads(ThreadPoolExecutor):
         return work.future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Take no more; what waits for a thread is cancelled."""
+        """Accept no more work; cancel the waiting work."""
         with self._changing:
             self._ended = True
             left = [*self._own, *self._queue.clear()]
@@ -84,7 +84,7 @@ class RequestThreads(ThreadPoolExecutor):
         super().shutdown(wait, cancel_futures=cancel_futures)
 
     def _dispatch(self) -> None:
-        """Give threads to work as long as there are both; under the lock."""
+        """Assign threads to work as long as there are both; under the lock."""
         while self._free and not self._ended:
             work = self._own.popleft() if self._own else self._queue.pop(self._busy())
             if work is None:

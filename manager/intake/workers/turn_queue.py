@@ -1,9 +1,9 @@
-"""A queue whose senders take turns by what they cost: who has sixteen bodies lets others go first.
+"""A fair queue: senders take turns by their cost, so that one with many bodies blocks no other.
 
-Each sender has a tag, in seconds of service: how much it had, beside the others. The item of the
-sender with the lowest tag comes next. Who was away begins at the tag that is being served, so
-nobody saves up turns. Invariant: tags are kept only of senders that wait or are ahead of others.
-Source: P. Goyal, H. Vin, H. Cheng, Start-time Fair Queuing, SIGCOMM 1996.
+Each sender has a tag, in seconds of service: how much it had, compared with the others. The item of
+the sender with the lowest tag comes next. A returning sender begins at the tag that is being
+served, so that no sender saves up turns. Invariant: tags are kept only of senders that wait or are
+ahead of others. Source: P. Goyal, H. Vin, H. Cheng, Start-time Fair Queuing, SIGCOMM 1996.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class TurnQueue(Generic[_Item]):
     def __init__(self) -> None:
         self._waiting: dict[Hashable, deque[_Item]] = {}
         self._tags: dict[Hashable, float] = {}
-        self._served = 0.0  # the tag of who was served last
+        self._served = 0.0  # the tag of the sender served last
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -77,7 +77,7 @@ class TurnQueue(Generic[_Item]):
     def _forget(self) -> None:
         """Forget tags that say nothing: those of who would begin where the others are."""
         if not self._waiting:
-            # Nobody waits behind anybody: all begin anew.
+            # The queue is empty: all senders begin again.
             self._served = max(self._tags.values(), default=self._served)
         over = [
             sender

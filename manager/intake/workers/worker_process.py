@@ -1,8 +1,8 @@
 """A child process that runs one job at a time, within limits of processor time and memory.
 
 Invariants: a child has no database handle, ignores the signals that stop the server, and ends when
-its parent ends. `kill` ends it in the middle of whatever it does, and the thread that waits for its
-result is told at once.
+its parent ends. `kill` ends it in the middle of its work, and the thread that waits for its result
+is notified at once.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class MemoryExceededError(Exception):
 
 @frozen
 class Limits:
-    """What a child may take. memory_bytes: of addresses, besides those that it begins with; these
-    are mostly stacks of threads, of which there are many where there are many processors. cpu_s: of
-    a processor, for one job.
+    """Resource limits of a child. memory_bytes: address space beyond that at its start, which is
+    mostly stacks of threads: their number grows with the processors. cpu_s: processor time of one
+    job.
     """
 
     memory_bytes: int
@@ -102,7 +102,7 @@ class WorkerProcess:
     def send(self, function: Callable[[Any], object], job: object, cpu_s: float) -> None:
         """Give it a job when it is ready. cpu_s: the kernel ends the child beyond."""
         self.jobs += 1
-        with contextlib.suppress(OSError, EOFError):  # whoever asks for the result is told
+        with contextlib.suppress(OSError, EOFError):  # `result` raises for its caller
             if self.jobs == 1:
                 self._ours.recv_bytes()
             self._ours.send_bytes(pickle.dumps((function, job, cpu_s), pickle.HIGHEST_PROTOCOL))
@@ -200,9 +200,9 @@ def _outcome(function: Callable[[Any], object], job: object) -> bytes:
 
 
 def _keep_memory() -> None:
-    """Let malloc give back less, and Arrow take its memory there: who fills megabytes by turns has
-    the kernel clear them each time.
+    """Make malloc return less memory to the kernel, and Arrow allocate from malloc.
 
+    Else the kernel clears the same megabytes each time that they are allocated again.
     Source: mallopt(3), of the GNU C library; others have no such function, and no such thrift.
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # read when Arrow is imported

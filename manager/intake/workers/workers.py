@@ -1,8 +1,8 @@
-"""Child processes for what takes seconds: reading logs, making large plans, learning distances.
+"""Child processes for work of seconds: reading logs, making large plans, learning distances.
 
 Invariant: a child has no database handle, ignores the signals that stop the server (the parent
-ends it), and ends by itself when the parent is killed. A child that dies, also of its limits, takes
-nothing with it: the pool starts another, and who asked is told to come again.
+ends it), and ends by itself when the parent is killed. The death of a child, also by its limits,
+has no other effect: the pool starts another, and the caller is asked to retry.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Workers:
     def __init__(
         self, processes: int, limits: Limits | None = None, *, keep_memory: bool = False
     ) -> None:
-        """limits: of each child; None: its jobs have limits of their own.
+        """limits: of each child; None: its jobs have their own limits.
 
         keep_memory: a child keeps what it freed for its next need, up to `KEPT_BYTES`.
         """
@@ -82,7 +82,7 @@ class Workers:
             self._retire()
 
     def end(self) -> None:
-        """End the children in the middle of what they do; who waits for it is told."""
+        """Kill the children in their work; the waiting callers get an error."""
         with self._changing:
             self._ended = True
             self._life.close()
@@ -124,7 +124,7 @@ class Workers:
         try:
             return self._pool, carried(function, job, self._pool.submit)
         except BrokenProcessPool as error:
-            # A child died before it was asked for this; who waits for it is told.
+            # A child died before this job was submitted; the waiting caller gets the error.
             failed: Future[_Result] = Future()
             failed.set_exception(error)
             return self._pool, failed

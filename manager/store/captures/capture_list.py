@@ -25,9 +25,9 @@ LIMIT $most
 
 @frozen
 class CaptureLine:
-    """A capture. digest: of the body. withheld: why it is given to nobody; empty: it is given.
+    """A capture. digest: of the body. withheld: the reason; empty: third parties may have it.
 
-    truncated: why the body is cut; empty: it is whole. segment, offset: where its record lies.
+    truncated: why the body is cut; empty: it is whole. segment, offset: the place of its record.
     """
 
     fetched_ms: int

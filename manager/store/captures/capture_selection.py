@@ -121,7 +121,7 @@ class CaptureSelection:
         self._connection = connect(memory_bytes, spill)
 
     def close(self) -> None:
-        """Give it back."""
+        """Close the DuckDB."""
         self._connection.close()
 
     def pick(self, indexes: Sequence[Path], hosts: Sequence[str], asked: Conditions) -> Picked:

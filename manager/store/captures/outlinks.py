@@ -1,7 +1,7 @@
 """Links of a page that leave its host, for `extserver.list`.
 
 Read by expressions, not by a parser: the list needs addresses, not a tree, and a hostile page costs
-one pass. What stands in a comment or a script may be listed too.
+one pass. Links in comments and scripts may be listed too.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def _links(row: Row, body: bytes) -> bytes:
 
 
 def warc_records(picked: Picked, reader: PageReader) -> Iterator[bytes]:
-    """Give the records of what was picked; a revisit whose original was not becomes whole."""
+    """Yield the records of picked captures; a revisit without its picked original becomes whole."""
     for row in picked:
         if row.inside:
             yield reader.records(row.segment, row.offset, row.length)
@@ -116,7 +116,7 @@ def warc_records(picked: Picked, reader: PageReader) -> Iterator[bytes]:
 def _expanded(row: Row, reader: PageReader) -> Capture:
     """Return a revisit as the capture that it stands for.
 
-    What was not modified has the status line and header of the original: a 304 has no body.
+    An unmodified page has the status line and header of the original: a 304 has no body.
     """
     revisit = reader.capture(row.segment, row.offset)
     original = reader.capture(row.body_segment, row.body_offset)

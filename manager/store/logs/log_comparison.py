@@ -101,8 +101,8 @@ def compare_logs(
 ) -> Comparison:
     """Compare the logs of one agent with those of the others (agent to files, oldest first).
 
-    share: of all URLs, as the salt draws them; nobody who does not know it can tell which. Raises
-    LimitError where they do not fit into memory_bytes.
+    share: of all URLs, drawn by the salt; without the salt the choice is unpredictable. Raises
+    LimitError if they do not fit into memory_bytes.
     """
     pairs = [(str(path), agent) for agent, paths in logs.items() for path in paths]
     if not logs.get(agent_id):

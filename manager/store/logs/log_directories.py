@@ -23,7 +23,7 @@ from shared.frozen import frozen
 __all__ = ["BIG_HOST_LINES", "LogDirectory", "read_directories"]
 
 BIG_HOST_LINES: Final = 1000
-"""A host with so many lines is big: only its directories may ever be units of their own."""
+"""A host with so many lines is big: only its directories may ever be separate units."""
 
 LEAST_SHARE: Final = 0.002
 LEAST_LINES: Final = 10
@@ -31,7 +31,7 @@ DEPTH: Final = 8
 """Directories below `/`: deeper trees are rare, and a piece need not be cut finer."""
 
 LONGEST: Final = 500
-"""Characters: what lies in a longer directory counts for the one around it."""
+"""Characters: pages in a longer directory count for the one around it."""
 
 
 @frozen

@@ -5,7 +5,7 @@ requests for it. Of each unit only its newest measurement counts (the highest ro
 the crawl), which is what the unit's distance is made from: so sum of time / sum of volume over a
 unit's lines is its distance, as the source's own scripts compute it. Quarantined lines are left
 out; a page that was fetched as part of a host and as part of its directory, as hosts are split and
-merged, counts as it was fetched last.
+merged, counts by its last fetch.
 Invariant: memory is bounded by DuckDB's limit, whatever the number of lines.
 Source: seed 004, section 5.2.2, step 2.
 """

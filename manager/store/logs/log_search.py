@@ -1,4 +1,4 @@
-"""Lines of crawl logs that somebody looks for, newest report first and, in it, last line first.
+"""Search in the lines of crawl logs, newest report first and, in it, last line first.
 
 Two passes: the first reads only the columns that are asked about, the second the whole rows of the
 few lines that were found; headers are most of a log's bytes. Invariant: memory is bounded by
@@ -51,7 +51,7 @@ class LineFilter:
 
 @frozen
 class LogLine:
-    """A line as it was logged. status None: no answer. elapsed in ms. unit None: quarantined."""
+    """A logged line. status None: no answer. elapsed in ms. unit None: quarantined."""
 
     report: int
     line: int
@@ -84,9 +84,9 @@ _ENDLESS: Final = 2**62
 
 
 class LineSearch:
-    """Looks through logs with a DuckDB of its own, for one thread at a time.
+    """Searches logs with a separate DuckDB, for one thread at a time.
 
-    is_sound: nothing failed yet; who failed badly once would fail at each file from then on.
+    is_sound: no failure yet; after one bad failure it would fail at each file from then on.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -94,7 +94,7 @@ class LineSearch:
         self.is_sound = True
 
     def close(self) -> None:
-        """Give back its memory."""
+        """Release its memory."""
         self._connection.close()
 
     def find(

@@ -1,8 +1,8 @@
-"""Segments in an object store that speaks S3; nothing of them lies here but what is read.
+"""Segments in an S3 object store; the local disk holds only bytes that are being read.
 
-Invariants: an object appears when its upload is complete, of the size that was sent; a store that
-is barred, because nobody knows yet whose its objects are, is used for its marks only. Credentials
-come from the environment (AWS_ACCESS_KEY_ID and so on), never from the settings file.
+Invariants: an object appears when its upload is complete, of the size that was sent; a barred store
+(one whose owner is not known yet) is used for its marks only. Credentials come from the environment
+(AWS_ACCESS_KEY_ID and so on), never from the settings file.
 """
 
 from __future__ import annotations
@@ -296,5 +296,5 @@ class _Ranges(io.RawIOBase):
 
 
 def _sentence(error: Exception) -> str:
-    """Return the first line of what went wrong, without what a secret could be in."""
+    """Return the first line of an error, without parts that could hold a secret."""
     return str(error).splitlines()[0][:200]

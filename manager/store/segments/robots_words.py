@@ -16,7 +16,7 @@ __all__ = ["HTML_TYPES", "reason_to_withhold"]
 HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 NOTE_FIELD: Final = "x-crawl-note"
 HEAD_BYTES: Final = 256 * 1024
-"""A page says it in its head; what stands later says nothing."""
+"""A page declares it in its head; a later declaration does not count."""
 
 _FIELD: Final = re.compile(rb"^X-Robots-Tag[ \t]*:([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 _META: Final = re.compile(rb"<meta\s[^<>]*", re.IGNORECASE)

@@ -1,8 +1,8 @@
-"""Examine a segment that came: is it whole, whose captures are in it, what of it may be given away.
+"""Examination of a received segment: integrity, owners of its captures, fitness for distribution.
 
 Runs in a child process without a database. The file is read three times: strictly, every trailer,
-length and digest; then capture by capture, each judged; and as bytes for its digests. Where all
-captures are fit to be given away the file stays as it is. Else it is divided, records unchanged:
+length and digest; then capture by capture, each judged; and as bytes for its digests. If all
+captures are fit for distribution the file stays unchanged. Else it is divided, records unchanged:
 public, withheld (noindex, noarchive), quarantined (of hosts that the agent did not hold then);
 captures of excluded hosts are not kept.
 Invariant: nothing of a segment is published here; parts lie in the job's folder.

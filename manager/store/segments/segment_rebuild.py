@@ -1,8 +1,8 @@
-"""Make the index and digests of a segment anew whose row is lost. Runs in a child process.
+"""Rebuild of the index and digests of a segment whose row is lost. Runs in a child process.
 
-Where its index is left, that says the segment's name and what is given away; else the segment is
-read strictly and judged as one that has just come. Invariant: the bytes are those that the key
-says, and nothing is published here.
+If its index still exists, that holds the segment's name and its public captures; else the segment
+is read strictly and judged like a new one. Invariant: the bytes match the key, and nothing is
+published here.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def segment_key(agent_id: int, sha256: str) -> str:
 
 
 class SegmentStore(Protocol):
-    """The segments of the centre by key."""
+    """The manager's segments by key."""
 
     def put(self, source: Path, key: str) -> None:
         """Keep the bytes of a file that is complete; the file stays. Repeating is harmless.
@@ -52,7 +52,7 @@ class SegmentStore(Protocol):
     def replace(self, source: Path, key: str) -> None:
         """Put the bytes of a complete file in place of damaged ones, at once; the file stays.
 
-        Raises StoreFullError, BusyError: what was there stays.
+        Raises StoreFullError, BusyError: the old bytes stay.
         """
         ...
 
@@ -77,7 +77,7 @@ class SegmentStore(Protocol):
         ...
 
     def delete(self, key: str) -> None:
-        """Delete the bytes; who reads them now may go on or may fail."""
+        """Delete the bytes; a current reader may continue or may fail."""
         ...
 
     def listed(self) -> Iterator[tuple[str, float]]:

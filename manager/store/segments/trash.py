@@ -74,14 +74,14 @@ class Trash:
             move(source, target)
 
     def entries(self) -> Iterator[TrashEntry]:
-        """Yield what lies in the trash, the oldest days first. Raises BusyError."""
+        """Yield the entries of the trash, the oldest days first. Raises BusyError."""
         if self._bucket is not None:
             for day, key, size_bytes in self._bucket.discarded():
                 yield TrashEntry(day, SEGMENTS + key, size_bytes, 0.0)
         yield from self.files()
 
     def files(self) -> Iterator[TrashEntry]:
-        """Yield what lies in the trash as files, without objects of a bucket."""
+        """Yield the entries of the trash that are files, without objects of a bucket."""
         for folder in self._days():
             for path in sorted(folder.rglob("*")):
                 with suppress(FileNotFoundError):

@@ -52,7 +52,7 @@ def _names_any(pieces: Iterator[bytes], url: re.Pattern[bytes], hosts: frozenset
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield a file as it is: an index is not packed."""
+    """Yield a file unchanged: an index is not compressed."""
     file.seek(0)
     while data := file.read(READ_BYTES):
         yield data
@@ -77,7 +77,7 @@ def _unpacked(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _next_member(data: bytes, file: BinaryIO) -> bytes:
-    """Return what comes behind damage from the beginning of a member on; nothing at the end."""
+    """Return the data from the next member after damage on; nothing at the end."""
     while MAGIC not in data:
         more = file.read(READ_BYTES)
         if not more:

@@ -47,7 +47,7 @@ class FileProblem(StrEnum):
 
 @frozen
 class Verdict:
-    """The result of a verification. problem: None: the file is sound. sha256: as it was read."""
+    """The result of a verification. problem: None: the file is sound. sha256: of the read bytes."""
 
     problem: FileProblem | None
     detail: Message | None = None
@@ -83,7 +83,7 @@ def verified(
 ) -> Verdict:
     """Read a file whole and return the verdict. sha256: empty: any digest is right.
 
-    What `throttle` raises goes on to the caller.
+    Errors of `throttle` pass to the caller.
     """
     digest, read = hashlib.sha256(), 0
     try:

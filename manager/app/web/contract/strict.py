@@ -188,7 +188,7 @@ class _Strict:
             )
 
     def _check_type(self, request: Request) -> None:
-        """Raise UnsupportedTypeError where a body is said to be what the route does not read."""
+        """Raise UnsupportedTypeError if the route does not read the declared type of a body."""
         kind = _media_type(request)
         if kind and kind not in self._types and ANY_TYPE not in self._types:
             raise UnsupportedTypeError(kind, self._types)
@@ -249,7 +249,7 @@ def _desk_of(request: Request) -> MessageDesk:
 
 
 def _again(raw: bytes, behind: Receive) -> Receive:
-    """Return what gives a body that was read once more, and then what comes behind it."""
+    """Return a receiver that repeats a body that was read, and then continues with `behind`."""
     given = False
 
     async def receive() -> Message:
