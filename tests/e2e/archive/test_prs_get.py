@@ -222,7 +222,9 @@ def test_a_quota(party: ThirdParty, manager: ManagerProcess, data: Path) -> None
     else:
         with party.start("get", "-o", str(party.taken), *words) as run:
             assert run.stderr is not None
-            assert any("allows 1000000 bytes a day" in line for line in run.stderr) or run.wait() == 7
+            assert (
+                any("allows 1000000 bytes a day" in line for line in run.stderr) or run.wait() == 7
+            )
             run.kill()
     party.login(manager.url, new_token(data, "large"))
     party.get("--format", "warc")

@@ -122,7 +122,7 @@ def test_curl_hears_why(manager: ManagerProcess, agent: httpx.Client, tmp_path: 
              "--data-binary", f"@{body}", f"{manager.url}servlets/submitlog"],
             capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
-        assert "more than 1000000 bytes" in done.stdout, done.stderr
+        assert "the limit is 1000000 bytes" in done.stdout, done.stderr
 
 
 def test_who_never_finishes_a_head_is_cut_off(manager: ManagerProcess) -> None:
