@@ -123,9 +123,9 @@ def few_notices(few: Sequence[FewHosts]) -> list[Notice]:
 
 
 def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
-    """Return whether nobody does what happens because time passes: no leader, or one that hangs.
+    """Return a notice if no manager runs the periodic work: no leader, or a leader that hangs.
 
-    And whether hosts are held back after a restore.
+    During the hold after a restore the notice says that hosts are held back.
     """
     if managers.held_until_ms > now_ms:
         until = figures.moment(managers.held_until_ms)
@@ -149,7 +149,7 @@ def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
 
 
 def manager_notices(managers: Managers) -> list[Notice]:
-    """Return which managers are silent: where there were two, nobody is there for the other."""
+    """Return a notice for each silent manager: of two managers, no standby is left."""
     return [
         Notice(
             "bad",
@@ -293,7 +293,7 @@ def _not_updated(told: dict[str, str]) -> str:
 
 
 def detail_text(detail: str, *, translated: bool = False) -> str:
-    """Return the detail of an audit row as `name value, name value`; other text as it is.
+    """Return the detail of an audit row as `name value, name value`; other text unchanged.
 
     translated: in the language of the page; else as the audit has it.
     """

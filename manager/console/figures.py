@@ -81,7 +81,7 @@ def figure(number: float | None) -> str:
 def change(number: float | None, before: float | None) -> str:
     """Return by how much a number is more (+) or less (−) than another; than none it is nothing.
 
-    Ten times and more are told as times, and not all of their digits.
+    A ratio of ten or more is written as "times", without all its digits.
     """
     ratio = change_of(number, before)
     if ratio is None:

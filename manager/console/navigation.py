@@ -2,8 +2,8 @@
 
 A line: the section that the page's template names (`{% set section = "agents" %}`), which is also
 its path; its label; its icon of `static/vendor/icons`; the least role; the letter after `g` that
-goes there. Groups stand in the order in which an administrator asks: is all well, who crawls what,
-what became of the pages, the centre itself.
+goes there. The order of groups follows an administrator's questions: the overall state, the crawl,
+the archive, the manager itself.
 """
 
 from __future__ import annotations

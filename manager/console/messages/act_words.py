@@ -1,6 +1,6 @@
 """Audit actions in words, shown beside the keys that scripts and filters use.
 
-A key that is not here is shown as it is: another release's manager may have written it.
+A key that is missing here is shown unchanged: a manager of another release may have written it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["act", "acts_about", "known_acts"]
 
 
 def act(key: str) -> str:
-    """Return what was done, in the language of this request; as `unit.pin`: "unit pinned"."""
+    """Return an action in the language of this request; for `unit.pin`: "unit pinned"."""
     return _acts(current()).get(key, key)
 
 

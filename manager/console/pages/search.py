@@ -62,7 +62,7 @@ LISTS: Final[dict[Kind, tuple[str, str]]] = {
 
 
 def search(visit: Visit) -> Response:
-    """Lead to what was typed, or to what is like it."""
+    """Redirect to the match of the typed text, or list similar names."""
     text = _text(visit)
     shows_all = visit.query.get("show", "") == "all"
     if not text and not shows_all:

@@ -1,4 +1,4 @@
-"""Settings: what stands in prsm.toml and what it means; the managers that go by it."""
+"""Settings: the values of prsm.toml and their meaning; the managers that use them."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def export_managers(visit: Visit) -> Response:
 
 
 def forget(visit: Visit) -> Response:
-    """Know no more of a manager that was taken away for good; ask once."""
+    """Forget a manager that was removed permanently; ask once."""
     name = visit.form.get("name", "")
     if not visit.is_confirmed:
         return visit.ask(

@@ -70,7 +70,7 @@ class Party:
 
 
 def party_of(detail: ClientDetail, now_ms: int) -> Party:
-    """Return a third party as it is shown."""
+    """Return a third party in the form that the page shows."""
     good = [
         token for token in detail.tokens if token.revoked_ms is None and token.expires_ms > now_ms
     ]

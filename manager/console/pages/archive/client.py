@@ -57,7 +57,7 @@ TOKENS_HEADER: Final = (
 
 @frozen
 class DayBar:
-    """The bar of what was taken on a day. height: of `TALL`.
+    """The bar of a day's downloads. height: of `TALL`.
 
     is_known: it was registered then. is_over: the day has passed.
     """

@@ -166,7 +166,7 @@ def _job_cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
 
 
 def remove(visit: Visit) -> Response:
-    """Make a job no more and give its result to nobody; ask once."""
+    """Remove a job and its result; ask once."""
     number = visit.form.get("job", "")
     if not visit.is_confirmed:
         return visit.ask(

@@ -193,7 +193,7 @@ def _question(visit: Visit, name: str, what: str) -> Question:
 
 
 def retire_agent(visit: Visit) -> Response:
-    """Take an agent out for good."""
+    """Retire an agent permanently."""
     name = visit.form.get("name", "")
     here = link("agent", name=name)
     if not visit.is_confirmed:

@@ -49,14 +49,14 @@ def issue(visit: Visit) -> Response:
 
 
 def show_token(visit: Visit) -> Response:
-    """Show what became of a token; never the token."""
+    """Show the state of a token; never the token."""
     if "name" not in visit.query:
         return visit.go("/console/new-agent")
     return _page(visit, visit.query.get("name", ""), visit.query.get("token", ""))
 
 
 def revoke(visit: Visit) -> Response:
-    """End a token that nobody has used yet; ask once."""
+    """Revoke an unused token; ask once."""
     name = visit.form.get("name", "")
     if not visit.is_confirmed:
         return visit.ask(

@@ -128,7 +128,7 @@ def _cells(view: AgentView) -> list[Cell]:
 
 
 def save(visit: Visit) -> Response:
-    """Do what differs from what holds already; ask once where agents are to restart."""
+    """Apply the choices that differ from the present state; ask once if agents are to restart."""
     everybody = list_agents(visit.db, visit.now_ms, visit.policy)
     agents = {view.row.name: view for view in everybody if view.row.retired_ms is None}
     restarts, limits = _chosen(visit.form, agents)
@@ -149,7 +149,7 @@ def _chosen(
 ) -> tuple[dict[str, bool], Limits]:
     """Return which agents are to restart, with their pages or not, and which limits to set.
 
-    A row acts only where it differs from what it showed. Raises ConflictError where somebody else
+    A row acts only where it differs from what it showed. Raises ConflictError if another person
     has changed such a row meanwhile.
     """
     restarts: dict[str, bool] = {}

@@ -40,7 +40,7 @@ class Activity:
 
 
 def activity_of(visit: Visit) -> Activity | None:
-    """Return what was fetched over the time that the URL asks for; None: nothing ever."""
+    """Return the fetched amounts over the period in the URL; None: nothing was ever fetched."""
     chosen = visit.query.get("range", "")
     chosen = chosen if chosen in RANGES else "24h"
     steps, hours = RANGES[chosen]

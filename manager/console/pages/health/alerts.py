@@ -1,4 +1,4 @@
-"""Alerts: what is wrong now, since when, who is told and when next; silences and maintenance."""
+"""Alerts: open problems, their times and recipients; silences and maintenance windows."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _rows(seen: Alerts, listing: Listing) -> list[OngoingTrouble]:
 
 
 def show(visit: Visit, *, tested: Any = None) -> Response:
-    """Show what is wrong, what is silent, and what was told before."""
+    """Show open alerts, silences and past messages."""
     listing, seen = _listing(visit), _seen(visit)
     return visit.page(
         "alerts.html",

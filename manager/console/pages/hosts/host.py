@@ -36,7 +36,7 @@ from shared.urls import split_host
 __all__ = ["PAGES"]
 
 ROWS_MOST: Final = 50
-DISTANCES_MOST: Final = 50  # the nearest; of a thousand agents the others matter to nobody here
+DISTANCES_MOST: Final = 50  # the nearest; of a thousand agents the others do not matter here
 REASON_MOST: Final = 500
 
 
@@ -250,7 +250,7 @@ def resolve(visit: Visit) -> Response:
 
 
 def move(visit: Visit) -> Response:
-    """Give a unit to an agent now, or for good where it is to stay there; ask once."""
+    """Move a unit to an agent now, or pin it there permanently; ask once."""
     unit, agent, reason = _choice(visit, "unit")
     keep = visit.form.get("keep") == "yes"
     if not visit.is_confirmed:

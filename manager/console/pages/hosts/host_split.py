@@ -62,7 +62,7 @@ def split(visit: Visit) -> Response:
 
 
 def merge(visit: Visit) -> Response:
-    """Make a split host one unit again; ask once, with who has which piece now."""
+    """Merge a split host into one unit; ask once, and show the owner of each piece."""
     key = visit.form.get("host", "")
     if not visit.is_confirmed:
         detail = host_detail(visit.db, key)
@@ -87,7 +87,7 @@ def merge(visit: Visit) -> Response:
 
 
 def _pieces(detail: HostDetail) -> list[str]:
-    """Return who has which directories of a split host now, the most first."""
+    """Return each agent and its directories of a split host, the largest share first."""
     held: dict[str, list[str]] = defaultdict(list)
     owner_of = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
     for unit in detail.units:

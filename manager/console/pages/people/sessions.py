@@ -29,7 +29,7 @@ KEPT: Final = "kept."
 
 
 def show_login(visit: Visit) -> Response:
-    """Show the login, or where a person who has logged in wanted to go."""
+    """Show the login, or redirect a logged-in person to the page they wanted."""
     if visit.user is not None:
         return visit.go(safe_target(visit.query.get("next", "")))
     return login_page(visit)

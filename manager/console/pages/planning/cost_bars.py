@@ -13,7 +13,7 @@ from shared.frozen import frozen
 __all__ = ["CostBar", "CostBars", "cost_bars", "costliest_first"]
 
 AGENTS_SHOWN: Final = 40
-"""A page of a thousand bars is heavy, and nobody reads them."""
+"""A page of a thousand bars is heavy and unreadable."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Plans: a preview of who would own what and what it costs; applied when somebody says so."""
+"""Plans: previews of owners and costs; a person applies them."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _since(change: Change) -> str:
 
 
 def _applied_already(visit: Visit, plan: PlanRow) -> str:
-    """Return who was first, where two people apply one plan."""
+    """Return a sentence that names the first of two people who applied one plan."""
     rows = audit_page(visit.db, limit=1, action="plan.apply", subject=str(plan.id))
     if not rows:
         return _("Plan %(plan)s was applied before: nothing was done now.", plan=plan.id)

@@ -1,4 +1,4 @@
-"""Ordering probes: of a host, by an agent, or of what was measured long ago."""
+"""Orders of probes: of a host, by an agent, or of old measurements."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def _ring(name: str) -> str:
 
 
 def stop(visit: Visit) -> Response:
-    """Offer a release to nobody more; needs no key."""
+    """Halt the rollout of a release; needs no key."""
     version = visit.form.get("version", "")
     if not visit.is_confirmed:
         line = _of(visit, version)
@@ -275,7 +275,7 @@ def stop(visit: Visit) -> Response:
 
 
 def widen(visit: Visit) -> Response:
-    """Offer a release to a ring; a halted one goes on."""
+    """Offer a release to a ring; a halted rollout resumes."""
     version, ring = visit.form.get("version", ""), visit.form.get("ring", "")
     shown = read_offer(visit.form.get("shown", ""))
     if not visit.is_confirmed:

@@ -240,7 +240,7 @@ def show_round(visit: Visit) -> Response:
 
 
 def _logs_of(row: RoundRow) -> str:
-    """Return where the lines are that were fetched while a round went on."""
+    """Return the address of the log lines that were fetched during a round."""
     query = {"since": figures.iso(row.started_ms)}
     if row.finished_ms is not None:
         query["until"] = figures.iso(row.finished_ms)
@@ -262,7 +262,7 @@ def start(visit: Visit) -> Response:
 
 
 def cancel(visit: Visit) -> Response:
-    """Cancel the round that goes on; ask once, and only that one."""
+    """Cancel the running round; ask once, and cancel no other round."""
     reason = visit.form.get("reason", "").strip()[:REASON_MOST]
     meant = whole_number(visit, "round")
     current = current_round(visit.db)

@@ -1,4 +1,4 @@
-"""Collection: when agents send, what they were asked last, what has come."""
+"""Collection: schedules, the last orders, and transfers."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def cancel(visit: Visit) -> Response:
 
 
 def _back(visit: Visit) -> str:
-    """Return the page with the order: the collection, or the orders as they were filtered."""
+    """Return the page with the order: the collection, or the filtered list of orders."""
     if visit.form.get("back") != "orders":
         return HERE
     kept = {name: visit.form.get(name, "") for name in (*FILTERS, "before", "size")}

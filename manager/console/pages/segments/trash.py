@@ -83,7 +83,7 @@ def _changed(at_ms: int) -> Cell:
 
 
 def put_back(visit: Visit) -> Response:
-    """Take out of the trash what a row names and nobody else has; ask once."""
+    """Put back files that a row names and that are missing in their place; ask once."""
     if not visit.is_confirmed:
         return visit.ask(
             Question(

@@ -1,4 +1,4 @@
-"""Hosts whose captures are given to nobody."""
+"""Hosts whose captures are withdrawn from distribution."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def withdraw(visit: Visit) -> Response:
 
 
 def compact(visit: Visit) -> Response:
-    """Rewrite what was withdrawn now, not at the next time of the clock."""
+    """Rewrite segments of withdrawn hosts now, not at the next scheduled time."""
     rewritten, deleted = visit.door.archive.compact(visit.actor)
     said = _(
         "%(rewritten)s segments were rewritten, %(deleted)s were deleted.",
