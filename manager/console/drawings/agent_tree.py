@@ -216,8 +216,8 @@ def _described(tree: PlanTree, rows: Sequence[_Row], *, only_moved: bool) -> str
             "The plan moves units along %(num)s edges.",
             moving,
         ),
-        _("The table after the drawing says the same in figures."),
+        _("The table below the drawing has the same figures."),
     ]
     if only_moved:
-        parts.insert(1, _("Edges along which it moves nothing are left out."))
+        parts.insert(1, _("Edges without moves are left out."))
     return " ".join(parts)

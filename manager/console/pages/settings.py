@@ -130,8 +130,8 @@ def forget(visit: Visit) -> Response:
             Question(
                 _("Forget manager %(name)s?", name=name),
                 (
-                    _("It is not listed any more, and nobody is told that it is silent."),
-                    _("Where it still runs, it is known again with its next sign of life."),
+                    _("It is no longer listed, and no alert reports its silence."),
+                    _("If it still runs, it is listed again with its next heartbeat."),
                 ),
                 _("Forget"),
                 "/console/managers/forget",

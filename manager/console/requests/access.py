@@ -217,7 +217,7 @@ def _refused(visit: Visit, page: Page, token: str) -> Response | None:
 
 def _no_session(visit: Visit, page: Page) -> Response:
     if page.method == "POST":
-        note = _("Your session was over, so nothing was sent. Log in: what you typed is kept.")
+        note = _("Your session had expired, so nothing was sent. Log in: your input is kept.")
         return login_page(visit, status=401, note=note, kept_path=visit.here, kept=visit.form)
     if visit.is_stream:  # no content: the browser does not try again by itself, the page asks why
         return Response(status_code=204)
@@ -231,13 +231,11 @@ def _no_session(visit: Visit, page: Page) -> Response:
 def _of_another_session(visit: Visit, page: Page) -> Response:
     """Ask again: the form is from before a login in another tab, or was made elsewhere."""
     if visit.user is None:
-        note = _("This form was too old to be taken. Nothing was done; please try again.")
+        note = _("This form has expired. Nothing was done; please try again.")
         return login_page(visit, status=403, note=note)
     if page.role is None:
-        return visit.go("/console/", refused=_("That page was too old; nothing was done."))
-    note = _(
-        "Nothing was done: this form is from an earlier session. Look at it and send it again."
-    )
+        return visit.go("/console/", refused=_("That page has expired; nothing was done."))
+    note = _("Nothing was done: this form is from an earlier session. Check it and send it again.")
     return visit.ask(kept_question(visit.here, visit.form), status=403, note=note)
 
 
@@ -245,7 +243,7 @@ def kept_question(path: str, form: Mapping[str, str]) -> Question:
     """Return a form with its typed values, to be checked and sent again."""
     return Question(
         title=_("Send this again?"),
-        consequences=(_("It goes to %(path)s, with what you typed:", path=path),),
+        consequences=(_("It is sent to %(path)s with your input:", path=path),),
         button=pgettext("form", "Send"),
         action=path,
         back="/console/",

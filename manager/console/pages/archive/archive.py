@@ -147,7 +147,7 @@ def _pace(visit: Visit) -> Pace:
 def scrub(visit: Visit) -> Response:
     """Begin a pass over all kept files."""
     scrub_now(visit.db, visit.actor, visit.now_ms)
-    return visit.go(HERE, done=_("All kept files are being verified."))
+    return visit.go(HERE, done=_("Verification of all kept files has started."))
 
 
 def export(visit: Visit) -> Response:

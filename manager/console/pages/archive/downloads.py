@@ -172,7 +172,7 @@ def remove(visit: Visit) -> Response:
         return visit.ask(
             Question(
                 _("Remove job %(number)s?", number=number),
-                (_("Its result is given to nobody any more. Its client may submit it again."),),
+                (_("Its result is no longer available. The client may submit it again."),),
                 _("Remove"),
                 f"{JOBS}/remove",
                 JOBS,

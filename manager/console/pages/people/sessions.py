@@ -120,7 +120,7 @@ def _after_login(visit: Visit, session: users.Session) -> Response:
     # The page that is shown now belongs to the new session.
     visit.user = users.session_of(visit.db, hash_of_key(session.token), visit.now_ms)
     visit.token, visit.new_visit = session.token, ""
-    note = _("You are logged in again. Nothing was done yet: look at it and send it.")
+    note = _("You are logged in again. Nothing was done yet: check the form and send it.")
     return visit.ask(kept_question(path, fields), note=note)
 
 

@@ -37,23 +37,23 @@ def take_away(visit: Visit) -> Response:
         running = sum(one.running == version for one in offers(visit.db))
         return visit.ask(
             Question(
-                _("Take %(version)s away from everybody?", version=version),
+                _("Revoke %(version)s at all sites?", version=version),
                 (
-                    _("No site installs it any more, and it can never be published again."),
+                    _("No site installs it again, and it can never be published again."),
                     ngettext(
                         "%(num)s agent runs it now, and gets the next release that is offered.",
                         "%(num)s agents run it now, and get the next release that is offered.",
                         running,
                     ),
                 ),
-                _("Take it away"),
+                _("Revoke the release"),
                 "/console/releases/revoke",
                 link("releases"),
                 {"version": version, "targets": targets.decode()},
             )
         )
     revoke(visit.db, visit.door.signing, version, targets, visit.actor, visit.now_ms)
-    return visit.go(link("releases"), done=_("%(version)s is taken away.", version=version))
+    return visit.go(link("releases"), done=_("%(version)s is revoked.", version=version))
 
 
 def renew(visit: Visit) -> Response:

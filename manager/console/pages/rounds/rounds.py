@@ -272,7 +272,7 @@ def cancel(visit: Visit) -> Response:
                 _("Cancel round %(number)s?", number=current.number),
                 (
                     _("Agents stop fetching with their next lists."),
-                    _("What was measured and crawled stays; the next round begins anew."),
+                    _("Measurements and captures stay; the next round starts from the beginning."),
                 ),
                 _("Cancel the round"),
                 f"{HERE}/cancel",
@@ -319,7 +319,7 @@ def change(visit: Visit) -> Response:
 
 def remove(visit: Visit) -> Response:
     """Remove a schedule of rounds; ask once."""
-    warning = _("No round begins by it any more. A round that goes on goes on.")
+    warning = _("It starts no more rounds. A running round continues.")
     return removed(visit, TIMETABLE, HERE, warning)
 
 
