@@ -86,7 +86,7 @@ def test_a_manager_that_resolves_nothing(tmp_path: Path) -> None:
         assert "Nothing is wrong" not in shown
         assert "he manager has no address of" in shown
         assert NXDOMAIN in page(fleet, "/console/hosts")
-        assert "has no address of" in page(fleet, "/console/")
+        assert "cannot resolve" in page(fleet, "/console/")
 
         names.failure = ""
         again = said(fleet, "hosts", "resolve", "--wait")

@@ -63,7 +63,7 @@ KEYS: Final[dict[str, Callable[[OngoingTrouble], Any]]] = {
     "told": lambda one: one.told_ms,
     "next": lambda one: one.next_ms,
 }
-NOBODY_TOLD: Final = Unable(
+NO_RECIPIENTS: Final = Unable(
     lazy("No recipients for alerts: set alerts.mail_to or alerts.webhook_url in prsm.toml."),
     "/console/settings?group=alerts",
     lazy("Settings"),
@@ -122,7 +122,7 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
         settings=visit.door.settings.alerts,
         history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
         tested=tested,
-        nobody_told=NOBODY_TOLD,
+        no_recipients=NO_RECIPIENTS,
     )
 
 
@@ -222,9 +222,7 @@ def end(visit: Visit) -> Response:
     if not (number.isascii() and number.isdigit() and len(number) < 19):
         raise FormatError("console.whole_number", name="number", value=number[:20])
     end_silence(visit.db, int(number), visit.actor, visit.now_ms)
-    return visit.go(
-        visit.back(HERE), done=_("The window has ended; alerts that are still open are sent.")
-    )
+    return visit.go(visit.back(HERE), done=_("It has ended; alerts that are still open are sent."))
 
 
 def quiet(visit: Visit) -> Response:

@@ -12,7 +12,7 @@ __all__ = ["HOLDING_WORDS"]
 HOLDING_WORDS: Final[dict[HolderReason, Lazy]] = {
     HolderReason.FETCHING: lazy("its agent is fetching it"),
     HolderReason.RESTING: lazy("the host asked for a back-off"),
-    HolderReason.WAITING: lazy("waiting for a free slot at its agent"),
+    HolderReason.WAITING: lazy("waiting until its agent may take it"),
     HolderReason.PROBING: lazy("its distance is being measured"),
     HolderReason.LOG_AWAITED: lazy("waiting for the agent's log"),
     HolderReason.UNPLACED: lazy("no owner yet"),
