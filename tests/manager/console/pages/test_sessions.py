@@ -126,7 +126,7 @@ def test_a_logout_ends_the_session_for_good(prsm: Running, person: Visitor) -> N
 
 
 def test_a_session_ends_by_itself(prsm: Running, person: Visitor) -> None:
-    """After its time a session has expired; parts of pages, and pages that are live, learn of it."""
+    """A session expires after its time; parts of pages, and live pages, are notified."""
     browser = person("viewer")
     prsm.clock.advance(12 * 3600 + 1)
     assert browser.get("/console/agents").status_code == 303
