@@ -1,7 +1,7 @@
 """The console put together: routes behind their checks, errors as pages, headers on everything.
 
-It is an application of its own, to be mounted at `/console`: its errors are pages and not
-sentences, and its headers are stricter than those of the rest.
+A separate application, to be mounted at `/console`: its errors are pages and not sentences, and
+its headers are stricter than those of the other parts.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def few_notices(few: Sequence[FewHosts]) -> list[Notice]:
         why = ", ".join(f"{figures.count(count)} {word(code)}" for code, count in one.failures)
         if not one.agent:
             text = _(
-                "has no address of %(failed)s of %(tried)s hosts: %(why)s.",
+                "cannot resolve %(failed)s of %(tried)s hosts: %(why)s.",
                 failed=failed,
                 tried=tried,
                 why=why,
@@ -106,14 +106,14 @@ def few_notices(few: Sequence[FewHosts]) -> list[Notice]:
             continue
         if one.code is FewCode.RESOLVED:
             text = _(
-                "found no address of %(failed)s of %(tried)s hosts: %(why)s.",
+                "could not resolve %(failed)s of %(tried)s hosts: %(why)s.",
                 failed=failed,
                 tried=tried,
                 why=why,
             )
         else:
             text = _(
-                "reached nothing of %(failed)s of %(tried)s hosts: %(why)s.",
+                "could not reach %(failed)s of %(tried)s hosts: %(why)s.",
                 failed=failed,
                 tried=tried,
                 why=why,
@@ -123,15 +123,15 @@ def few_notices(few: Sequence[FewHosts]) -> list[Notice]:
 
 
 def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
-    """Return whether nobody does what happens because time passes: no leader, or one that hangs.
+    """Return a notice if no manager runs the periodic work: no leader, or a leader that hangs.
 
-    And whether hosts are held back after a restore.
+    During the hold after a restore the notice says that hosts are held back.
     """
     if managers.held_until_ms > now_ms:
         until = figures.moment(managers.held_until_ms)
         text = _(
-            "gives out nothing until %(time)s: it was restored from a backup, and agents may hold "
-            "permits from before.",
+            "assigns no hosts until %(time)s: it was restored from a backup, and agents may still "
+            "hold older permits.",
             time=until,
         )
         return [Notice("info", _("The manager"), link("audit"), text)]
@@ -139,9 +139,9 @@ def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
     if last_ms is None or now_ms - last_ms <= TICK_MS:
         return []
     leading = [one.place for one in managers.managers if one.leads]
-    who = _("%(place)s leads", place=leading[0]) if leading else _("nobody leads")
+    who = _("leader: %(place)s", place=leading[0]) if leading else _("no leader")
     text = _(
-        "did nothing by the clock for %(time)s: %(who)s; `prsm managers` and its log say more.",
+        "has run no scheduled work for %(time)s (%(who)s); see `prsm managers` and its log.",
         time=figures.duration(now_ms - last_ms),
         who=who,
     )
@@ -149,15 +149,15 @@ def tick_notices(managers: Managers, now_ms: int) -> list[Notice]:
 
 
 def manager_notices(managers: Managers) -> list[Notice]:
-    """Return which managers are silent: where there were two, nobody is there for the other."""
+    """Return a notice for each silent manager: of two managers, no standby is left."""
     return [
         Notice(
             "bad",
             sentence_of(one.place),
             link("settings"),
             _(
-                "has given no sign of life for %(time)s; if it was taken away for good, "
-                "`prsm managers forget` says so.",
+                "has sent no heartbeat for %(time)s; if it was removed permanently, run `prsm "
+                "managers forget`.",
                 time=figures.duration(one.silent_ms),
             ),
             f"manager:{one.place}",
@@ -173,13 +173,13 @@ def signature_notices(ending: Sequence[MetadataAge], now_ms: int) -> list[Notice
     for one in ending:
         left_ms = one.expires_ms - now_ms
         when = (
-            _("is over in %(time)s", time=figures.duration(left_ms))
+            _("expires in %(time)s", time=figures.duration(left_ms))
             if left_ms > 0
-            else _("is over")
+            else _("has expired")
         )
-        by = _("the signer") if one.role in ("snapshot", "timestamp") else _("people with keys")
+        by = _("the signer") if one.role in ("snapshot", "timestamp") else _("the key holders")
         text = _(
-            "%(when)s; %(who)s must sign it anew, or no site updates: `prsm release` says more.",
+            "%(when)s; %(who)s must sign it again, or no site can update: see `prsm release`.",
             when=when,
             who=by,
         )
@@ -211,22 +211,22 @@ def agent_notices(view: AgentView, now_ms: int) -> Iterator[Notice]:
     if row.suspect_since_ms is not None:
         since = figures.moment(row.suspect_since_ms)
         why = sentence_of(row.suspect_reason)
-        text = _("is suspect: %(why)s since %(time)s.", why=why, time=since)
+        text = _("is suspect since %(time)s: %(why)s.", why=why, time=since)
         yield Notice("warn", row.name, url, text)
     if how.state in (LivenessState.NEW, LivenessState.LOST):
         return
     if abs(row.skew_ms) > SKEW_MS:
         apart = figures.skew(row.skew_ms)
-        text = _("has a clock that differs by %(time)s.", time=apart)
+        text = _("has a clock skew of %(time)s.", time=apart)
         yield Notice("warn", row.name, url, text, f"agent-clock:{row.name}")
     if row.disk_free_bytes is not None and row.disk_free_bytes < DISK_BYTES:
         free = figures.amount(row.disk_free_bytes)
-        text = _("has only %(size)s of disk left.", size=free)
+        text = _("has only %(size)s of free disk space.", size=free)
         yield Notice("warn", row.name, url, text, f"agent-disk:{row.name}")
     if row.reports_waiting >= REPORTS_WAITING:
         text = ngettext(
-            "holds %(num)s report that did not arrive.",
-            "holds %(num)s reports that did not arrive.",
+            "holds %(num)s undelivered report.",
+            "holds %(num)s undelivered reports.",
             row.reports_waiting,
         )
         yield Notice("warn", row.name, url, text, f"reports:{row.name}")
@@ -242,7 +242,7 @@ def _order_notices(view: AgentView, now_ms: int, url: str) -> Iterator[Notice]:
     if ordered_ms is not None and now_ms - ordered_ms > ORDER_MS:
         since = figures.duration(now_ms - ordered_ms)
         text = _(
-            "was told to %(command)s %(time)s ago and has not done it.",
+            "has not done the command %(command)s, ordered %(time)s ago.",
             command=word(what),
             time=since,
         )
@@ -284,7 +284,7 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
 
 def _not_updated(told: dict[str, str]) -> str:
     said = _(
-        "did not update to %(version)s, at the step %(step)s",
+        "did not update to %(version)s: failed at step %(step)s",
         version=told.get("version", ""),
         step=step(told.get("step", "")),
     )
@@ -293,7 +293,7 @@ def _not_updated(told: dict[str, str]) -> str:
 
 
 def detail_text(detail: str, *, translated: bool = False) -> str:
-    """Return the detail of an audit row as `name value, name value`; other text as it is.
+    """Return the detail of an audit row as `name value, name value`; other text unchanged.
 
     translated: in the language of the page; else as the audit has it.
     """

@@ -23,7 +23,7 @@ class Kept(Generic[T]):
         self._made: tuple[int, T] | None = None
 
     def get(self, now_ms: int, make: Callable[[], T]) -> T:
-        """Return the value, made anew where it is too old (or from the future)."""
+        """Return the value; make it again if it is too old (or from the future)."""
         with self._turn:
             if self._made is None or not 0 <= now_ms - self._made[0] < self._for_ms:
                 self._made = (now_ms, make())

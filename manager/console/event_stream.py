@@ -1,9 +1,9 @@
-"""The event stream: it says what changed, never what to; pages fetch their parts anew.
+"""The event stream: it names changed topics, never new values; pages fetch their parts again.
 
 A stream is a connection that stays, so there are only so many: a manager holds `MOST` of them, a
-session `OF_A_SESSION`. Who gets none asks every few seconds instead, as who is behind something
-that holds streams back. What changed is seen in the database, whichever manager did it; the
-streams of a manager share one look at it. A stream ends with its session, and when the manager
+session `OF_A_SESSION`. A page without one polls every few seconds, as does a page behind a proxy
+that holds streams back. Changes are read from the database, whichever manager made them; the
+streams of a manager share one read. A stream ends with its session, and when the manager
 stops. Format: Server-Sent Events, https://html.spec.whatwg.org/multipage/server-sent-events.html.
 """
 
@@ -24,8 +24,8 @@ OF_A_SESSION: Final = 12
 
 LOOK_S: Final = 1.5
 LOOKS_A_SIGN: Final = 10
-"""After so many looks the session is looked at too, and something is said: proxies end connections
-that are silent for a minute."""
+"""Looks after which the session is checked and a comment is sent: proxies end connections that
+are silent for a minute."""
 
 RETRY_MS: Final = 3000
 

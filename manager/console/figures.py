@@ -81,7 +81,7 @@ def figure(number: float | None) -> str:
 def change(number: float | None, before: float | None) -> str:
     """Return by how much a number is more (+) or less (−) than another; than none it is nothing.
 
-    Ten times and more are told as times, and not all of their digits.
+    A ratio of ten or more is written as "times", without all its digits.
     """
     ratio = change_of(number, before)
     if ratio is None:
@@ -125,7 +125,7 @@ def skew(difference_ms: int) -> str:
 def ago(at_ms: int, now_ms: int) -> str:
     """Return how long ago a moment was, or in how long it will be."""
     if abs(now_ms - at_ms) < 1000:
-        return pgettext("time", "now")
+        return pgettext("future", "now") if at_ms > now_ms else pgettext("time", "now")
     if at_ms > now_ms:
         return _("in %(time)s", time=_spoken(at_ms - now_ms)).replace(" ", GAP)
     return _("%(time)s ago", time=_spoken(now_ms - at_ms)).replace(" ", GAP)

@@ -1,7 +1,7 @@
 """The language of a page: which one, and how sentences come into it.
 
-English is the source: a message's id is the English sentence, and a language is a catalogue of what
-stands for each. Which language holds is a matter of the request (`speak`), so that neither pages
+English is the source: a message's id is the English sentence, and a language is a catalogue of
+translations. Which language holds is a matter of the request (`speak`), so that neither pages
 nor operations hand it on; before any request it is English, as in logs, `/api/v1` and `prsm`.
 Values are named: `_("%(name)s is disabled.", name=name)`. A catalogue of ours is believed: that it
 lacks nothing and that its placeholders agree is tested, not caught here.

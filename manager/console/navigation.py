@@ -2,8 +2,8 @@
 
 A line: the section that the page's template names (`{% set section = "agents" %}`), which is also
 its path; its label; its icon of `static/vendor/icons`; the least role; the letter after `g` that
-goes there. Groups stand in the order in which an administrator asks: is all well, who crawls what,
-what became of the pages, the centre itself.
+goes there. The order of groups follows an administrator's questions: the overall state, the crawl,
+the archive, the manager itself.
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ GROUPS: Final = (
         ),
     ),
     Group(
-        lazy("Pages taken"),
+        lazy("Archive"),
         (
             Entry("collection", lazy("Collection"), "package-import", "viewer", "c"),
             Entry("data", lazy("Data"), "package-export", "viewer", "d"),
         ),
     ),
     Group(
-        lazy("Centre"),
+        lazy("Administration"),
         (
             Entry("logs", lazy("Logs"), "file-search", "viewer", "l"),
             Entry("alerts", lazy("Alerts"), "bell", "viewer", "w"),
             Entry("releases", lazy("Releases"), "rocket", "viewer", "v"),
-            Entry("audit", lazy("Audit"), "history", "viewer", "t"),
+            Entry("audit", lazy("Audit log"), "history", "viewer", "t"),
             Entry("users", lazy("Users"), "user", "admin", "u"),
             Entry("tokens", lazy("Tokens"), "key", "viewer", "k"),
             Entry("settings", lazy("Settings"), "settings", "viewer", "i"),
@@ -79,9 +79,9 @@ BESIDE: Final[tuple[tuple[str, Words, Role], ...]] = (
     ("new-agent", lazy("New agent"), "admin"),
     ("new-user", lazy("New user"), "admin"),
     ("new-client", lazy("New third party"), "admin"),
-    ("agents-map", lazy("Map of agents"), "viewer"),
+    ("agents-map", lazy("Agent map"), "viewer"),
     ("plans", lazy("Plans"), "viewer"),
-    ("probes/matrix", lazy("Matrix of distances"), "viewer"),
+    ("probes/matrix", lazy("Distance matrix"), "viewer"),
     ("probes/distances", lazy("Distances"), "viewer"),
     ("collection/orders", lazy("Orders"), "viewer"),
     ("downloads", lazy("Downloads"), "viewer"),

@@ -1,9 +1,9 @@
-"""Templates become pages.
+"""Rendering of templates into pages.
 
 Invariants: every expression is escaped, and before that its hidden characters are made visible; a
 name that a template does not know is an error, not an empty text. Functions here return finished
 marks (`Markup`); what goes into them is treated the same way. So are the values of translated
-sentences: `{{ _("…") }}` is a text and is escaped, `{% trans %}` holds marks of its own.
+sentences: `{{ _("…") }}` is a text and is escaped, `{% trans %}` may hold marks.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _commands(text: str) -> Markup:
 
 
 def _typed(text: str) -> Markup:
-    """Return what somebody typed, exactly, for the fields of a form."""
+    """Return typed text exactly, for the fields of a form."""
     return escape(typed(text))
 
 

@@ -35,7 +35,7 @@ _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 
 @frozen
 class Asset:
-    """A file as it is sent."""
+    """A file with its encoding and headers, ready to send."""
 
     data: bytes
     packed: bytes

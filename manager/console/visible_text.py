@@ -34,7 +34,7 @@ def visible(text: str) -> str:
 
 
 def typed(text: str) -> str:
-    """Return what somebody typed as a form may carry it back: as it was, but for NUL and CR."""
+    """Return typed text for the fields of a form: unchanged except for NUL and CR."""
     plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     return plain.encode("utf-8", "replace").decode()
 

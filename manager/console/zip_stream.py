@@ -24,7 +24,7 @@ READ_BYTES: Final = 256 * 1024
 
 
 class _Sink(io.RawIOBase):
-    """Takes what the archive writes, until somebody takes it away. It cannot seek."""
+    """A buffer of the archive's output, until `take` empties it. It cannot seek."""
 
     def __init__(self) -> None:
         self._written = bytearray()
@@ -40,7 +40,7 @@ class _Sink(io.RawIOBase):
         return len(taken)
 
     def take(self) -> bytes:
-        """Return what was written since."""
+        """Return the bytes written since the last call."""
         taken = bytes(self._written)
         self._written.clear()
         return taken

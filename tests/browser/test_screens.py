@@ -188,7 +188,7 @@ def test_a_plan_that_does_not_fit_any_more_is_a_sound_screen(
         )
         visitor.submit(read(visitor.act(first, f"{first}/apply").text).form(f"{first}/apply"))
         html = visitor.act(second, f"{second}/apply").text
-    assert "does not fit any more" in html
+    assert "is outdated" in html
     wrong = screens.look_at(html, "stale plan", by="operator", in_place_of="plans")
     assert not wrong, "\n".join(wrong)
 

@@ -201,5 +201,5 @@ def test_a_release_is_published_from_the_page(
     _send(publisher, bundle, targets)
     publisher.wait_for(f"{PUBLISH} output:has-text('1.2.0 is served now')")
     publisher.click(f"{PUBLISH} a")
-    assert "nobody" in publisher.text("#list tr:has(th:text-is('1.2.0'))")
+    assert "no agents" in publisher.text("#list tr:has(th:text-is('1.2.0'))")
     assert publisher.found() == []

@@ -18,14 +18,14 @@ __all__ = ["rounds"]
 
 
 HOLDING: Final = {
-    "fetching": "its agent fetches it",
-    "resting": "it asked for a rest",
-    "waiting": "it waits until its agent has room for it",
+    "fetching": "its agent is fetching it",
+    "resting": "the host asked for a back-off",
+    "waiting": "waiting until its agent may take it",
     "probing": "its distance is being measured",
-    "log_awaited": "the agent's log is awaited",
-    "unplaced": "it has no owner yet",
+    "log_awaited": "waiting for the agent's log",
+    "unplaced": "no owner yet",
     "unresolved": "its name is being looked up",
-    "plan": "the plan is being made, or no agent takes part",
+    "plan": "waiting for the plan, or for an agent",
 }
 LOOK_EVERY_S: Final = 1.0
 """Between looks at a round that is waited for; the API of commands tells of no change by itself."""

@@ -58,7 +58,7 @@ def draw_bars(
         LEFT + length + LEFT,
         TOP + ROW * len(rows) + 8,
         title,
-        ngettext("%(num)s agent.", "%(num)s agents, the greatest first.", len(rows)),
+        ngettext("%(num)s agent.", "%(num)s agents, the highest cost first.", len(rows)),
     )
     _legend(drawing, labels, bound_ms)
     for place, (row, times) in enumerate(zip(rows, said, strict=True)):

@@ -1,7 +1,7 @@
 """The spanning tree of agents as a drawing: a row for each agent, neighbours joined by lines.
 
 Laid out from the middle of the tree downwards, so that three agents are a small picture and two
-hundred a long one that scrolls. What stands on a line is reckoned along it: an arrow shows where
+hundred a long one that scrolls. The label of a line is computed along it: an arrow shows where
 Move goes, its width how much; ↓ is from the upper agent to the lower. Of a method that does not
 follow Move an arrow shows where the units go. Where only the lines are drawn along which the plan
 moves units, the tree falls into pieces, one below the other.
@@ -176,7 +176,7 @@ def _from_above(edge: TreeEdge, row: _Row, amount: float) -> float:
 
 
 def _on_edge(row: _Row) -> list[str]:
-    """Return what stands beside an agent of the edge above it, in two lines."""
+    """Return the two lines of label beside an agent, for the edge above it."""
     if row.edge is None:
         return []
     edge = row.edge
@@ -216,8 +216,8 @@ def _described(tree: PlanTree, rows: Sequence[_Row], *, only_moved: bool) -> str
             "The plan moves units along %(num)s edges.",
             moving,
         ),
-        _("The table after the drawing says the same in figures."),
+        _("The table below the drawing has the same figures."),
     ]
     if only_moved:
-        parts.insert(1, _("Edges along which it moves nothing are left out."))
+        parts.insert(1, _("Edges without moves are left out."))
     return " ".join(parts)

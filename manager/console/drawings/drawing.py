@@ -1,4 +1,4 @@
-"""Drawings by the server as SVG: a text that stands in a page as well as in a file of its own.
+"""Drawings by the server as SVG: one text for a page and for a separate file.
 
 Each shape says its colours twice: as attributes, which hold in a file (for print, on white), and as
 a class, by which the style sheet of the page gives it the colours of the look. So nothing is ever
@@ -120,7 +120,7 @@ class Drawing:
         at: Instant | None = None,
         hollow: bool = False,
     ) -> None:
-        """Draw a point; tip: what is said where the pointer stands; at: the moment that it says."""
+        """Draw a point. tip: the tooltip; at: the moment in the tooltip."""
         marks = at.marks if at is not None else ""
         said = f"<title{marks}>{_said(tip)}</title>" if tip else ""
         if hollow:
@@ -157,7 +157,7 @@ class Drawing:
 
     @property
     def svg(self) -> Markup:
-        """Return the drawing as it stands in a page; as wide as it is, for the box to scroll."""
+        """Return the drawing for a page; at its full width, so that the box scrolls."""
         return Markup("{}").format(self._text(""))  # the parts were escaped one by one
 
     @property

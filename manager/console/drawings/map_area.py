@@ -29,7 +29,7 @@ class Area:
         return f"{self.south:g},{self.west:g},{self.north:g},{self.east:g}"
 
     def holds(self, row: AgentRow | GlanceRow) -> bool:
-        """Return whether an agent lies there; one of which nobody said where it is does not."""
+        """Return whether an agent lies in the area; an agent without a position does not."""
         if row.latitude is None or row.longitude is None:
             return False
         return self.south <= row.latitude <= self.north and self.west <= row.longitude <= self.east

@@ -47,7 +47,7 @@ class View:
         return f"translate({right:.1f} {down:.1f}) scale({self.zoom:.4f})"
 
     def place(self, latitude: float, longitude: float) -> tuple[int, int]:
-        """Return a place in points; what lies beyond the edge lies on it."""
+        """Return a position in points; a position beyond the edge is moved onto it."""
         x = round((longitude - self.west) * self.scale)
         y = round((self.north - latitude) * self.scale)
         return min(WIDTH, max(0, x)), min(HEIGHT, max(0, y))

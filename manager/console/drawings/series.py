@@ -69,10 +69,10 @@ def draw_series(
     moments: Sequence[Instant] = (),
     runs_on: str = "",
 ) -> Drawing:
-    """Return the drawing. places: what stands below each place. said: a number of the grid.
+    """Return the drawing. places: the label below each place. said: formats a number of the grid.
 
-    moments: of the places, where they are times. runs_on: said of the last place where what it
-    stands for is not over yet: it lies on a band that says so, and lines to it are dotted.
+    moments: of the places, if they are times. runs_on: the label of the last place if its period
+    is not over yet: it lies on a band with this label, and lines to it are dotted.
     """
     drawing = Drawing(name, WIDTH, HEIGHT, title, description)
     greatest = max((n for line in lines for n in line.numbers if n is not None), default=0.0)

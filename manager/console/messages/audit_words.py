@@ -1,6 +1,6 @@
-"""The names of what rows of the audit tell, in another language.
+"""The names of the fields of audit rows, in another language.
 
-In English they are shown as the audit has them; one that is not here is shown as it is.
+In English they are shown as stored; a name that is missing here is shown unchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["field"]
 
 
 def field(text: str) -> str:
-    """Return the name of what a row tells in the language of this request."""
+    """Return the name of a field of a row in the language of this request."""
     return _fields(current()).get(text, text)
 
 

@@ -18,7 +18,7 @@ from manager.console.language import Words, lazy
 __all__ = ["link_commands", "page_of"]
 
 PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
-    ("agents place", "/console/agents-map", lazy("Map of agents")),
+    ("agents place", "/console/agents-map", lazy("Agent map")),
     ("agents token", "/console/new-agent", lazy("New agent")),
     ("agents", "/console/agents", lazy("Agents")),
     ("alerts", "/console/alerts", lazy("Alerts")),
@@ -27,9 +27,9 @@ PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
     ("archive downloads", "/console/downloads", lazy("Downloads")),
     ("archive trash", "/console/trash", lazy("Trash")),
     ("archive", "/console/data#kept-files", lazy("Kept files")),
-    ("audit --alerts", "/console/audit?alerts=yes", lazy("Audit")),
-    ("audit", "/console/audit", lazy("Audit")),
-    ("backup", "/console/audit?action=backup", lazy("Backups in the audit")),
+    ("audit --alerts", "/console/audit?alerts=yes", lazy("Audit log")),
+    ("audit", "/console/audit", lazy("Audit log")),
+    ("backup", "/console/audit?action=backup", lazy("Backups in the audit log")),
     ("check", "/console/data#kept-files", lazy("Kept files")),
     ("clients", "/console/data", lazy("Data")),
     ("collect", "/console/collection", lazy("Collection")),
@@ -44,7 +44,7 @@ PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
     ("probes", "/console/probes", lazy("Probes")),
     ("release", "/console/releases", lazy("Releases")),
     ("reports", "/console/reports", lazy("Reports")),
-    ("restore", "/console/audit?action=backup", lazy("Backups in the audit")),
+    ("restore", "/console/audit?action=backup", lazy("Backups in the audit log")),
     ("rounds", "/console/rounds", lazy("Rounds")),
     ("settings", "/console/settings", lazy("Settings")),
     ("status", "/console/", lazy("Overview")),

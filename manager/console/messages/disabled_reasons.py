@@ -27,15 +27,15 @@ _NONE: Final = Unable("")
 _WHY: Final[dict[str, Unable]] = {
     "": _NONE,
     "round-open": Unable(
-        lazy("A round goes on: the next one can begin when it is over or cancelled."),
+        lazy("A round is running: wait until it finishes, or cancel it."),
         "/console/rounds",
         lazy("Rounds"),
     ),
     "no-agent": Unable(
-        lazy("No agent has called yet."), "/console/new-agent", lazy("Let an agent join")
+        lazy("No agent has contacted the manager yet."), "/console/new-agent", lazy("Add an agent")
     ),
     "no-host": Unable(
-        lazy("No host has an address yet: add hosts, or wait until their names were looked up."),
+        lazy("No host has an address yet: add hosts, or wait for the name lookup."),
         "/console/add-hosts",
         lazy("Add hosts"),
     ),

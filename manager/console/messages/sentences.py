@@ -1,7 +1,7 @@
-"""Sentences of messages in the language of the page, and the names of who did something.
+"""Sentences of messages in the language of the page, and the names of actors.
 
-What an agent, a site or a person wrote is no message of ours and stays as it is; templates escape
-it and make its hidden characters visible, as any text.
+Text of an agent, a site or a person is no message of ours and stays unchanged; templates escape it
+and make its hidden characters visible, as any text.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ _ACTORS: Final = {
     "tick": Message("console.actor_manager"),
     "local": Message("console.actor_command_line"),
 }
-"""Who is no person, by their names in rows."""
+"""Actors that are no person, by their names in rows."""
 _SCHEDULE: Final = "schedule "
-"""Begins the name of a schedule, as rows have it; a user's name has no space."""
+"""The prefix of a schedule's name in rows; a user's name has no space."""
 
 
 def sentence_of(message: Message | str | None) -> str:
-    """Return a message as a sentence in the language of this request; another's text as it is."""
+    """Return a message as a sentence in the language of this request; other text unchanged."""
     return render(message, current()) if isinstance(message, Message) else message or ""
 
 
 def actor(name: str | None) -> str:
-    """Return who did something, in the language of this request."""
+    """Return the name of an actor in the language of this request."""
     if not name:
         return ""
     known = _ACTORS.get(name)

@@ -1,7 +1,7 @@
 """Values, ranges and meanings of settings as people read them, beside what TOML writes.
 
-A length of time, an amount of bytes and what is empty are said in words; anything else is as
-readable as TOML writes it.
+Durations, amounts of bytes and empty values are shown in words; other values are readable as
+TOML writes them.
 """
 
 from __future__ import annotations

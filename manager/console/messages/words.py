@@ -1,7 +1,7 @@
-"""Words that the manager's rows hold (states, kinds, roles), as a reader of the page says them.
+"""Words in the manager's rows (states, kinds, roles), in the language of the page.
 
-They stand in the catalogues of words (`shared/messages/LANGUAGE/words.toml`). A word that is not
-there is shown as it is: it may be an agent's own.
+The catalogues of words (`shared/messages/LANGUAGE/words.toml`) hold them. A word that is missing
+there is shown unchanged: it may be an agent's own.
 """
 
 from __future__ import annotations

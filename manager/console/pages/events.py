@@ -1,4 +1,4 @@
-"""The event stream of the pages that somebody looks at."""
+"""The event stream of open pages."""
 
 from __future__ import annotations
 

@@ -38,15 +38,15 @@ KINDS: Final[dict[Kind, Words]] = {
     "release": lazy("Releases"),
     "setting": lazy("Settings"),
     "console": lazy("Pages of the console"),
-    "audit": lazy("Audit"),
+    "audit": lazy("Audit log"),
 }
 MATCHES: Final[dict[Match, Words]] = {
-    "exact": lazy("exactly this"),
+    "exact": lazy("exact match"),
     "site": lazy("the host of this page"),
-    "front": lazy("the front page of this host"),
+    "front": lazy("the top page of this host"),
     "address": lazy("at this IP address"),
     "domain": lazy("below this domain"),
-    "part": lazy("in part"),
+    "part": lazy("partial match"),
 }
 LISTS: Final[dict[Kind, tuple[str, str]]] = {
     "host": ("hosts", "q"),
@@ -62,7 +62,7 @@ LISTS: Final[dict[Kind, tuple[str, str]]] = {
 
 
 def search(visit: Visit) -> Response:
-    """Lead to what was typed, or to what is like it."""
+    """Redirect to the match of the typed text, or list similar names."""
     text = _text(visit)
     shows_all = visit.query.get("show", "") == "all"
     if not text and not shows_all:

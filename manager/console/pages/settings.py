@@ -1,4 +1,4 @@
-"""Settings: what stands in prsm.toml and what it means; the managers that go by it."""
+"""Settings: the values of prsm.toml and their meaning; the managers that use them."""
 
 from __future__ import annotations
 
@@ -123,15 +123,15 @@ def export_managers(visit: Visit) -> Response:
 
 
 def forget(visit: Visit) -> Response:
-    """Know no more of a manager that was taken away for good; ask once."""
+    """Forget a manager that was removed permanently; ask once."""
     name = visit.form.get("name", "")
     if not visit.is_confirmed:
         return visit.ask(
             Question(
                 _("Forget manager %(name)s?", name=name),
                 (
-                    _("It is not listed any more, and nobody is told that it is silent."),
-                    _("Where it still runs, it is known again with its next sign of life."),
+                    _("It is no longer listed, and no alert reports its silence."),
+                    _("If it still runs, it is listed again with its next heartbeat."),
                 ),
                 _("Forget"),
                 "/console/managers/forget",

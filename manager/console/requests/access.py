@@ -1,8 +1,8 @@
 """Access control of the console: every page goes through it.
 
-In this order: the line is private, or nothing is said; a change comes from a page of this origin;
-the session is there, or the login is, which keeps what was typed; the role suffices; the form has
-the session's token. Only then the page is asked.
+Checks in this order: the connection is private; a change comes from a page of this origin; the
+session is valid, or the login appears, which keeps the typed values; the role suffices; the form
+has the session's token. Only then the page is called.
 Invariant: a route without a role is the login itself, tells what anybody may know, or changes
 nothing but how the console looks.
 """
@@ -158,7 +158,7 @@ def _serve(
 def _answer(page: Page, visit: Visit, pages: Sequence[Page]) -> Response:
     """Answer with a page that may show kept figures; where one is not there yet, it comes again.
 
-    A form that is refused is shown again as it was sent.
+    A refused form is shown again with the values that were sent.
     """
     is_file = "." in page.path
     patient = page.method == "POST" or visit.is_part or is_file
@@ -217,7 +217,7 @@ def _refused(visit: Visit, page: Page, token: str) -> Response | None:
 
 def _no_session(visit: Visit, page: Page) -> Response:
     if page.method == "POST":
-        note = _("Your session was over, so nothing was sent. Log in: what you typed is kept.")
+        note = _("Your session had expired, so nothing was sent. Log in: your input is kept.")
         return login_page(visit, status=401, note=note, kept_path=visit.here, kept=visit.form)
     if visit.is_stream:  # no content: the browser does not try again by itself, the page asks why
         return Response(status_code=204)
@@ -231,21 +231,19 @@ def _no_session(visit: Visit, page: Page) -> Response:
 def _of_another_session(visit: Visit, page: Page) -> Response:
     """Ask again: the form is from before a login in another tab, or was made elsewhere."""
     if visit.user is None:
-        note = _("This form was too old to be taken. Nothing was done; please try again.")
+        note = _("This form has expired. Nothing was done; please try again.")
         return login_page(visit, status=403, note=note)
     if page.role is None:
-        return visit.go("/console/", refused=_("That page was too old; nothing was done."))
-    note = _(
-        "Nothing was done: this form is from an earlier session. Look at it and send it again."
-    )
+        return visit.go("/console/", refused=_("That page has expired; nothing was done."))
+    note = _("Nothing was done: this form is from an earlier session. Check it and send it again.")
     return visit.ask(kept_question(visit.here, visit.form), status=403, note=note)
 
 
 def kept_question(path: str, form: Mapping[str, str]) -> Question:
-    """Return a form again as it was filled in, to be looked at and sent."""
+    """Return a form with its typed values, to be checked and sent again."""
     return Question(
         title=_("Send this again?"),
-        consequences=(_("It goes to %(path)s, with what you typed:", path=path),),
+        consequences=(_("It is sent to %(path)s with your input:", path=path),),
         button=pgettext("form", "Send"),
         action=path,
         back="/console/",
@@ -286,7 +284,7 @@ def _without_secrets(form: Mapping[str, str]) -> dict[str, str]:
 
 
 def _require_same_origin(request: Request) -> None:
-    """Refuse changes that a page of somebody else sends.
+    """Refuse changes that a page of another origin sends.
 
     Browsers say where a request comes from in Sec-Fetch-Site, older ones in Origin; a program that
     sends neither has no cookies that another page could use.

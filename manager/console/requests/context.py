@@ -35,22 +35,22 @@ MARKS_MS: Final = 1_000
 
 
 class KeptArchive(Protocol):
-    """Kept files, as pages look at them and act on them."""
+    """Kept files and the actions of pages on them."""
 
     def adopt(self, actor: Actor, *, dry_run: bool, trusted: bool, id_of: IdOf = "") -> Adopted:
         """Give the files this installation's id, and enter segments that no row names."""
 
     def trash(self) -> list[TrashDay]:
-        """Return what lies in the trash by day."""
+        """Return the contents of the trash by day."""
 
     def trash_files(self, day: str, most: int) -> list[TrashFile]:
         """Return files that lie in the trash of a day."""
 
     def put_back(self, actor: Actor) -> Swept:
-        """Take out of the trash what a row names and nobody else has."""
+        """Put back files that a row names and that are missing in their place."""
 
     def compact(self, actor: Actor) -> tuple[int, int]:
-        """Rewrite what was withdrawn; return how many segments were rewritten, deleted."""
+        """Rewrite segments of withdrawn hosts; return the numbers of rewritten and deleted ones."""
 
 
 @frozen
@@ -61,9 +61,9 @@ class ConsoleDoor:
     planner: who solves a plan, perhaps in a child process. status_of: the status code of a
     refusal, or None where it is the manager's own failure. alerts: what they are made from. logins:
     turns for looks at passwords; hold: delays answers to those who are refused often.
-    archive_size: dear to count and looked at every few seconds by everybody. streams: which pages
-    are told of changes; marks: what all of them look at. archive: kept files and their trash.
-    signing: the process that covers signed releases.
+    archive_size: expensive to count, and shown every few seconds to everybody. streams: pages that
+    are notified of changes; marks: the values that all of them watch. archive: kept files and
+    their trash. signing: the process that covers signed releases.
     messages: takes forms. senders: whose share a page's thread is.
     """
 

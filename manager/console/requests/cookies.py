@@ -2,8 +2,8 @@
 
 `session` is the one cookie for pages and `/api/v1`: over TLS it has the prefix `__Host-`, which
 browsers take from this very host over TLS only. `visit` stands in for it before the login, so that
-the login form has a token too. `device` is of a device on which somebody has logged in before: it
-opens nothing, and spares its user the wait that wrong passwords of others cause. `flash` is a
+the login form has a token too. `device` marks a device with an earlier login: it opens nothing, and
+spares its user the wait that wrong passwords of others cause. `flash` is a
 sentence for the next page; how the console looks and which language it speaks (`Look`) is a cookie
 each, for a year.
 SameSite is Lax: with Strict a link in a mail would look logged out. Lax is not what keeps forms of
@@ -68,12 +68,12 @@ def session_cookie(*, tls: bool) -> str:
 
 
 def device_cookie(*, tls: bool) -> str:
-    """Return the name of the cookie of a device on which somebody has logged in before."""
+    """Return the name of the cookie of a device with an earlier login."""
     return "__Host-prsm-device" if tls else "prsm-device"
 
 
 def visit_cookie(*, tls: bool) -> str:
-    """Return the name of the cookie of who has not logged in yet."""
+    """Return the name of the cookie of a visitor before the login."""
     return "__Host-prsm-visit" if tls else "prsm-visit"
 
 

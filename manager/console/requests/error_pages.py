@@ -1,7 +1,7 @@
-"""Errors as pages: what, value, limit and remedy, and where to go from there.
+"""Errors as pages: problem, value, limit and remedy, and a link to continue.
 
-Which status a refusal has is the application's to say. Of what the manager itself failed at only
-the request's number goes out; the log has the rest.
+The application decides the status of a refusal. For a failure of the manager itself the page shows
+only the request's number; the log has the details.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ __all__ = ["answer_failure"]
 _log: Final = logging.getLogger(__name__)
 
 HEADINGS: Final = frozenset((400, 401, 403, 404, 405, 409, 413, 429, 503))
-"""Status codes with a heading of their own; any other is the manager's failure."""
+"""Status codes with their own heading; any other is the manager's failure."""
 UNTYPED: Final = frozenset((CONFIRMED, BACK, "shown", "password", "old_password", "password_again"))
-"""Fields of forms that hold nothing that a person could lose, or nothing that a page may carry."""
+"""Fields of forms whose loss does no harm, or that a page must not carry."""
 
-# The page of what a command of `NotFoundError.see` lists.
+# The page with the list that a command of `NotFoundError.see` prints.
 LISTS: Final[dict[str, tuple[str, Words]]] = {
     "agents": ("/console/agents", lazy("Agents")),
     "agents list": ("/console/agents", lazy("Agents")),
@@ -109,7 +109,7 @@ def _page(
 
 
 def _kept(visit: Visit) -> dict[str, str]:
-    """Return what a form held that was sent by somebody who may send it again."""
+    """Return the fields of a form whose sender may send it again."""
     if visit.user is None or visit.request.method != "POST":
         return {}
     return {name: value for name, value in visit.form.items() if name not in UNTYPED}

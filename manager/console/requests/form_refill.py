@@ -1,10 +1,10 @@
-"""A form on a page, filled again with what was sent and refused, the wrong field marked.
+"""A refused form, filled again with the values that were sent, the wrong field marked.
 
 Works on the finished page, so it holds for every form that templates make, also future ones:
 values are kept, the field that an error names gets `aria-invalid`, `aria-describedby` and the
-message beside it, and after a conflict each field says what holds now. Passwords are not filled in.
-Hidden fields stay as the page has them: they say what was shown, which is now the newest.
-Invariant: what was typed is escaped as the templates escape it.
+message beside it, and after a conflict each field shows the present value. Passwords are not filled
+in. Hidden fields keep the values of the page: they record the shown state, which is now the newest.
+Invariant: typed values are escaped as the templates escape them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def shows_form(page: str, refusal: Refusal) -> bool:
 
 
 def refill(page: str, refusal: Refusal) -> str:
-    """Return the page with its form as it was sent, and the message beside the wrong field."""
+    """Return the page with the values that were sent, and the message beside the wrong field."""
     found = _found(page, refusal)
     if found is None:
         return page
@@ -92,7 +92,7 @@ def _found(page: str, refusal: Refusal) -> re.Match[str] | None:
 
 
 def _likeness(inside: str, typed: Mapping[str, str]) -> int:
-    """Return how many hidden fields are as they were sent; -1 where one is about something else."""
+    """Return how many hidden fields equal those sent; -1 if one names another subject."""
     same = 0
     for control in _CONTROL.findall(inside):
         marks = _attributes(control)
@@ -173,7 +173,7 @@ def _marked(control: str, name: str, message: Markup) -> str:
 
 
 def _now(control: str, value: str) -> str:
-    """Return what holds now where something else was typed."""
+    """Return a note with the present value if another value was typed."""
     now = _present(control)
     if now == value:
         return ""

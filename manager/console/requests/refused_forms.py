@@ -1,7 +1,7 @@
-"""A form that was refused, on its page again: what was typed kept, the wrong field marked.
+"""A refused form on its page: typed values kept, the wrong field marked.
 
-Only where its page can be shown: else the refusal is a page of its own (`error_pages`), which keeps
-what was typed, too.
+If its page cannot be shown, the refusal is a separate page (`error_pages`), which keeps the typed
+values, too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AnsweredPage(Shown, Protocol):
 def form_again(
     visit: Visit, path: str, error: PrsmError, routes: Sequence[AnsweredPage]
 ) -> Response | None:
-    """Return the page of a refused form, filled as it was sent; None: it has none that shows it.
+    """Return the page of a refused form with the sent values; None if no page can show it.
 
     path: of the POST's route.
     """
@@ -74,7 +74,7 @@ def _has_words(form: Mapping[str, str]) -> bool:
 
 
 def _page(visit: Visit, address: Address, route: AnsweredPage, sentence: str) -> str | None:
-    """Return a page as it is now, with the refusal above it; None where it cannot be shown."""
+    """Return a page in its present state, with the refusal above it; None if it cannot be shown."""
     seen = replace(
         visit,
         request=_request(visit.request, address),
@@ -86,7 +86,7 @@ def _page(visit: Visit, address: Address, route: AnsweredPage, sentence: str) ->
         made = route.answer(seen)
     except PrsmError:
         return None
-    except Exception as error:  # noqa: BLE001  # the refusal is said all the same
+    except Exception as error:  # noqa: BLE001  # the refusal is still shown
         _log.warning("%s: cannot be shown after a refusal: %s", address.path, error)
         return None
     return bytes(made.body).decode() if made.status_code == 200 else None

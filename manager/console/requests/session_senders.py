@@ -1,8 +1,8 @@
-"""Users of sessions by cookie, as they were looked up last, for the shares of senders.
+"""Users of sessions by cookie, from the last look-up, for the shares of senders.
 
-A page looks its session up in a thread; which sender's thread that is must be known before. Many
-people may come from one address. Invariant: nothing but a share depends on it: a session that is
-over is nobody's in the page's own look-up.
+A page looks its session up in a thread; the sender of that thread must be known before. Many people
+may come from one address. Invariant: only a share depends on it: the page's own look-up finds no
+user for an ended session.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Question:
     title: what, with a question mark. consequences: sentences. button: the verb. fields: what the
     form sends again; back: where to go instead. shown: fields that can still be edited. choices:
     what can be ticked, by its field, with a sentence. confirms: the answer is a yes; else
-    the form is only sent as it was, and may be asked about.
+    the form is only sent unchanged, and may cause another question.
     """
 
     title: str
@@ -114,7 +114,7 @@ class Visit:
 
     @property
     def device(self) -> str:
-        """Return the cookie of a device on which somebody has logged in before."""
+        """Return the cookie of a device with an earlier login."""
         return self.request.cookies.get(cookies.device_cookie(tls=self.tls), "")
 
     @property
@@ -164,7 +164,7 @@ class Visit:
 
     @property
     def is_live(self) -> bool:
-        """Return whether the open page asks for itself anew (`static/js/live.js`)."""
+        """Return whether the open page reloads its own parts (`static/js/live.js`)."""
         return "prsm-live" in self.request.headers
 
     @property
@@ -232,7 +232,7 @@ class Visit:
         return {}
 
     def keep_visit(self, response: Response) -> None:
-        """Give who has no session a cookie that the login form's token hangs on."""
+        """Set a cookie for a visitor without a session; the login form's token depends on it."""
         if self.new_visit:
             name = cookies.visit_cookie(tls=self.tls)
             cookies.set_secret(response, name, self.new_visit, 86400, tls=self.tls)
@@ -242,7 +242,7 @@ class Visit:
         return self.page("ask.html", status=status, question=question, note=note)
 
     def go(self, path: str, *, done: str = "", refused: str = "") -> Response:
-        """Lead on to another page of ours, with the result of what was done."""
+        """Redirect to another page of the console, with the result of the action."""
         response = RedirectResponse(path, 303)
         if done or refused:
             flash = Flash("done", done) if done else Flash("refused", refused)

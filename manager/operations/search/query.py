@@ -29,6 +29,7 @@ _WORDS: Final[Mapping[str, tuple[Kind, ...]]] = {
     "割り当て案": ("plan",),
     "schedule": ("round-schedule", "collection-schedule"),
     "schedules": ("round-schedule", "collection-schedule"),
+    "予定": ("round-schedule", "collection-schedule"),
     "定時実行": ("round-schedule", "collection-schedule"),
     "audit": ("audit",),
     "監査": ("audit",),

@@ -162,13 +162,13 @@ def test_draining_does_what_the_console_says(tmp_path: Path) -> None:
         begin(it)
         it.manager.command = Command(id="c1", name="drain")
         it.until("the leave", lambda: not it.manager.joined)
-        assert said.pop(0) == "It stops fetching at once; hosts that it has begun are not finished."
+        assert said.pop(0) == "It stops fetching at once; hosts in progress are not finished."
         assert it.quiet_for(1.0)
         assert not it.manager.finished
-        assert said.pop(0) == "It reports what it has done; then its units go to other agents."
+        assert said.pop(0) == "It reports its work; then its units go to other agents."
         assert it.logged() == it.times_requested()
         assert it.manager.paths().count("unsubscribe") == 1
-        sentence = "It takes part again when it is told to resume; a restart does not do that."
+        sentence = "It takes part again after a resume command; a restart does not resume it."
         assert said == [sentence]
         it.manager.command = Command(id="c2", name="restart")
         it.until("the acknowledgement", lambda: it.manager.command is None)

@@ -86,7 +86,7 @@ def test_a_manager_that_resolves_nothing(tmp_path: Path) -> None:
         assert "Nothing is wrong" not in shown
         assert "he manager has no address of" in shown
         assert NXDOMAIN in page(fleet, "/console/hosts")
-        assert "has no address of" in page(fleet, "/console/")
+        assert "cannot resolve" in page(fleet, "/console/")
 
         names.failure = ""
         again = said(fleet, "hosts", "resolve", "--wait")
@@ -131,7 +131,7 @@ def test_an_agent_that_resolves_nothing(tmp_path: Path) -> None:
         assert "agent-names" in said(fleet, "alerts")
         assert f"! agent {agent.name} found no address" in said(fleet, "status")
         shown = page(fleet, f"/console/rounds/{number}")
-        assert "Not a single page came of" in shown
+        assert "No page was fetched from" in shown
         assert NXDOMAIN in shown
         assert "found no address of" in page(fleet, "/console/alerts")
         assert NXDOMAIN in page(fleet, f"/console/agent?name={agent.name}")

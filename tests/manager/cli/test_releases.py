@@ -150,4 +150,4 @@ def test_the_overview_warns_before_a_signature_is_over(run: Run, manager: Runnin
     assert ending["role"] == "timestamp"
     (notice,) = signature_notices(running_out(manager.manager.db, manager.clock()), manager.clock())
     assert notice.about == "Release metadata timestamp 1"
-    assert "the signer must sign it anew" in notice.text
+    assert "the signer must sign it again" in notice.text

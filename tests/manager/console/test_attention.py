@@ -47,11 +47,11 @@ def _told(view: AgentView, **changes: object) -> list[Notice]:
 def test_troubles_are_told_with_their_numbers(calm: AgentView) -> None:
     """A clock, a disk, reports that wait, two machines with one key: each in a sentence."""
     (skew,) = _told(calm, skew_ms=-120_000)
-    assert "differs by −2" in skew.text
+    assert "skew of −2" in skew.text
     (disk,) = _told(calm, disk_free_bytes=200_000_000)
     assert "200\u00a0MB" in disk.text
     (waiting,) = _told(calm, reports_waiting=1234)
-    assert "1,234 reports" in waiting.text
+    assert "1,234 undelivered reports" in waiting.text
     (clone,) = _told(calm, clone_reason="sequence 3 came after 7")
     assert clone.weight == "bad"
 
@@ -59,7 +59,7 @@ def test_troubles_are_told_with_their_numbers(calm: AgentView) -> None:
 def test_orders_that_nobody_carries_out_are_told(calm: AgentView) -> None:
     """A restart or command is a notice when it is hours old, and not when it is done."""
     (restart,) = _told(calm, restart_ordered_ms=NOW_MS - 3 * HOUR_MS)
-    assert "was told to restart 3\u00a0h ago" in restart.text
+    assert "has not done the command restart, ordered 3\u00a0h ago" in restart.text
     pause = {"command_id": "1", "command": "pause", "command_ordered_ms": NOW_MS - 3 * HOUR_MS}
     (paused,) = _told(calm, **pause)
     assert "pause" in paused.text
@@ -114,7 +114,7 @@ def test_an_alert_is_told_once(calm: AgentView) -> None:
     ]
     (notice,) = notices([calm], rows, [], NOW_MS)
     assert notice.about == "a"
-    assert notice.text.startswith("key of one agent on two machines at ")
+    assert notice.text.startswith("key of one agent in use on two machines at ")
     assert notice.text.endswith("n 1")
 
 
@@ -140,7 +140,7 @@ def test_a_manager_that_is_silent_is_told() -> None:
     gone = replace(seen, name="two", leads=False, silent_ms=3 * HOUR_MS, is_silent=True)
     (notice,) = manager_notices(Managers([seen, gone], 1, NOW_MS, NOW_MS, 0, ""))
     assert notice.weight == "bad"
-    assert "no sign of life for 3\u00a0h; " in notice.text
+    assert "no heartbeat for 3\u00a0h; " in notice.text
 
 
 def test_an_update_that_failed_is_said_until_its_release_is_given_up() -> None:
@@ -148,7 +148,7 @@ def test_an_update_that_failed_is_said_until_its_release_is_given_up() -> None:
     detail = '{"version": "2.0", "step": "self-test", "detail": "no page came"}'
     row = AuditRow(1, NOW_MS, "agent", "a", "agent.update-went-back", "a", detail, "", True)
     (notice,) = notices([], [row], [], NOW_MS)
-    assert notice.text == "did not update to 2.0, at the step self-test: no page came"
+    assert notice.text == "did not update to 2.0: failed at step self-test: no page came"
     assert notice.url == "/console/agent?name=a"
     assert notices([], [row], [], NOW_MS, {"2.0"}) == []
 

@@ -70,7 +70,7 @@ class Party:
 
 
 def party_of(detail: ClientDetail, now_ms: int) -> Party:
-    """Return a third party as it is shown."""
+    """Return a third party in the form that the page shows."""
     good = [
         token for token in detail.tokens if token.revoked_ms is None and token.expires_ms > now_ms
     ]
@@ -147,7 +147,7 @@ def _pace(visit: Visit) -> Pace:
 def scrub(visit: Visit) -> Response:
     """Begin a pass over all kept files."""
     scrub_now(visit.db, visit.actor, visit.now_ms)
-    return visit.go(HERE, done=_("All kept files are being verified."))
+    return visit.go(HERE, done=_("Verification of all kept files has started."))
 
 
 def export(visit: Visit) -> Response:

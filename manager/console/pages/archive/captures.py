@@ -1,4 +1,4 @@
-"""One collected page: when it was taken, what came each time, and where it lies."""
+"""One collected page: the time, answer and segment of each capture."""
 
 from __future__ import annotations
 

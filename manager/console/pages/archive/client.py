@@ -36,7 +36,7 @@ SCOPE_WORDS: Final = {
     "segments": lazy("whole segments, and the list of them (WASAPI)"),
     "pages": lazy("selections by host, time and change, and jobs"),
     "index": lazy("the index of captures as Parquet and CDXJ"),
-    "changes": lazy("what was created and deleted, and the files of single days"),
+    "changes": lazy("the list of created and deleted segments, and daily files"),
 }
 assert set(SCOPE_WORDS) == set(SCOPES)
 UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -57,7 +57,7 @@ TOKENS_HEADER: Final = (
 
 @frozen
 class DayBar:
-    """The bar of what was taken on a day. height: of `TALL`.
+    """The bar of a day's downloads. height: of `TALL`.
 
     is_known: it was registered then. is_over: the day has passed.
     """
@@ -193,8 +193,8 @@ def revoke(visit: Visit) -> Response:
             Question(
                 _("Revoke token %(number)s of %(client)s?", number=number, client=name),
                 (
-                    _("It stops working, and downloads by it end within seconds."),
-                    _("It cannot be brought back; another can be issued at any time."),
+                    _("It stops working, and its downloads end within seconds."),
+                    _("This cannot be undone; you can issue another token."),
                 ),
                 _("Revoke"),
                 "/console/client/revoke",
@@ -217,7 +217,7 @@ def disable(visit: Visit) -> Response:
             Question(
                 _("Disable %(name)s?", name=name),
                 (
-                    _("None of its tokens opens anything, and its downloads end within seconds."),
+                    _("None of its tokens works, and its downloads end within seconds."),
                     _("It can be enabled again at any time, with the same tokens."),
                 ),
                 _("Disable"),
@@ -234,7 +234,7 @@ def enable(visit: Visit) -> Response:
     """Enable a third party again."""
     name = visit.form.get("name", "")
     set_client_disabled(visit.db, name, visit.actor, visit.now_ms, disabled=False)
-    return visit.go(link("client", name=name), done=_("%(name)s is let in again.", name=name))
+    return visit.go(link("client", name=name), done=_("%(name)s is enabled again.", name=name))
 
 
 PAGES: Final = (

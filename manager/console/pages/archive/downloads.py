@@ -166,13 +166,13 @@ def _job_cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
 
 
 def remove(visit: Visit) -> Response:
-    """Make a job no more and give its result to nobody; ask once."""
+    """Remove a job and its result; ask once."""
     number = visit.form.get("job", "")
     if not visit.is_confirmed:
         return visit.ask(
             Question(
                 _("Remove job %(number)s?", number=number),
-                (_("Its result is given to nobody any more. Its client may submit it again."),),
+                (_("Its result is no longer available. The client may submit it again."),),
                 _("Remove"),
                 f"{JOBS}/remove",
                 JOBS,

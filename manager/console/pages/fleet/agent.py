@@ -49,41 +49,41 @@ __all__ = ["PAGES"]
 
 ROUNDS_SHOWN: Final = 10
 ROWS_SHOWN: Final = 10
-PAGES_TOO: Final = lazy(
-    "Delete the pages on its disk as well, also those that it has not delivered yet."
-)
+PAGES_TOO: Final = lazy("Also delete the pages on its disk, even undelivered ones.")
 PLAIN_RESTART: Final = lazy(
-    "It speaks only the five messages: what becomes of the pages on its disk is up to its program."
+    "It is a plain agent: its own program decides about the pages on its disk."
 )
 LIST_LIMITS: Final = {"50": 50, "all": 0, "none": None}
 
 BUTTONS: Final = {"restart": lazy("Restart"), "drain": lazy("Drain")}
 SAID: Final[dict[str, Lazy]] = {
     "restart": lazy(
-        "%(agent)s will drop its list and queue when it calls next, and take its list anew."
+        "%(agent)s will drop its list and queue at its next contact, and fetch its list again."
     ),
     "restart and pages": lazy(
-        "%(agent)s will drop its list, queue and all pages when it calls next, and take its list "
-        "anew."
+        "%(agent)s will drop its list, queue and all pages at its next contact, and fetch its "
+        "list again."
     ),
     "drain": lazy(
-        "%(agent)s will stop fetching when it calls next, report, and leave its units to others."
+        "%(agent)s will stop fetching at its next contact, report, and release its units."
     ),
-    "pause": lazy("%(agent)s will stop fetching until it is told to resume."),
-    "resume": lazy("%(agent)s will go on fetching."),
-    "update": lazy("%(agent)s will look for its release."),
+    "pause": lazy("%(agent)s will stop fetching until it is resumed."),
+    "resume": lazy("%(agent)s will resume fetching."),
+    "update": lazy("%(agent)s will check for its release."),
 }
 ASKED: Final[dict[str, tuple[Lazy, ...]]] = {
     "restart": (
         lazy("Restart %(agent)s?"),
-        lazy("It drops its list, its queue and what it has seen, and takes its list anew."),
-        lazy("Pages that it has collected stay; all are fetched again: more work for the sites."),
+        lazy(
+            "It drops its list, its queue and its record of seen URLs, and fetches its list again."
+        ),
+        lazy("Collected pages stay; all are fetched again, which adds load on the sites."),
     ),
     "drain": (
         lazy("Drain %(agent)s?"),
-        lazy("It stops fetching at once; hosts that it has begun are not finished."),
-        lazy("It reports what it has done; then its units go to other agents."),
-        lazy("It takes part again when it is told to resume; a restart does not do that."),
+        lazy("It stops fetching at once; hosts in progress are not finished."),
+        lazy("It reports its work; then its units go to other agents."),
+        lazy("It takes part again after a resume command; a restart does not resume it."),
     ),
 }
 
@@ -197,7 +197,7 @@ def _question(visit: Visit, name: str, what: str) -> Question:
 
 
 def retire_agent(visit: Visit) -> Response:
-    """Take an agent out for good."""
+    """Retire an agent permanently."""
     name = visit.form.get("name", "")
     here = link("agent", name=name)
     if not visit.is_confirmed:
@@ -211,7 +211,7 @@ def retire_agent(visit: Visit) -> Response:
                         "Its %(num)s units go to the other agents.",
                         detail.view.units_owned,
                     ),
-                    _("It gets no list any more, and its permit is not renewed."),
+                    _("It receives no more lists, and its permit is not renewed."),
                     _("Its pages and reports stay. A new join token brings it back."),
                 ),
                 _("Retire"),
@@ -234,8 +234,8 @@ def believe(visit: Visit) -> Response:
             Question(
                 _("Believe %(agent)s?", agent=name),
                 (
-                    _("Its times and bytes count again: plans go by them."),
-                    _("Later claims are judged by those of today."),
+                    _("Its times and bytes count again: plans use them."),
+                    _("Later claims are compared with those of today."),
                 ),
                 _("Believe"),
                 "/console/agent/believe",
@@ -296,7 +296,7 @@ def place(visit: Visit) -> Response:
     set_position(visit.db, name, position, visit.actor, visit.now_ms, visit.form.get("shown"))
     here = link("agent", name=name)
     if position is None:
-        return visit.go(here, done=_("%(agent)s is on the map no more.", agent=name))
+        return visit.go(here, done=_("%(agent)s is no longer on the map.", agent=name))
     return visit.go(here, done=_("%(agent)s is on the map.", agent=name))
 
 

@@ -1,6 +1,6 @@
 """The tables of an agent's page, whole and as CSV: its rounds, and what others fetched again.
 
-Its units, reports and history are lists of their own, narrowed to it.
+Its units, reports and history are the general lists, filtered by the agent.
 """
 
 from __future__ import annotations

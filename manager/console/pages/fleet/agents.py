@@ -182,7 +182,7 @@ def show(visit: Visit) -> Response:
 
 
 def _newcomers(agents: list[AgentGlance], now_ms: int) -> list[GlanceRow]:
-    """Return who joined lately, the last first: somebody may have this page open to see it."""
+    """Return the agents that joined lately, the last first: a person may be waiting for one."""
     rows = [view.row for view in agents if view.row.retired_ms is None]
     rows = [row for row in rows if now_ms - row.joined_ms < NEW_MS]
     return sorted(rows, key=lambda row: -row.joined_ms)[:NEW_SHOWN]

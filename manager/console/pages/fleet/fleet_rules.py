@@ -103,8 +103,8 @@ def block(visit: Visit) -> Response:
     text, reason = visit.form.get("text", ""), visit.form.get("reason", "")
     added = add_blocked(visit.db, text, reason, visit.actor, visit.now_ms)
     said = ngettext(
-        "%(num)s line is new; agents hear of it with their next sync.",
-        "%(num)s lines are new; agents hear of them with their next sync.",
+        "%(num)s line is new; agents receive it with their next sync.",
+        "%(num)s lines are new; agents receive them with their next sync.",
         added,
     )
     return visit.go(visit.back(HERE), done=said)
@@ -151,8 +151,8 @@ def limit(visit: Visit) -> Response:
                 (
                     *_limits_said(asked),
                     _(
-                        "All agents hear of them with their next sync; each keeps to the stricter"
-                        " of these and its site's own."
+                        "All agents receive them with their next sync; each applies the stricter "
+                        "of these and its site's own limits."
                     ),
                 ),
                 _("Set the limits"),
@@ -163,19 +163,19 @@ def limit(visit: Visit) -> Response:
             )
         )
     set_limits(visit.db, asked, visit.actor, visit.now_ms, shown)
-    return visit.go(here, done=_("Agents hear of the limits with their next sync."))
+    return visit.go(here, done=_("Agents receive the limits with their next sync."))
 
 
 def _limits_said(asked: LimitsRow) -> list[str]:
     """Return the new limits, a sentence each."""
-    site = _("as the site says")
+    site = _("the site's setting")
     interval = site if asked.interval_s is None else f"{asked.interval_s:g}"
     hosts = site if asked.parallel_hosts is None else figures.count(asked.parallel_hosts)
     kbytes = site if asked.bytes_per_s is None else f"{asked.bytes_per_s / 1000:g}"
     return [
-        _("Seconds between two requests to an address, at least: %(value)s", value=interval),
-        _("Hosts that an agent crawls at a time, at most: %(value)s", value=hosts),
-        _("KB a second of an agent, at most: %(value)s", value=kbytes),
+        _("Minimum seconds between two requests to an address: %(value)s", value=interval),
+        _("Maximum hosts that an agent crawls at a time: %(value)s", value=hosts),
+        _("Maximum KB/s of an agent: %(value)s", value=kbytes),
     ]
 
 

@@ -49,22 +49,22 @@ def issue(visit: Visit) -> Response:
 
 
 def show_token(visit: Visit) -> Response:
-    """Show what became of a token; never the token."""
+    """Show the state of a token; never the token."""
     if "name" not in visit.query:
         return visit.go("/console/new-agent")
     return _page(visit, visit.query.get("name", ""), visit.query.get("token", ""))
 
 
 def revoke(visit: Visit) -> Response:
-    """End a token that nobody has used yet; ask once."""
+    """Revoke an unused token; ask once."""
     name = visit.form.get("name", "")
     if not visit.is_confirmed:
         return visit.ask(
             Question(
                 _("Revoke the join token of %(agent)s?", agent=name),
                 (
-                    _("Whoever has it cannot join with it any more."),
-                    _("An agent that has joined already stays. Another token can be made."),
+                    _("It can no longer be used to join."),
+                    _("An agent that has already joined stays. You can make another token."),
                 ),
                 _("Revoke"),
                 "/console/join-token/revoke",
@@ -73,7 +73,7 @@ def revoke(visit: Visit) -> Response:
             )
         )
     revoke_join_token(visit.db, name, visit.actor, visit.now_ms)
-    said = _("The join token of %(agent)s lets nobody in any more.", agent=name)
+    said = _("The join token of %(agent)s is revoked.", agent=name)
     return visit.go("/console/agents", done=said)
 
 

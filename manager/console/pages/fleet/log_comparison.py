@@ -35,7 +35,7 @@ HEADER: Final = (
 
 
 def compare(visit: Visit) -> Response:
-    """Compare, and show examples of what is contradicted."""
+    """Compare, and show examples of contradicted lines."""
     return visit.page("compared.html", found=_compared(visit, EXAMPLES))
 
 

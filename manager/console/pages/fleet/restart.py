@@ -128,13 +128,13 @@ def _cells(view: AgentView) -> list[Cell]:
 
 
 def save(visit: Visit) -> Response:
-    """Do what differs from what holds already; ask once where agents are to restart."""
+    """Apply the choices that differ from the present state; ask once if agents are to restart."""
     everybody = list_agents(visit.db, visit.now_ms, visit.policy)
     agents = {view.row.name: view for view in everybody if view.row.retired_ms is None}
     restarts, limits = _chosen(visit.form, agents)
     here = visit.back(HERE)
     if not restarts and not limits:
-        return visit.go(here, done=_("Nothing was changed: it holds already."))
+        return visit.go(here, done=_("Nothing was changed: these values were already set."))
     if restarts and not visit.is_confirmed:
         return visit.ask(_question(restarts, limits, here))
     for name, (was, pages) in limits.items():
@@ -149,7 +149,7 @@ def _chosen(
 ) -> tuple[dict[str, bool], Limits]:
     """Return which agents are to restart, with their pages or not, and which limits to set.
 
-    A row acts only where it differs from what it showed. Raises ConflictError where somebody else
+    A row acts only where it differs from what it showed. Raises ConflictError if another person
     has changed such a row meanwhile.
     """
     restarts: dict[str, bool] = {}
@@ -189,19 +189,19 @@ def _shown(form: Mapping[str, str], name: str) -> int:
 
 
 def _question(restarts: dict[str, bool], limits: Limits, here: str) -> Question:
-    also = [_("All is fetched again: more work for the sites.")]
+    also = [_("All pages are fetched again, which adds load on the sites.")]
     emptied = [name for name, pages_too in restarts.items() if pages_too]
     if emptied:
         also.append(
             _(
-                "All pages on their disks are deleted, also those not delivered yet: %(names)s",
+                "All pages on their disks are deleted, even undelivered ones: %(names)s",
                 names=_named(emptied),
             )
         )
     if emptied and len(emptied) < len(restarts):
-        also.append(_("Pages that the others have collected stay."))
+        also.append(_("Collected pages of the other agents stay."))
     elif not emptied:
-        also.append(_("Pages that they have collected stay."))
+        also.append(_("Collected pages stay."))
     if limits:
         also.append(_("These next lists change their limit: %(names)s", names=_named(list(limits))))
     fields = {
@@ -218,7 +218,10 @@ def _question(restarts: dict[str, bool], limits: Limits, here: str) -> Question:
         else _("Restart %(number)s agents?", number=len(restarts)),
         (
             _named(list(restarts)),
-            _("Each drops its list, its queue and what it has seen, and takes its list anew."),
+            _(
+                "Each drops its list, its queue and its record of seen URLs, and fetches its list "
+                "again."
+            ),
             *also,
         ),
         _("Restart"),
@@ -241,8 +244,8 @@ def _said(restarts: dict[str, bool], limits: Limits) -> str:
     if restarts:
         said.append(
             ngettext(
-                "%(num)s agent will restart when it calls next.",
-                "%(num)s agents will restart when they call next.",
+                "%(num)s agent will restart at its next contact.",
+                "%(num)s agents will restart at their next contact.",
                 len(restarts),
             )
         )
@@ -257,8 +260,8 @@ def _said(restarts: dict[str, bool], limits: Limits) -> str:
     if limits:
         said.append(
             ngettext(
-                "The next lists of %(num)s agent were limited anew.",
-                "The next lists of %(num)s agents were limited anew.",
+                "The page limit of the next list was changed for %(num)s agent.",
+                "The page limit of the next list was changed for %(num)s agents.",
                 len(limits),
             )
         )

@@ -40,7 +40,7 @@ class Activity:
 
 
 def activity_of(visit: Visit) -> Activity | None:
-    """Return what was fetched over the time that the URL asks for; None: nothing ever."""
+    """Return the fetched amounts over the period in the URL; None: nothing was ever fetched."""
     chosen = visit.query.get("range", "")
     chosen = chosen if chosen in RANGES else "24h"
     steps, hours = RANGES[chosen]
@@ -72,10 +72,10 @@ def _pages(found: Sequence[Rate], hours: int) -> Drawing:
     moments = _moments(found, hours)
     return draw_series(
         "pages-over-time",
-        _("Pages a second"),
+        _("Pages per second"),
         _(
-            "By the logs that came, each step %(time)s. Greatest %(most)s. Times of which no log"
-            " speaks are left out.",
+            "From received logs, one value per %(time)s. Maximum %(most)s. Periods without a log "
+            "are left out.",
             time=figures.duration(hours * HOUR_MS),
             most=figures.rate(_greatest([one.pages_per_s for one in found]), _("pages/s")),
         ),
@@ -96,10 +96,10 @@ def _bytes(found: Sequence[Rate], hours: int) -> Drawing:
     size, unit = next((pair for pair in SIZES if greatest >= pair[0]), SIZES[-1])
     return draw_series(
         "bytes-over-time",
-        _("Bytes a second"),
+        _("Bytes per second"),
         _(
-            "By the logs that came, each step %(time)s. Greatest %(most)s. Times of which no log"
-            " speaks are left out.",
+            "From received logs, one value per %(time)s. Maximum %(most)s. Periods without a log "
+            "are left out.",
             time=figures.duration(hours * HOUR_MS),
             most=figures.speed(greatest),
         ),

@@ -1,4 +1,4 @@
-"""Alerts: what is wrong now, since when, who is told and when next; silences and maintenance."""
+"""Alerts: open problems, their times and recipients; silences and maintenance windows."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ KEYS: Final[dict[str, Callable[[OngoingTrouble], Any]]] = {
     "told": lambda one: one.told_ms,
     "next": lambda one: one.next_ms,
 }
-NOBODY_TOLD: Final = Unable(
-    lazy("Nobody is told of alerts yet: the settings of alerts name who."),
+NO_RECIPIENTS: Final = Unable(
+    lazy("No recipients for alerts: set alerts.mail_to or alerts.webhook_url in prsm.toml."),
     "/console/settings?group=alerts",
     lazy("Settings"),
 )
@@ -107,7 +107,7 @@ def _rows(seen: Alerts, listing: Listing) -> list[OngoingTrouble]:
 
 
 def show(visit: Visit, *, tested: Any = None) -> Response:
-    """Show what is wrong, what is silent, and what was told before."""
+    """Show open alerts, silences and past messages."""
     listing, seen = _listing(visit), _seen(visit)
     return visit.page(
         "alerts.html",
@@ -122,7 +122,7 @@ def show(visit: Visit, *, tested: Any = None) -> Response:
         settings=visit.door.settings.alerts,
         history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
         tested=tested,
-        nobody_told=NOBODY_TOLD,
+        no_recipients=NO_RECIPIENTS,
     )
 
 
@@ -174,7 +174,7 @@ def silence_one(visit: Visit) -> Response:
     key, reason = visit.form.get("key", ""), visit.form.get("reason", "")
     until_ms = visit.now_ms + round(_hours(visit.form.get("hours", "")) * HOUR_MS)
     silence(visit.db, key, until_ms, reason, visit.actor, visit.now_ms)
-    said = _("%(key)s is acknowledged: nothing is sent about it, but that it is over.", key=key)
+    said = _("%(key)s is acknowledged: the only further message reports its end.", key=key)
     return visit.go(visit.back(HERE), done=said)
 
 
@@ -196,7 +196,7 @@ def add(visit: Visit) -> Response:
     from_ms = _moment(begin, "from", zone) if begin else visit.now_ms
     until_ms = _moment(form.get("until", ""), "until", zone)
     add_window(visit.db, from_ms, until_ms, form.get("reason", ""), visit.actor, visit.now_ms)
-    return visit.go(visit.back(HERE), done=_("Nobody is told of anything within the window."))
+    return visit.go(visit.back(HERE), done=_("No alerts are sent during the window."))
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -222,13 +222,13 @@ def end(visit: Visit) -> Response:
     if not (number.isascii() and number.isdigit() and len(number) < 19):
         raise FormatError("console.whole_number", name="number", value=number[:20])
     end_silence(visit.db, int(number), visit.actor, visit.now_ms)
-    return visit.go(visit.back(HERE), done=_("It is over; what still is wrong is told."))
+    return visit.go(visit.back(HERE), done=_("It has ended; alerts that are still open are sent."))
 
 
 def quiet(visit: Visit) -> Response:
     """End all windows that are open."""
     end_quiet(visit.db, visit.actor, visit.now_ms)
-    return visit.go(visit.back(HERE), done=_("Troubles are told again."))
+    return visit.go(visit.back(HERE), done=_("Alerts are sent again."))
 
 
 def test(visit: Visit) -> Response:

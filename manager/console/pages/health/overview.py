@@ -105,7 +105,7 @@ def overview(visit: Visit) -> Response:
 
 
 def _not_silenced(visit: Visit, wanting: Sequence[Notice]) -> list[Notice]:
-    """Return the notices but those of troubles that somebody said to know of."""
+    """Return the notices except those of acknowledged alerts."""
     silences = list_silences(visit.db, visit.now_ms)
     known = {row.key for row in silences if row.key and row.holds(visit.now_ms)}
     return [notice for notice in wanting if notice.trouble not in known]
@@ -121,7 +121,7 @@ def _troubled(visit: Visit, agents: list[AgentGlance]) -> list[AgentView]:
 
 
 def _given_up(visit: Visit) -> set[str]:
-    """Return the releases that nobody is offered any more."""
+    """Return the releases that are no longer offered to any agent."""
     found = list_releases(visit.db).releases
     return {row.version for row in found if row.halted_ms or row.revoked_ms}
 

@@ -36,7 +36,7 @@ from shared.urls import split_host
 __all__ = ["PAGES"]
 
 ROWS_MOST: Final = 50
-DISTANCES_MOST: Final = 50  # the nearest; of a thousand agents the others matter to nobody here
+DISTANCES_MOST: Final = 50  # the nearest; of a thousand agents the others do not matter here
 REASON_MOST: Final = 500
 
 
@@ -141,19 +141,19 @@ def _nearest_first(
 def _no_owner_reason(visit: Visit, detail: HostDetail) -> str:
     """Return why no agent may fetch a host now."""
     if detail.host.excluded_ms:
-        return _("nobody: the host is excluded")
+        return _("no agent: the host is excluded")
     current = current_round(visit.db)
     if current is None:
-        return _("nobody: no round is open")
+        return _("no agent: no round is running")
     if current.state == "probing":
-        return _("nobody: round %(number)s is still probing", number=current.number)
+        return _("no agent: round %(number)s is still probing", number=current.number)
     names = sorted(agent_name(detail, number) for number in detail.permits)
     if not names:
-        return _("nobody: no agent owns it")
+        return _("no agent: the host has no owner")
     if not any(until_ms > visit.now_ms for until_ms in detail.permits.values()):
-        return _("nobody: the permit of %(agent)s is over", agent=", ".join(names))
+        return _("no agent: the permit of %(agent)s has expired", agent=", ".join(names))
     return _(
-        "nobody: it waits for the next contact of %(agent)s, or is done in round %(number)s",
+        "no agent: waiting for the next contact of %(agent)s, or done in round %(number)s",
         agent=", ".join(names),
         number=current.number,
     )
@@ -175,10 +175,10 @@ def exclude(visit: Visit) -> Response:
         return _ask(
             visit,
             _("Exclude %(host)s?", host=known.key),
-            _("No agent owns it or is sent to it any more, from the next lists on."),
+            _("From the next lists on, no agent owns or fetches it."),
             _(
-                "What was fetched of it is given to nobody from now on, and deleted at the next"
-                " compaction. It can be included again at any time, and then begins anew."
+                "Its captures are withheld from now on and deleted at the next compaction. You "
+                "can include it again at any time; it then starts as a new host."
             ),
             *_with_others(visit, known.id),
             do="exclude",
@@ -196,11 +196,12 @@ def _with_others(visit: Visit, host_id: int) -> list[str]:
         return []
     return [
         ngettext(
-            "%(num)s segment of %(size)s holds it. As a whole file it is given to nobody until it"
-            " is rewritten without it, within %(time)s; selections give its other hosts all along.",
-            "%(num)s segments of %(size)s hold it. As whole files they are given to nobody until"
-            " they are rewritten without it, within %(time)s; selections give their other hosts"
-            " all along.",
+            "%(num)s segment of %(size)s holds captures of it. The whole file is withheld until "
+            "it is rewritten without them, within %(time)s; selections still give its other "
+            "hosts.",
+            "%(num)s segments of %(size)s hold captures of it. The whole files are withheld until "
+            "they are rewritten without them, within %(time)s; selections still give their other "
+            "hosts.",
             segments,
             size=figures.amount(size_bytes),
             time=figures.duration(visit.door.settings.archive.compact_s * 1000),
@@ -217,14 +218,14 @@ def include(visit: Visit) -> Response:
             visit,
             _("Include %(host)s again?", host=known.key),
             *_exclusion_reason(known, visit.now_ms),
-            _("It is probed and placed as new, and fetched with the lists that follow."),
+            _("It is probed and assigned as a new host, and fetched with later lists."),
             do="include",
             about={"host": known.key},
         )
     include_host(visit.db, key, visit.actor, visit.now_ms)
     return visit.go(
         link("host", host=key),
-        done=_("%(host)s takes part again; it is probed and placed as new.", host=key),
+        done=_("%(host)s is included again; it is probed and assigned as a new host.", host=key),
     )
 
 
@@ -234,10 +235,15 @@ def _exclusion_reason(host: HostRow, now_ms: int) -> list[str]:
         return []
     since = figures.ago(host.excluded_ms, now_ms)
     if not host.excluded_reason:
-        return [_("It was excluded %(ago)s, and nobody said why: ask first who did it.", ago=since)]
+        return [
+            _(
+                "It was excluded %(ago)s without a reason: first ask the person who excluded it.",
+                ago=since,
+            )
+        ]
     return [
         _("It was excluded %(ago)s: %(reason)s.", ago=since, reason=host.excluded_reason),
-        _("If its owner wished that, ask the owner first."),
+        _("If its owner asked for the exclusion, ask the owner first."),
     ]
 
 
@@ -245,12 +251,12 @@ def resolve(visit: Visit) -> Response:
     """Order another look-up of a host's name."""
     key = visit.form.get("host", "")
     look_up_again(visit.db, key, visit.actor, visit.now_ms)
-    said = _("%(host)s is looked up again with the manager's next tick.", host=key)
+    said = _("%(host)s is looked up again at the manager's next tick.", host=key)
     return visit.go(link("host", host=key), done=said)
 
 
 def move(visit: Visit) -> Response:
-    """Give a unit to an agent now, or for good where it is to stay there; ask once."""
+    """Move a unit to an agent now, or pin it there permanently; ask once."""
     unit, agent, reason = _choice(visit, "unit")
     keep = visit.form.get("keep") == "yes"
     if not visit.is_confirmed:
@@ -260,8 +266,8 @@ def move(visit: Visit) -> Response:
             _("Pin %(unit)s to %(agent)s?", unit=unit, agent=agent)
             if keep
             else _("Move %(unit)s to %(agent)s?", unit=unit, agent=agent),
-            _("If another agent owns it, it changes hands now, and what shares its address."),
-            _("No plan moves it any more; it can be unpinned at any time.")
+            _("If another agent owns it, it moves now, with all units that share its address."),
+            _("No plan moves it until it is unpinned, which is possible at any time.")
             if keep
             else _("The next plan may move it again."),
             do="move",
@@ -276,16 +282,16 @@ def move(visit: Visit) -> Response:
     done = pin_unit(visit.db, unit, agent, reason, visit.actor, visit.now_ms)
     said = _("%(unit)s is pinned to %(agent)s.", unit=unit, agent=agent)
     if done.warning:
-        said += " " + _("It does not hold yet: %(why)s.", why=sentence_of(done.warning))
+        said += " " + _("The pin has no effect yet: %(why)s.", why=sentence_of(done.warning))
     return visit.go(here, done=said)
 
 
 def _moved(unit: str, agent: str, moved: int) -> str:
     if not moved:
-        return _("%(agent)s owns %(unit)s already.", agent=agent, unit=unit)
+        return _("%(agent)s already owns %(unit)s.", agent=agent, unit=unit)
     return ngettext(
-        "%(unit)s goes to %(agent)s: %(num)s unit changed hands.",
-        "%(unit)s goes to %(agent)s: %(num)s units changed hands.",
+        "%(unit)s goes to %(agent)s: %(num)s unit moved.",
+        "%(unit)s goes to %(agent)s: %(num)s units moved.",
         moved,
         unit=unit,
         agent=agent,
@@ -296,7 +302,7 @@ def unpin(visit: Visit) -> Response:
     """Unpin a unit: plans may move it again."""
     unit = visit.form.get("unit", "")
     unpin_units(visit.db, [unit], visit.actor, visit.now_ms)
-    return visit.go(link("host", host=unit), done=_("%(unit)s is not pinned any more.", unit=unit))
+    return visit.go(link("host", host=unit), done=_("%(unit)s is unpinned.", unit=unit))
 
 
 def ban(visit: Visit) -> Response:
@@ -306,8 +312,11 @@ def ban(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return _ask(
             visit,
-            _("Never give %(host)s to %(agent)s?", host=host, agent=agent),
-            _("Nor what shares its address. What it owns there goes to other agents at once."),
+            _("Ban %(host)s from %(agent)s?", host=host, agent=agent),
+            _(
+                "Hosts that share its address are banned, too. Units that it owns there go to "
+                "other agents at once."
+            ),
             _("The ban can be lifted at any time."),
             do="ban",
             about={"host": host, "agent": agent},
@@ -315,8 +324,8 @@ def ban(visit: Visit) -> Response:
         )
     moved = ban_host(visit.db, host, agent, reason, visit.actor, visit.now_ms, visit.policy)
     said = ngettext(
-        "%(agent)s never gets %(host)s: %(num)s unit changed hands.",
-        "%(agent)s never gets %(host)s: %(num)s units changed hands.",
+        "%(host)s is banned from %(agent)s: %(num)s unit moved.",
+        "%(host)s is banned from %(agent)s: %(num)s units moved.",
         moved,
         agent=agent,
         host=host,

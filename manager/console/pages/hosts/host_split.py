@@ -62,7 +62,7 @@ def split(visit: Visit) -> Response:
 
 
 def merge(visit: Visit) -> Response:
-    """Make a split host one unit again; ask once, with who has which piece now."""
+    """Merge a split host into one unit; ask once, and show the owner of each piece."""
     key = visit.form.get("host", "")
     if not visit.is_confirmed:
         detail = host_detail(visit.db, key)
@@ -72,8 +72,8 @@ def merge(visit: Visit) -> Response:
                 _("Merge the pieces of %(host)s?", host=host),
                 (
                     *_pieces(detail),
-                    _("The agent that has its top gets all of it, from the next round on."),
-                    _("Who had which directory stays in the history. It can be split again."),
+                    _("From the next round on, the agent with its top directory gets all of it."),
+                    _("The history keeps the owner of each directory. It can be split again."),
                 ),
                 _("Merge"),
                 "/console/host/merge",
@@ -87,12 +87,12 @@ def merge(visit: Visit) -> Response:
 
 
 def _pieces(detail: HostDetail) -> list[str]:
-    """Return who has which directories of a split host now, the most first."""
+    """Return each agent and its directories of a split host, the largest share first."""
     held: dict[str, list[str]] = defaultdict(list)
     owner_of = {row.unit_id: row.agent_id for row in detail.owners if row.until_ms is None}
     for unit in detail.units:
         if unit.merged_ms is None:
-            owner = detail.agents.get(owner_of.get(unit.id, 0), _("nobody"))
+            owner = detail.agents.get(owner_of.get(unit.id, 0), _("none"))
             held[owner].append(unit.path)
     said = []
     for owner, paths in sorted(held.items(), key=lambda pair: (-len(pair[1]), pair[0])):
@@ -119,12 +119,12 @@ def _told(piece: Piece) -> str:
 def _consequences(made: Split) -> tuple[str, ...]:
     each_s = made.interval_s * len(made.pieces)
     rate = _(
-        "Each of them waits %(each)s s between two requests, so that the host sees what one agent"
-        " with %(one)s s would send.",
+        "Each waits %(each)s s between two requests, so the host receives the rate of one agent "
+        "with %(one)s s.",
         each=f"{each_s:g}",
         one=f"{made.interval_s:g}",
     )
-    return (rate, _("It is finished in a round when nothing is left of any piece."))
+    return (rate, _("A round finishes it when no piece has anything left."))
 
 
 def _number(visit: Visit, name: str) -> float | None:

@@ -84,7 +84,7 @@ def newest_owners(detail: HostDetail) -> list[AssignmentRow]:
 
 
 def newest_sums(detail: HostDetail) -> list[SumRow]:
-    """Return what was measured of a host, of the newest round first."""
+    """Return the measured sums of a host, the newest round first."""
     return sorted(detail.sums, key=lambda row: row.round, reverse=True)
 
 
@@ -165,7 +165,7 @@ def export_orders(visit: Visit) -> Response:
 
 
 def export_directories(visit: Visit) -> Response:
-    """Send what was measured of each directory of a host as CSV, not only of the largest."""
+    """Send the measured sums of all directories of a host as CSV, not only of the largest."""
     names = {one.id: one.name for one in named_agents(visit.db)}
     rows: list[list[Cell]] = [
         [

@@ -117,8 +117,8 @@ def resolve(visit: Visit) -> Response:
     return visit.go(
         link("hosts", state="new"),
         done=ngettext(
-            "%(num)s name is looked up again with the manager's next tick.",
-            "%(num)s names are looked up again with the manager's next tick.",
+            "%(num)s name is looked up again at the manager's next tick.",
+            "%(num)s names are looked up again at the manager's next tick.",
             asked.hosts,
         ),
     )

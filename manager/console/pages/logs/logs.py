@@ -1,4 +1,4 @@
-"""Lines of crawl logs, newest first: an answer comes at once, and the search goes on."""
+"""Lines of crawl logs, newest first: an answer comes at once, and the search continues."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HERE: Final = "/console/logs"
 FILTERS: Final = ("host", "status", "url", "agent", "kind", "since", "until", "held")
 STATUSES: Final = ("bad", "none", "2xx", "3xx", "4xx", "5xx", "404", "500", "503")
 FIRST_PATIENCE_S: Final = 0.03
-"""A page must be there at once; what was not searched by then, its parts search."""
+"""A page must answer at once; its parts continue the search."""
 
 PATIENCE_S: Final = 1.0
 ROWS_AT_ONCE: Final = 1000
@@ -99,7 +99,7 @@ def show(visit: Visit) -> Response:
         if not visit.is_live:  # the open page keeps the lines that it has
             found = _found(visit, listing, listing.size, FIRST_PATIENCE_S)
     except FormatError as error:
-        problem = error.message  # beside the form, which keeps what was typed
+        problem = error.message  # beside the form, which keeps the typed values
     return visit.page(
         "logs.html",
         status=400 if problem and not visit.is_part else 200,

@@ -45,7 +45,7 @@ HEADER: Final = (
 
 
 def before_of(visit: Visit) -> int | None:
-    """Return the id that a list goes on before, from the URL."""
+    """Return the id before which a list continues, from the URL."""
     text = visit.query.get("before", "")
     if not text:
         return None

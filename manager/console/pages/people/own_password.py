@@ -1,4 +1,4 @@
-"""One's own password, for whoever has logged in; the one before is asked for."""
+"""The password of the logged-in user; a change needs the present password."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def change(visit: Visit) -> Response:
             visit.now_ms,
             device=visit.device,
         )
-    except ForbiddenError as error:  # who asks may be here; what was typed is wrong
+    except ForbiddenError as error:  # access is allowed; the typed password is wrong
         raise FormatError(error.message).about(error.field) from error
     said = _("Your password is changed; you are logged out everywhere but here.")
     response = visit.go("/console/own-password", done=said)

@@ -29,7 +29,7 @@ KEPT: Final = "kept."
 
 
 def show_login(visit: Visit) -> Response:
-    """Show the login, or where a person who has logged in wanted to go."""
+    """Show the login, or redirect a logged-in person to the page they wanted."""
     if visit.user is not None:
         return visit.go(safe_target(visit.query.get("next", "")))
     return login_page(visit)
@@ -120,7 +120,7 @@ def _after_login(visit: Visit, session: users.Session) -> Response:
     # The page that is shown now belongs to the new session.
     visit.user = users.session_of(visit.db, hash_of_key(session.token), visit.now_ms)
     visit.token, visit.new_visit = session.token, ""
-    note = _("You are logged in again. Nothing was done yet: look at it and send it.")
+    note = _("You are logged in again. Nothing was done yet: check the form and send it.")
     return visit.ask(kept_question(path, fields), note=note)
 
 

@@ -164,8 +164,8 @@ def revoke(visit: Visit) -> Response:
                 _("Revoke %(token)s of %(user)s?", token=row.name, user=row.user),
                 (
                     _("It was last used: %(when)s.", when=used),
-                    _("The script that has it is refused from its next request on."),
-                    _("It cannot be taken back; make another token then."),
+                    _("The script with this token is refused from its next request on."),
+                    _("This cannot be undone; you can make another token."),
                 ),
                 _("Revoke"),
                 "/console/tokens/revoke",
@@ -174,7 +174,7 @@ def revoke(visit: Visit) -> Response:
             )
         )
     revoke_token(visit.db, _holder(visit), row.id, visit.actor, visit.now_ms)
-    said = _("%(token)s of %(user)s does not work any more.", token=row.name, user=row.user)
+    said = _("%(token)s of %(user)s is revoked.", token=row.name, user=row.user)
     return visit.go(here, done=said)
 
 

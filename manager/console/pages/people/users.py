@@ -33,10 +33,10 @@ __all__ = ["PAGES"]
 
 FILTERS: Final = ("q", "role")
 ROLE_WORDS: Final = {
-    "viewer": lazy("sees everything but users and join tokens"),
-    "operator": lazy("does what a viewer does, and acts: rounds, plans, commands, hosts"),
+    "viewer": lazy("can view everything except users and join tokens"),
+    "operator": lazy("can do the same as a viewer, and act: rounds, plans, commands, hosts"),
     "admin": lazy(
-        "does what an operator does, and retires agents, gives out join tokens, manages releases, "
+        "can do the same as an operator, and retire agents, make join tokens, manage releases, "
         "third parties, users"
     ),
 }
@@ -47,7 +47,7 @@ KEYS: Final[dict[str, Callable[[User], Any]]] = {
     "state": lambda user: (user.disabled_ms is not None, user.name),
 }
 LAST_ADMIN: Final = Unable(
-    lazy("This is the last administrator: make another one first."),
+    lazy("This is the last administrator: add another one first."),
     "/console/new-user",
     lazy("Add a user"),
 )
@@ -158,8 +158,8 @@ def change_role(visit: Visit) -> Response:
                 _("Make %(name)s an administrator?", name=user.name),
                 (
                     _(
-                        "An administrator may do everything here: retire agents, roll out releases,"
-                        " give out data, add users and take their roles away, yours too."
+                        "An administrator may do everything: retire agents, roll out releases, "
+                        "distribute data, add users and change their roles, yours too."
                     ),
                     _("The role can be taken back at any time."),
                 ),
@@ -182,7 +182,7 @@ def disable(visit: Visit) -> Response:
             Question(
                 _("Disable %(name)s?", name=user.name),
                 (
-                    _("All sessions of this user end at once, and no login is let in."),
+                    _("All sessions of this user end at once, and logins are refused."),
                     _("The user can be enabled again at any time."),
                 ),
                 _("Disable"),
@@ -227,7 +227,7 @@ def set_password(visit: Visit) -> Response:
     if done.revoked:
         said.append(_("Tokens revoked: %(count)s.", count=figures.count(done.revoked)))
     if done.left:
-        said.append(_("Tokens that go on: %(count)s.", count=figures.count(done.left)))
+        said.append(_("Tokens still valid: %(count)s.", count=figures.count(done.left)))
     return visit.go(link("user", name=user.name), done=" ".join(said))
 
 
@@ -240,7 +240,7 @@ def log_out(visit: Visit) -> Response:
             Question(
                 _("Log %(user)s out everywhere?", user=user.name),
                 (
-                    _("All sessions of this user end at once; what is half typed may be lost."),
+                    _("All sessions of this user end at once; unsaved input may be lost."),
                     _("The password stays, and so do the tokens of scripts."),
                 ),
                 _("Log out everywhere"),

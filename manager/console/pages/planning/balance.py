@@ -94,8 +94,8 @@ def draw_rounds(past: list[PastRound]) -> Drawing:
         "rounds-over-time",
         _("Makespan of the last rounds"),
         _(
-            "The greatest cost of an agent in each of %(number)s rounds; in round %(round)s"
-            " planned %(planned)s, measured %(measured)s, at best possible %(bound)s.",
+            "The highest cost of an agent in each of %(number)s rounds; in round %(round)s "
+            "planned %(planned)s, measured %(measured)s, lower bound %(bound)s.",
             number=len(past),
             round=newest.number,
             planned=figures.duration(newest.planned_ms),
@@ -116,7 +116,7 @@ def rounds_file(visit: Visit) -> Response:
     """Send the drawing of the rounds over time."""
     past = past_rounds(visit.db, ROUNDS_SHOWN)
     if not past:
-        return visit.go("/console/balance", refused=_("No round was started yet."))
+        return visit.go("/console/balance", refused=_("No round has started yet."))
     return drawing_file(draw_rounds(past), "rounds")
 
 

@@ -11,7 +11,11 @@ __all__ = ["change_words"]
 def change_words(change: Change) -> str:
     """Return what changed and how often, as a sentence without its examples."""
     said = _sentence(change)
-    return _("%(said)s Or more: so far it was counted.", said=said) if change.is_cut else said
+    return (
+        _("%(said)s The count stopped there; there may be more.", said=said)
+        if change.is_cut
+        else said
+    )
 
 
 def _sentence(change: Change) -> str:
@@ -19,8 +23,8 @@ def _sentence(change: Change) -> str:
     match change.kind:
         case "agents-gone":
             return ngettext(
-                "%(num)s agent that gets units takes no part any more.",
-                "%(num)s agents that get units take no part any more.",
+                "%(num)s agent that gets units no longer takes part.",
+                "%(num)s agents that get units no longer take part.",
                 number,
             )
         case "units-excluded":
@@ -31,8 +35,8 @@ def _sentence(change: Change) -> str:
             )
         case "units-elsewhere":
             return ngettext(
-                "%(num)s unit that it moves belongs to another agent by now.",
-                "%(num)s units that it moves belong to other agents by now.",
+                "%(num)s unit that it moves now belongs to another agent.",
+                "%(num)s units that it moves now belong to other agents.",
                 number,
             )
         case "units-pinned":
@@ -43,8 +47,8 @@ def _sentence(change: Change) -> str:
             )
         case "units-barred":
             return ngettext(
-                "%(num)s unit never goes to the agent that gets it any more.",
-                "%(num)s units never go to the agents that get them any more.",
+                "%(num)s unit is now banned from the agent that gets it.",
+                "%(num)s units are now banned from the agents that get them.",
                 number,
             )
         case "plans-applied":
@@ -57,13 +61,13 @@ def _sentence(change: Change) -> str:
             )
         case "hosts-added":
             return ngettext(
-                "%(num)s host was added, of which the plan does not know.",
-                "%(num)s hosts were added, of which the plan does not know.",
+                "%(num)s host was added that is not in the plan.",
+                "%(num)s hosts were added that are not in the plan.",
                 number,
             )
         case "agents-joined":
             return ngettext(
-                "%(num)s agent joined, which gets nothing by the plan.",
-                "%(num)s agents joined, which get nothing by the plan.",
+                "%(num)s agent joined that gets no units by the plan.",
+                "%(num)s agents joined that get no units by the plan.",
                 number,
             )

@@ -13,7 +13,7 @@ from shared.frozen import frozen
 __all__ = ["CostBar", "CostBars", "cost_bars", "costliest_first"]
 
 AGENTS_SHOWN: Final = 40
-"""A page of a thousand bars is heavy, and nobody reads them."""
+"""A page of a thousand bars is heavy and unreadable."""
 
 
 @frozen
@@ -85,4 +85,4 @@ def _elapsed(agent: dict[str, Any]) -> str:
     if "elapsed_ms" not in agent:
         return figures.NOTHING
     took_ms = agent["elapsed_ms"]
-    return _("for ever") if took_ms is None else figures.duration(took_ms)
+    return _("never ends") if took_ms is None else figures.duration(took_ms)

@@ -1,4 +1,4 @@
-"""Plans: a preview of who would own what and what it costs; applied when somebody says so."""
+"""Plans: previews of owners and costs; a person applies them."""
 
 from __future__ import annotations
 
@@ -220,10 +220,13 @@ def apply(visit: Visit) -> Response:
                         units=figures.count(plan.units),
                     ),
                     _(
-                        "The makespan is expected to become %(time)s.",
+                        "The expected makespan is %(time)s.",
                         time=figures.duration(plan.makespan_ms),
                     ),
-                    _("Who fetches a unit now goes on until it has taken a list without it."),
+                    _(
+                        "The present agent continues to fetch a unit until it has taken a list "
+                        "without it."
+                    ),
                     *(_since(change) for change in changes),
                 ),
                 _("Apply"),
@@ -242,8 +245,8 @@ def apply(visit: Visit) -> Response:
     if not moved and plan.moves:
         return visit.go(here, done=_applied_already(visit, plan))
     said = ngettext(
-        "Plan %(plan)s is applied: %(num)s unit changed hands.",
-        "Plan %(plan)s is applied: %(num)s units changed hands.",
+        "Plan %(plan)s is applied: %(num)s unit moved.",
+        "Plan %(plan)s is applied: %(num)s units moved.",
         moved,
         plan=number,
     )
@@ -251,16 +254,16 @@ def apply(visit: Visit) -> Response:
 
 
 def _since(change: Change) -> str:
-    return _("Since it was made: %(what)s", what=change_words(change))
+    return _("Changed since it was made: %(what)s", what=change_words(change))
 
 
 def _applied_already(visit: Visit, plan: PlanRow) -> str:
-    """Return who was first, where two people apply one plan."""
+    """Return a sentence that names the first of two people who applied one plan."""
     rows = audit_page(visit.db, limit=1, action="plan.apply", subject=str(plan.id))
     if not rows:
-        return _("Plan %(plan)s was applied before: nothing was done now.", plan=plan.id)
+        return _("Plan %(plan)s was already applied: nothing was done now.", plan=plan.id)
     return _(
-        "%(who)s had applied plan %(plan)s %(when)s: nothing was done now.",
+        "%(who)s already applied plan %(plan)s %(when)s: nothing was done now.",
         who=actor(rows[0].actor_name),
         plan=plan.id,
         when=figures.ago(rows[0].at_ms, visit.now_ms),

@@ -1,4 +1,4 @@
-"""Ordering probes: of a host, by an agent, or of what was measured long ago."""
+"""Orders of probes: of a host, by an agent, or of old measurements."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def order(visit: Visit) -> Response:
                 (
                     _wanted(agent, days, visit),
                     _(
-                        "Nothing is ordered twice in a round, and no agent more than it may probe"
-                        " in a day."
+                        "No probe is ordered twice in a round, and no agent gets more than it may "
+                        "probe in a day."
                     ),
                 ),
                 _("Order"),
@@ -58,19 +58,19 @@ def _wanted(agent: str, days: float | None, visit: Visit) -> str:
     shown = visit.policy.probe_fresh_s / 86_400 if days is None else days
     if agent:
         return _(
-            "%(agent)s probes all hosts that it never measured, or more than %(days)s days ago.",
+            "%(agent)s probes all hosts that it has not measured within %(days)s days.",
             agent=agent,
             days=f"{shown:g}",
         )
     return _(
-        "All distances that were measured more than %(days)s days ago are measured again.",
+        "All distances older than %(days)s days are measured again.",
         days=f"{shown:g}",
     )
 
 
 def _told(done: Ordered) -> str:
     when = (
-        _("They are the first thing of round %(round)s, when it begins.", round=done.round)
+        _("They are made first in round %(round)s, when it begins.", round=done.round)
         if done.waits
         else _("They are made in round %(round)s, now.", round=done.round)
     )
@@ -80,24 +80,24 @@ def _told(done: Ordered) -> str:
     if done.known:
         said.append(
             ngettext(
-                "%(num)s was ordered in that round already.",
-                "%(num)s were ordered in that round already.",
+                "%(num)s was already ordered in that round.",
+                "%(num)s were already ordered in that round.",
                 done.known,
             )
         )
     if done.left_out:
         said.append(
             ngettext(
-                "%(num)s is left out: its agent or its host has no room today.",
-                "%(num)s are left out: their agents or hosts have no room today.",
+                "%(num)s is left out: the daily limit of its agent or its host is reached.",
+                "%(num)s are left out: the daily limits of their agents or hosts are reached.",
                 done.left_out,
             )
         )
     if done.is_cut:
         said.append(
             _(
-                "There are more: only the %(number)s that were measured longest ago were looked at."
-                " Order again when these are done.",
+                "There are more: only the %(number)s oldest were considered. Order again when "
+                "these are done.",
                 number=number(ORDERS_MOST),
             )
         )

@@ -100,7 +100,7 @@ def _cells(row: PairRow) -> list[Cell]:
 
 
 def days_of(text: str) -> float | None:
-    """Return what was typed as an age, or None for nothing. Raises FormatError."""
+    """Return the typed age, or None for an empty field. Raises FormatError."""
     if not text:
         return None
     try:

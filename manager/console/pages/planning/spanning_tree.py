@@ -1,4 +1,4 @@
-"""The tree of a plan on its page, as a file, and what stands on its edges as a table and CSV."""
+"""The spanning tree of a plan as a page and a file, and its edges as a table and CSV."""
 
 from __future__ import annotations
 

@@ -128,9 +128,11 @@ def canary(visit: Visit) -> Response:
     name, first = visit.form.get("name", ""), visit.form.get("canary") == "yes"
     set_canary(visit.db, name, visit.actor, visit.now_ms, canary=first)
     said = (
-        _("%(agent)s is offered releases first from now on.", agent=name)
+        _("%(agent)s is a canary now: it is offered releases first.", agent=name)
         if first
-        else _("%(agent)s is offered releases with the others from now on.", agent=name)
+        else _(
+            "%(agent)s is no longer a canary: it is offered releases with the others.", agent=name
+        )
     )
     return visit.go(visit.back(HERE), done=said)
 
@@ -141,9 +143,9 @@ def pin(visit: Visit) -> Response:
     shown = visit.form.get("shown")
     pin_version(visit.db, name, version, visit.actor, visit.now_ms, shown=shown)
     said = (
-        _("%(agent)s is offered %(version)s and no other.", agent=name, version=version)
+        _("%(agent)s is offered only %(version)s.", agent=name, version=version)
         if version
-        else _("%(agent)s is offered what its ring is.", agent=name)
+        else _("%(agent)s is offered the release of its ring.", agent=name)
     )
     return visit.go(visit.back(HERE), done=said)
 

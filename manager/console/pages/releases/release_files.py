@@ -31,33 +31,33 @@ def begin(visit: Visit) -> Response:
 
 
 def take_away(visit: Visit) -> Response:
-    """Take a release away for good, by signed targets without it."""
+    """Revoke a release permanently, by signed targets without it."""
     version, targets = visit.form.get("version", ""), _file(visit, "targets")
     if not visit.is_confirmed:
         running = sum(one.running == version for one in offers(visit.db))
         return visit.ask(
             Question(
-                _("Take %(version)s away from everybody?", version=version),
+                _("Revoke %(version)s at all sites?", version=version),
                 (
-                    _("No site installs it any more, and it can never be published again."),
+                    _("No site installs it again, and it can never be published again."),
                     ngettext(
                         "%(num)s agent runs it now, and gets the next release that is offered.",
                         "%(num)s agents run it now, and get the next release that is offered.",
                         running,
                     ),
                 ),
-                _("Take it away"),
+                _("Revoke the release"),
                 "/console/releases/revoke",
                 link("releases"),
                 {"version": version, "targets": targets.decode()},
             )
         )
     revoke(visit.db, visit.door.signing, version, targets, visit.actor, visit.now_ms)
-    return visit.go(link("releases"), done=_("%(version)s is taken away.", version=version))
+    return visit.go(link("releases"), done=_("%(version)s is revoked.", version=version))
 
 
 def renew(visit: Visit) -> Response:
-    """Take the next root, or targets that were signed anew, or both."""
+    """Accept the next root, or targets with a new signature, or both."""
     root, targets = (_file(visit, name, optional=True) or None for name in ("root", "targets"))
     if root is None and targets is None:
         raise FormatError("console.signatures_missing").about("targets")
@@ -66,7 +66,7 @@ def renew(visit: Visit) -> Response:
 
 
 def _file(visit: Visit, name: str, *, optional: bool = False) -> bytes:
-    """Return a signed file as it was pasted or read from the disk of the browser."""
+    """Return a signed file that was pasted or read from the browser's disk."""
     text = visit.form.get(name, "").strip()
     if not text and not optional:
         raise FormatError("console.signed_file_missing", name=name).about(name)

@@ -43,7 +43,7 @@ FILTERS: Final = ("q", "state")
 COLOURS: Final = 7
 FAILURES_SHOWN: Final = 10
 RING_WORDS: Final = {
-    "none": lazy("nobody"),
+    "none": lazy("no agents"),
     "canary": lazy("the canaries"),
     "tenth": lazy("a tenth and the canaries"),
     "all": lazy("all"),
@@ -179,7 +179,8 @@ def _unrolled(releases: Sequence[ReleaseRow]) -> str:
     if for_all or not releases:
         return ""
     return _(
-        "No release is rolled out to all, so sites below could not get there: offer one first."
+        "No release is rolled out to all agents, so older sites could not update to it: offer one "
+        "to all first."
     )
 
 
@@ -237,7 +238,7 @@ def _ring(name: str) -> str:
 
 
 def stop(visit: Visit) -> Response:
-    """Offer a release to nobody more; needs no key."""
+    """Halt the rollout of a release; needs no key."""
     version = visit.form.get("version", "")
     if not visit.is_confirmed:
         line = _of(visit, version)
@@ -247,20 +248,20 @@ def stop(visit: Visit) -> Response:
                 _("Halt %(version)s?", version=version),
                 (
                     ngettext(
-                        "%(num)s agent that was offered it and does not run it yet keeps what it "
-                        "has.",
-                        "%(num)s agents that were offered it and do not run it yet keep what "
-                        "they have.",
+                        "%(num)s agent that was offered it and does not run it yet keeps its "
+                        "version.",
+                        "%(num)s agents that were offered it and do not run it yet keep their "
+                        "versions.",
                         waiting,
                     ),
                     ngettext(
-                        "%(num)s agent that runs it goes on with it. To take it away from it too, "
-                        "revoke it: that needs the key of releases.",
-                        "%(num)s agents that run it go on with it. To take it away from them "
-                        "too, revoke it: that needs the key of releases.",
+                        "%(num)s agent that runs it keeps it. To remove it there too, revoke it: "
+                        "that needs the key of releases.",
+                        "%(num)s agents that run it keep it. To remove it there too, revoke it: "
+                        "that needs the key of releases.",
                         line.running,
                     ),
-                    _("It can go on at any time."),
+                    _("You can resume it at any time."),
                 ),
                 _("Halt"),
                 "/console/releases/halt",
@@ -270,12 +271,12 @@ def stop(visit: Visit) -> Response:
         )
     halt(visit.db, version, visit.actor, visit.now_ms)
     return visit.go(
-        link("releases"), done=_("%(version)s is offered to nobody more.", version=version)
+        link("releases"), done=_("%(version)s is halted: it is no longer offered.", version=version)
     )
 
 
 def widen(visit: Visit) -> Response:
-    """Offer a release to a ring; a halted one goes on."""
+    """Offer a release to a ring; a halted rollout resumes."""
     version, ring = visit.form.get("version", ""), visit.form.get("ring", "")
     shown = read_offer(visit.form.get("shown", ""))
     if not visit.is_confirmed:
@@ -287,8 +288,8 @@ def widen(visit: Visit) -> Response:
                 (
                     *_offered_now(visit, line.row),
                     _(
-                        "Agents look for their release daily, install it by themselves, and go "
-                        "back where it does not complete a sync."
+                        "Agents check for their release daily, install it themselves, and roll "
+                        "back if no sync succeeds."
                     ),
                     ngettext(
                         "%(num)s agent runs it now; %(failed)s tried it and failed.",
@@ -319,9 +320,9 @@ def _offered_now(visit: Visit, row: ReleaseRow) -> Iterator[str]:
     halts = audit_page(visit.db, action="release.halt", subject=row.version, limit=1)
     known = halts and halts[0].at_ms == row.halted_ms
     yield _(
-        "%(who)s halted it %(ago)s (%(time)s), when it was offered to %(ring)s. This ends the "
-        "halt.",
-        who=actor(halts[0].actor_name) if known else _("Somebody"),
+        "%(who)s halted it %(ago)s (%(time)s), when it was offered to %(ring)s. This resumes the "
+        "rollout.",
+        who=actor(halts[0].actor_name) if known else _("A user"),
         ago=figures.ago(row.halted_ms, visit.now_ms),
         time=figures.moment(row.halted_ms),
         ring=_ring(row.ring),
@@ -347,7 +348,7 @@ def minimum(visit: Visit) -> Response:
         below = sum(too_old(version, one.running) for one in offers(visit.db))
         return visit.ask(
             Question(
-                _("Give agents below %(version)s no work?", version=version),
+                _("Stop work for agents below %(version)s?", version=version),
                 (
                     ngettext(
                         "%(num)s agent runs an older version now: its syncs are refused, and its "
@@ -356,8 +357,8 @@ def minimum(visit: Visit) -> Response:
                         "their units go to others.",
                         below,
                     ),
-                    _("What they have fetched is still taken."),
-                    _("This is for true breaks only; it can be lifted at any time."),
+                    _("Pages that they have fetched are still accepted."),
+                    _("Use this for incompatible versions only; it can be lifted at any time."),
                 ),
                 _("Set the lowest version"),
                 "/console/releases/minimum",
@@ -367,7 +368,7 @@ def minimum(visit: Visit) -> Response:
         )
     set_minimum_version(visit.db, version, visit.actor, visit.now_ms, shown=shown)
     said = _("Agents below %(version)s get no work.", version=version)
-    return visit.go(link("releases"), done=said if version else _("Each version gets work."))
+    return visit.go(link("releases"), done=said if version else _("All versions get work."))
 
 
 PAGES: Final = (

@@ -54,7 +54,7 @@ class Progress:
 
     @property
     def is_open(self) -> bool:
-        """Return whether the round goes on."""
+        """Return whether the round is still running."""
         return self.detail.round.state in ("probing", "crawling")
 
 
@@ -68,7 +68,7 @@ def progress_of(detail: RoundDetail, now_ms: int) -> Progress:
     end_ms = row.finished_ms if row.finished_ms is not None else now_ms
     crawled_s = None
     if row.crawling_ms is not None:
-        # Until its last unit was done; what waits for logs after that is no crawl.
+        # Until its last unit was done; waiting for logs after that is no crawl.
         lasted_ms = end_ms - row.crawling_ms if row.elapsed_ms is None else row.elapsed_ms
         crawled_s = max(1.0, lasted_ms / 1000)
     return Progress(

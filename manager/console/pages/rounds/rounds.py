@@ -240,7 +240,7 @@ def show_round(visit: Visit) -> Response:
 
 
 def _logs_of(row: RoundRow) -> str:
-    """Return where the lines are that were fetched while a round went on."""
+    """Return the address of the log lines that were fetched during a round."""
     query = {"since": figures.iso(row.started_ms)}
     if row.finished_ms is not None:
         query["until"] = figures.iso(row.finished_ms)
@@ -262,7 +262,7 @@ def start(visit: Visit) -> Response:
 
 
 def cancel(visit: Visit) -> Response:
-    """Cancel the round that goes on; ask once, and only that one."""
+    """Cancel the running round; ask once, and cancel no other round."""
     reason = visit.form.get("reason", "").strip()[:REASON_MOST]
     meant = whole_number(visit, "round")
     current = current_round(visit.db)
@@ -272,7 +272,7 @@ def cancel(visit: Visit) -> Response:
                 _("Cancel round %(number)s?", number=current.number),
                 (
                     _("Agents stop fetching with their next lists."),
-                    _("What was measured and crawled stays; the next round begins anew."),
+                    _("Measurements and captures stay; the next round starts from the beginning."),
                 ),
                 _("Cancel the round"),
                 f"{HERE}/cancel",
@@ -319,7 +319,7 @@ def change(visit: Visit) -> Response:
 
 def remove(visit: Visit) -> Response:
     """Remove a schedule of rounds; ask once."""
-    warning = _("No round begins by it any more. A round that goes on goes on.")
+    warning = _("It starts no more rounds. A running round continues.")
     return removed(visit, TIMETABLE, HERE, warning)
 
 

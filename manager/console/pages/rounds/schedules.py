@@ -67,7 +67,9 @@ def too_many(timetable: Timetable[Any], schedules: Sequence[Scheduled[Any]]) -> 
     """Return why no further schedule can be added; empty: one can."""
     if len(schedules) < timetable.most:
         return ""
-    return _("There are %(number)s schedules already: remove one first.", number=timetable.most)
+    return _(
+        "The limit of %(number)s schedules is reached: remove one first.", number=timetable.most
+    )
 
 
 def next_run(made: Scheduled[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Collection: when agents send, what they were asked last, what has come."""
+"""Collection: schedules, the last orders, and transfers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ HEADER: Final = (
 )
 
 NOBODY_HEARS: Final = Unable(
-    lazy("No agent is here that hears of orders."), "/console/agents", lazy("Agents")
+    lazy("No sync agent has joined: only sync agents receive orders."),
+    "/console/agents",
+    lazy("Agents"),
 )
 
 
@@ -160,7 +162,7 @@ def add(visit: Visit) -> Response:
         visit.actor,
         visit.now_ms,
     )
-    return visit.go(HERE, done=_("Agents are asked to send next %(time)s.", time=next_run(made)))
+    return visit.go(HERE, done=_("The next order is sent %(time)s.", time=next_run(made)))
 
 
 def change(visit: Visit) -> Response:
@@ -176,7 +178,7 @@ def change(visit: Visit) -> Response:
         visit.now_ms,
         shown_ms=number_of(visit.form.get("shown", "")),
     )
-    return visit.go(HERE, done=_("Agents are asked to send next %(time)s.", time=next_run(made)))
+    return visit.go(HERE, done=_("The next order is sent %(time)s.", time=next_run(made)))
 
 
 def run_now(visit: Visit) -> Response:
@@ -188,7 +190,7 @@ def run_now(visit: Visit) -> Response:
 
 def remove(visit: Visit) -> Response:
     """Remove a schedule of sending; ask once."""
-    warning = _("Nothing is sent by it any more. Orders that are open stay open.")
+    warning = _("It creates no more orders. Open orders stay open.")
     return removed(visit, TIMETABLE, HERE, warning)
 
 
@@ -198,21 +200,16 @@ def give_up(visit: Visit) -> Response:
     if not visit.is_confirmed:
         return visit.ask(
             Question(
-                _("Give transfer %(number)s up?", number=number),
-                (
-                    _(
-                        "What has come of it is thrown away; its agent begins anew with its next "
-                        "order."
-                    ),
-                ),
-                _("Give it up"),
+                _("Cancel transfer %(number)s?", number=number),
+                (_("The received part is deleted; its agent starts again with its next order."),),
+                _("Cancel the transfer"),
                 f"{HERE}/transfers/give-up",
                 HERE,
                 {"transfer": number},
             )
         )
     cancel_transfer(visit.db, visit.door.parts, number_of(number), visit.actor, visit.now_ms)
-    return visit.go(HERE, done=_("Transfer %(number)s is given up.", number=number))
+    return visit.go(HERE, done=_("Transfer %(number)s is cancelled.", number=number))
 
 
 PAGES: Final = (

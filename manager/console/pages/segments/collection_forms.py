@@ -16,8 +16,8 @@ __all__ = ["CONDITION_WORDS", "HERE", "asked_of", "asked_words", "day_of", "name
 MS_DIGITS: Final = 15
 HERE: Final = "/console/collection"
 CONDITION_WORDS: Final = {
-    "difference": lazy("what the centre has not accepted"),
-    "full": lazy("all that the agent keeps"),
+    "difference": lazy("captures that the manager has not accepted"),
+    "full": lazy("all captures that the agent keeps"),
     "since": lazy("captures since a day"),
     "period": lazy("captures of a period"),
 }
@@ -42,8 +42,8 @@ def asked_of(visit: Visit) -> NewCollection:
 def asked_words(agents: int) -> str:
     """Flash how many agents are asked to send."""
     return ngettext(
-        "%(num)s agent is asked to send; it hears of it with its next sync.",
-        "%(num)s agents are asked to send; they hear of it with their next syncs.",
+        "%(num)s agent is asked to send; it receives the order with its next sync.",
+        "%(num)s agents are asked to send; they receive the order with their next syncs.",
         agents,
     )
 

@@ -124,7 +124,10 @@ def ask_now(visit: Visit) -> Response:
     order = collect_now(visit.db, visit.form["agent"], asked_of(visit), visit.actor, visit.now_ms)
     return visit.go(
         HERE,
-        done=_("%(agent)s is asked to send; it hears of it with its next sync.", agent=order.agent),
+        done=_(
+            "%(agent)s is asked to send; it receives the order with its next sync.",
+            agent=order.agent,
+        ),
     )
 
 
@@ -137,14 +140,14 @@ def _ask_all(visit: Visit) -> Response:
                 _("Ask all agents to send?"),
                 (
                     ngettext(
-                        "%(num)s agent hears of it with its next sync.",
-                        "%(num)s agents hear of it with their next syncs.",
+                        "%(num)s agent receives the order with its next sync.",
+                        "%(num)s agents receive the order with their next syncs.",
                         len(names_that_hear(visit)),
                     ),
                     f"{word(asked.condition)}: {CONDITION_WORDS[asked.condition]}",
-                    _("Those that have too many open orders are left out."),
+                    _("Agents with too many open orders are left out."),
                 ),
-                _("Ask now"),
+                _("Order now"),
                 ORDERS,
                 HERE,
                 {name: visit.form.get(name, "") for name in ("condition", "first", "end", "pull")},
@@ -172,7 +175,7 @@ def cancel(visit: Visit) -> Response:
 
 
 def _back(visit: Visit) -> str:
-    """Return the page with the order: the collection, or the orders as they were filtered."""
+    """Return the page with the order: the collection, or the filtered list of orders."""
     if visit.form.get("back") != "orders":
         return HERE
     kept = {name: visit.form.get(name, "") for name in (*FILTERS, "before", "size")}

@@ -83,16 +83,20 @@ def _changed(at_ms: int) -> Cell:
 
 
 def put_back(visit: Visit) -> Response:
-    """Take out of the trash what a row names and nobody else has; ask once."""
+    """Put back files that a row names and that are missing in their place; ask once."""
     if not visit.is_confirmed:
         return visit.ask(
             Question(
-                _("Put files back that rows name?"),
+                _("Put back files that have a database row?"),
                 (
-                    _("Files that a row of the database names and that are not in their place go"
-                      " back to it."),
-                    _("All others stay in the trash. Segments that no row names are entered by"
-                      " adopting them."),
+                    _(
+                        "Files that have a database row and are missing in their place go back to "
+                        "it."
+                    ),
+                    _(
+                        "All other files stay in the trash. To register segments without a row, "
+                        "adopt them."
+                    ),
                 ),
                 _("Put back"),
                 f"{HERE}/put-back",
@@ -125,10 +129,15 @@ def adopt(visit: Visit) -> Response:
             Question(
                 _("Adopt the files of this manager?"),
                 (
-                    _("All kept files get the installation id of the database, or it gets theirs."),
-                    _("Segments that no row names are read and entered; nothing is deleted."),
-                    _("It reads each of them, which takes hours where there are many. It goes on"
-                      " where this page is closed, and the audit says how it ended."),
+                    _(
+                        "All kept files get the installation id of the database, or the database "
+                        "gets theirs."
+                    ),
+                    _("Segments without a row are read and registered; nothing is deleted."),
+                    _(
+                        "It reads each of them, which takes hours if there are many. It continues "
+                        "if you close this page; the audit log records the result."
+                    ),
                 ),
                 _("Adopt"),
                 f"{HERE}/adopt",

@@ -1,4 +1,4 @@
-"""Hosts whose captures are given to nobody."""
+"""Hosts whose captures are withdrawn from distribution."""
 
 from __future__ import annotations
 
@@ -69,9 +69,12 @@ def withdraw(visit: Visit) -> Response:
             Question(
                 _("Withdraw %(host)s?", host=host),
                 (
-                    _("It is not crawled any more, and agents drop what they have of it."),
-                    _("From now on segments, indexes, results and lists that hold it answer 410."),
-                    _("The next compaction deletes its captures. Nothing brings them back then."),
+                    _("It is no longer crawled, and agents delete their data of it."),
+                    _(
+                        "From now on, requests for segments, indexes, results and lists that hold "
+                        "it are answered 410."
+                    ),
+                    _("The next compaction deletes its captures permanently."),
                     _("http and https are two hosts: withdraw both."),
                 ),
                 _("Withdraw"),
@@ -85,7 +88,7 @@ def withdraw(visit: Visit) -> Response:
 
 
 def compact(visit: Visit) -> Response:
-    """Rewrite what was withdrawn now, not at the next time of the clock."""
+    """Rewrite segments of withdrawn hosts now, not at the next scheduled time."""
     rewritten, deleted = visit.door.archive.compact(visit.actor)
     said = _(
         "%(rewritten)s segments were rewritten, %(deleted)s were deleted.",

@@ -1,4 +1,4 @@
-/* The frame: menus that close, and the bar at the side, folded without loading the page anew. */
+/* The frame: menus that close, and the bar at the side, folded without reloading the page. */
 "use strict";
 
 (function () {

@@ -1,14 +1,14 @@
-/* A page that is live (`data-topics`) asks for itself anew when the event stream names one of its topics,
-   and without a stream every few seconds; what differs is merged in. A hidden tab holds no stream and
-   asks nothing. Where the manager does not answer, or the login is over, that is said; the page
-   goes on by itself when it can. */
+/* A live page (`data-topics`) fetches itself again when the event stream names one of its topics, and
+   without a stream every few seconds; differences are merged in. A hidden tab holds no stream and
+   fetches nothing. If the manager does not answer, or the session is over, a bar reports it; the page
+   continues by itself when it can. */
 "use strict";
 
 (function () {
   const POLL_MS = 5000;
   const LEAST_MS = 3000;
   const LEAST_TURNS = 10; // a page that takes 0.5 s is asked for every 5 s at most
-  const LONGEST_MS = 30000; // times that are told as "ago" grow old by themselves
+  const LONGEST_MS = 30000; // relative times ("5 min ago") become outdated without a change
   const AGAIN_MS = 60000;
   const PATIENCE_MS = 30000;
   const CALM_MS = 600; // nothing moves below a pointer that moves
@@ -74,7 +74,7 @@
       if (!fresh) return;
       say("");
       took = Date.now() - begun;
-      // What was asked for may be no more what is shown.
+      // The shown part may have changed since the request.
       if (part.isConnected && from === address(part) && isCalm(part)) put(part, fresh);
       else changed = true;
     } catch {
@@ -112,7 +112,7 @@
     source.onerror = function () {
       listens = false;
       ask(); // says at once whether it is the manager or only the stream
-      // Refused for good: the browser does not try again by itself.
+      // Refused permanently: the browser does not retry.
       if (source && source.readyState === EventSource.CLOSED) {
         close();
         notBefore = Date.now() + AGAIN_MS;
@@ -143,7 +143,7 @@
     if (event.pointerType === "mouse" && event.target.closest("a, button, summary")) pointed = Date.now();
   }, { passive: true });
 
-  /* What is typed is not sent to nobody: it stays on the page until the manager answers. */
+  /* Forms are not sent while the manager is away: typed values stay on the page until it answers. */
   document.addEventListener("submit", function (event) {
     if (state !== "away" || event.target.getAttribute("method") !== "post") return;
     event.preventDefault();
@@ -155,7 +155,7 @@
 
   document.addEventListener("htmx:beforeRequest", function () { filtering++; });
   document.addEventListener("htmx:afterRequest", function () { filtering = Math.max(0, filtering - 1); });
-  /* A search that goes on by itself goes on after a break. */
+  /* A search that continues by itself resumes after a break. */
   function again(event) {
     const part = event.detail.elt;
     say("away");

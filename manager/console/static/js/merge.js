@@ -1,7 +1,7 @@
-/* Brings a part of the page to what the manager sent anew, and touches only what differs. Elements stay
-   the same ones, so focus, places of scrolling and what is folded open stay. Invariant: a form in which
-   somebody has typed, an open dialogue and selected text are neither changed nor taken away, and what
-   has `data-kept` belongs to a script of the page. */
+/* Updates a part of the page to the version that the manager sent, and touches only differences. Elements stay
+   the same ones, so focus, places of scrolling and what is folded open stay. Invariant: a form with
+   typed values, an open dialogue and selected text are neither changed nor removed, and an element
+   with `data-kept` belongs to a script of the page. */
 "use strict";
 
 window.merge = (function () {
@@ -67,7 +67,7 @@ window.merge = (function () {
       heading && heading.textContent.replace(/[\d.,\s]+/g, "")].join(" ");
   }
 
-  /* For each of `fresh` which of `old` it goes on from, or -1: the longest common sequence. */
+  /* The index in `old` that each item of `fresh` continues, or -1: the longest common sequence. */
   function aligned(old, fresh) {
     const found = new Array(fresh.length).fill(-1);
     let start = 0;
@@ -120,7 +120,7 @@ window.merge = (function () {
       if (same) moved.delete(about);
       return same || null;
     });
-    // An item whose words are nowhere goes on from one whose words are gone.
+    // An item with new words continues an item whose words are gone.
     const left = [...moved.values()].filter(function (node) { return isWordsOnly(node) && !holds(node); });
     const result = after.map(function (node, index) {
       return taken[index] || (isWordsOnly(node) && left.shift()) || node;

@@ -1,5 +1,5 @@
-/* A form whose answer takes long (`data-long`, what is said meanwhile, with SECONDS in it): it is sent
-   once, and says for how long it has been at it. The page goes on being live meanwhile. */
+/* A form with a slow answer (`data-long`: the text shown meanwhile, with SECONDS in it): it is sent
+   once, and shows the elapsed time. The page stays live meanwhile. */
 "use strict";
 
 (function () {
@@ -31,7 +31,7 @@
     else begin(form);
   });
 
-  /* Whoever comes back by the browser's button finds the form as it was. */
+  /* The browser's back button shows the form in its first state. */
   window.addEventListener("pageshow", function () {
     for (const end of going.values()) end();
     going.clear();

@@ -1,4 +1,4 @@
-/* The viewer's time zone in the form of a window, where nobody has typed another. */
+/* The viewer's time zone in the form of a window, unless another one was typed. */
 "use strict";
 
 for (const field of document.querySelectorAll("input[data-zone]")) {

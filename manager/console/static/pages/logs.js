@@ -19,7 +19,7 @@
     return (minutes < 0 ? "-" : "+") + two(Math.floor(size / 60)) + ":" + two(size % 60);
   }
 
-  /* What somebody wrote, with the zone; as it was where it has one or is nothing that we know. */
+  /* The typed time with the viewer's zone; unchanged if it has a zone or is in no known format. */
   function zoned(text, isEnd) {
     const written = text.trim();
     if (!written || ZONED.test(written)) return text;

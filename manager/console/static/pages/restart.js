@@ -17,7 +17,7 @@
     return select.selectedIndex !== Math.max(0, first);
   }
 
-  /* A form with choices is this script's: what comes by itself does not take it away. */
+  /* A form with choices belongs to this script: live updates do not replace it. */
   function mark() {
     if (chosen.size) form().setAttribute("data-kept", "");
     else form().removeAttribute("data-kept");
@@ -48,7 +48,7 @@
       const select = field(name);
       if (select && select.tagName === "SELECT") {
         if ([...select.options].some(function (each) { return each.value === one.value; })) select.value = one.value;
-        // What the person saw goes with it, so that a limit that somebody set since is not overwritten.
+        // The shown value is sent too, so that a limit that was set since is not overwritten.
         const shown = field("shown " + agentOf(name));
         if (shown && one.shown) shown.value = one.shown;
         continue;

@@ -23,9 +23,9 @@ def test_a_page_of_a_round_names_its_hosts(fresh: Running) -> None:
     prsm.agent().call.get("/servlets/subscribe?host=a.example")
     prsm.local.post("/api/v1/rounds", json={})
     page = operator.page("/console/rounds/1")
-    assert "What the round waits for" in page.text
+    assert "Pending units" in page.text
     assert "its distance is being measured" in page.text
     assert "/console/host?host=http%3A//x.example%3A80/" in page.links()
     assert "/console/agent?name=a.example" in page.links()
     prsm.local.post("/api/v1/rounds/cancel", json={})
-    assert "What the round waits for" not in operator.page("/console/rounds/1").text
+    assert "Pending units" not in operator.page("/console/rounds/1").text

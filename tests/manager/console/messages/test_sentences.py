@@ -89,7 +89,7 @@ def test_commands_within_a_sentence_are_code() -> None:
     [
         ("tick", "the manager", "管理サーバ"),
         ("local", "the command line", "コマンドライン"),
-        ("schedule 7", "schedule 7", "定時実行 7"),
+        ("schedule 7", "schedule 7", "予定 7"),
         ("koji", "koji", "koji"),
         ("", "", ""),
         (None, "", ""),

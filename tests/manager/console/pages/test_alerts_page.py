@@ -26,7 +26,7 @@ def test_what_goes_on_is_shown_and_silenced(prsm: Running, person: Visitor) -> N
     browser.log_in("operator")
     page = browser.page("/console/alerts?q=late.example")
     assert "Agent late.example is" in page.text
-    assert "Alerts are sent to nobody" in page.text
+    assert "Alerts have no recipients" in page.text
     form = page.form("/console/alerts/silence")
     assert form.fields["key"] == key
     refused = browser.submit(form, reason=" ", hours="8")

@@ -34,7 +34,7 @@ def test_two_administrators_and_one_plan(prsm: Running, person: Visitor) -> None
     assert done.status_code == 303
     late = second.submit(read(same.text).form(f"{pages[0]}/apply"))
     assert late.status_code == 303
-    assert "operator had applied plan" in second.page(late.headers["location"]).text
+    assert "operator already applied plan" in second.page(late.headers["location"]).text
 
     crossed = second.submit(read(other.text).form(f"{pages[1]}/apply"))
     assert crossed.status_code == 409
@@ -121,7 +121,10 @@ def test_undo_says_what_goes_back(prsm: Running, person: Visitor) -> None:
     asked = browser.act(f"/console/plans/{number}", "/console/plans/undo")
     assert asked.status_code == 200
     page = read(asked.text)
-    assert "go back to their owners before" in page.text or "goes back to its owner" in page.text
+    assert (
+        "go back to their previous owners" in page.text
+        or "goes back to its previous owner" in page.text
+    )
     preview = undo_preview(prsm.manager.db)
     assert preview is not None
     assert preview.moves
@@ -154,11 +157,11 @@ def test_undo_of_what_changed_since_is_refused_with_a_next_step(
     late = browser.submit(read(asked.text).form("/console/plans/undo"))
     assert late.status_code == 409
     page = read(late.text)
-    assert f"Plan {number} can't be undone" in page.text
+    assert f"Plan {number} cannot be undone" in page.text
     assert page.has_form("/console/plans"), "make a new plan"
     for here in (f"/console/plans/{number}", "/console/balance"):
         seen = browser.page(here)
-        assert "have changed since, so undoing it would be refused" in seen.text
+        assert "have changed since, so it cannot be undone" in seen.text
         [button] = [one for one in seen.all("button") if "disabled" in one.attributes]
         assert button.attributes["aria-describedby"] == "unable-console-plans-undo"
         assert "make a new plan" in seen.text

@@ -44,5 +44,5 @@ def test_old_figures_are_shown_with_their_age(
     viewer = person("viewer")
     assert "counted" not in viewer.get("/console/").text
     now_s += 3600
-    said = "Some figures on this page were counted 1\N{NO-BREAK SPACE}h ago"
+    said = "Some figures on this page are 1\N{NO-BREAK SPACE}h old"
     assert said in viewer.get("/console/").text

@@ -43,7 +43,7 @@ def test_logs_are_compared_on_a_page(prsm: Running, person: Visitor) -> None:
     page = browser.page(f"/console/agent?name={KYOTO}")
     answer = browser.submit(page.form("/console/agent/compare"))
     assert answer.status_code == 200
-    assert "Its logs beside those of others" in read(answer.text).text
+    assert "Comparison with the logs of other agents" in read(answer.text).text
     (row,) = audit_page(prsm.manager.db, limit=1)
     assert (row.action, row.subject) == ("agent.compare", KYOTO)
 

@@ -111,7 +111,7 @@ def test_rows_that_are_left_out_are_counted(prsm: Running, person: Visitor) -> N
 
 def _may_fetch(person: Visitor, host: str = HOST) -> str:
     text = " ".join(person("viewer").page(f"/console/host?host={host}").text.split())
-    return text.partition("May fetch")[2].partition("Volume")[0].strip()
+    return text.partition("Right to fetch")[2].partition("Volume")[0].strip()
 
 
 def test_why_nobody_may_fetch_a_host_is_said(prsm: Running, person: Visitor) -> None:
@@ -119,10 +119,10 @@ def test_why_nobody_may_fetch_a_host_is_said(prsm: Running, person: Visitor) -> 
     db = prsm.manager.db
     with db.write() as tx:
         tx.execute(rights.delete())
-    assert _may_fetch(person, f"http://{HOSTS[0]}:80/") == "nobody: the host is excluded"
+    assert _may_fetch(person, f"http://{HOSTS[0]}:80/") == "no agent: the host is excluded"
     current = current_round(db)
     assert current is not None
-    assert _may_fetch(person) == f"nobody: round {current.number} is still probing"
+    assert _may_fetch(person) == f"no agent: round {current.number} is still probing"
 
     def during(row_state: str) -> None:
         with db.write() as tx:
@@ -133,8 +133,8 @@ def test_why_nobody_may_fetch_a_host_is_said(prsm: Running, person: Visitor) -> 
     (owner,) = [row for row in host_detail(db, HOST).owners if row.until_ms is None]
     name = host_detail(db, HOST).agents[owner.agent_id]
     for permit_ms, why in (
-        (START_MS - 1, f"nobody: the permit of {name} is over"),
-        (START_MS + 1, f"nobody: it waits for the next contact of {name}, or is done in round"),
+        (START_MS - 1, f"no agent: the permit of {name} has expired"),
+        (START_MS + 1, f"no agent: waiting for the next contact of {name}, or done in round"),
     ):
         with db.write() as tx:
             tx.execute(
@@ -145,6 +145,6 @@ def test_why_nobody_may_fetch_a_host_is_said(prsm: Running, person: Visitor) -> 
         assert _may_fetch(person).startswith(why)
     with db.write() as tx:
         tx.execute(assignments.update().values(until_ms=START_MS))
-    assert _may_fetch(person) == "nobody: no agent owns it"
+    assert _may_fetch(person) == "no agent: the host has no owner"
     during("cancelled")
-    assert _may_fetch(person) == "nobody: no round is open"
+    assert _may_fetch(person) == "no agent: no round is running"

@@ -67,7 +67,7 @@ def test_the_page_of_a_token_says_that_the_agent_joined(prsm: Running, person: V
     joined = browser.page(live, prsm_live="1")
     assert token not in joined.text
     assert f"{NAME} joined at" in _said(browser, live)
-    assert "It has not called yet." in _said(browser, live)
+    assert "It has not contacted the manager yet." in _said(browser, live)
     assert f"/console/agent?name={NAME}" in joined.links()
     assert [one.attributes["datetime"] for one in joined.all("time")] == ["2026-09-21T14:14:20Z"]
     assert person("viewer").get(live).status_code == 403
@@ -81,7 +81,7 @@ def test_a_token_that_is_of_no_use_is_said_to_be(prsm: Running, person: Visitor)
     assert f"/console/new-agent?name={NAME}" in browser.page(first).links()
     prsm.clock.now_ms = START_MS + 73 * 3_600_000
     browser.log_in("admin")
-    assert "Nobody used this token until" in _said(browser, second)
+    assert "This token was not used until" in _said(browser, second)
     assert browser.get("/console/join-token?name=a%20b").status_code == 400
 
 
@@ -94,9 +94,9 @@ def test_a_token_that_waits_is_revoked(prsm: Running, person: Visitor) -> None:
     done = browser.submit(read(asked.text).form("/console/join-token/revoke"))
     assert done.headers["location"] == "/console/agents"
     agents = browser.page("/console/agents")
-    assert f"The join token of {NAME} lets nobody in any more." in agents.text
+    assert f"The join token of {NAME} is revoked." in agents.text
     assert not any(f"/join-token?name={NAME}" in one for one in agents.links())
-    assert "Nobody used this token until" in _said(browser, _live(page))
+    assert "This token was not used until" in _said(browser, _live(page))
     body = {"agent": NAME, "token": token, "key_hash": "0" * 64, "kind": "plain"}
     assert prsm.anybody.post("/api/v1/enrol", json=body).status_code == 403
 
@@ -109,7 +109,7 @@ def test_the_guide_says_that_the_first_agent_joined(fresh: Running) -> None:
     guide, first = browser.page("/console/agents"), browser.page("/console/")
     for page in (guide, first):
         assert any("agents" in one.attributes.get("data-topics", "") for one in page.elements)
-    assert "When an agent has joined, this page says so" in guide.text
+    assert "This page updates by itself when an agent has joined" in guide.text
     _, token = _make(browser)
     waiting = [one for one in browser.page("/console/agents").links() if "/join-token?" in one]
     assert f"{NAME} has not joined yet" in _said(browser, *waiting)

@@ -105,7 +105,7 @@ def test_agents_sort_filter_and_export(person: Visitor) -> None:
     ]
     assert _table(browser, "/console/agents.csv?q=kyo")[0]["version"] == f"0.1{SCRIPT}"
     page = browser.page("/console/agents?q=nothing-like-that")
-    assert "No agent is like that." in page.text
+    assert "No matching agents" in page.text
     assert "/console/agents" in page.links()
 
 
@@ -131,7 +131,7 @@ def test_a_list_of_hosts_says_that_it_fell_back(person: Visitor) -> None:
     assert len(rows) == len(_hosts(fallen))
     for nothing in ("*", "no%20such", "%E6%97%A5%E6%9C%AC"):
         page = browser.page(f"/console/hosts?q={nothing}")
-        assert "No host is like that." in page.text
+        assert "No matching hosts" in page.text
         (everything,) = [each for each in page.links() if each.startswith("/console/search?")]
         assert browser.get(everything).status_code == 200
 
@@ -193,7 +193,7 @@ def test_withdrawn_hosts_are_found_by_their_names(prsm: Running, person: Visitor
     assert _hosts(browser.page(address)) == [HOSTS[3]]
     (link,) = [each for each in browser.page(address).links() if ".csv" in each]
     assert [row["host"] for row in _table(browser, link)] == [f"http://{HOSTS[3]}:80/"]
-    assert "No host is like that." in browser.page("/console/withdrawn?q=100%25").text
+    assert "No matching hosts" in browser.page("/console/withdrawn?q=100%25").text
 
 
 def test_the_audit_pages_back_in_time(person: Visitor) -> None:

@@ -208,17 +208,17 @@ def test_the_first_day_says_what_to_do(fresh: Running) -> None:
     browser = Browser(fresh.public)
     browser.log_in("admin")
     expected = {
-        "/console/": "Let an agent join.",
+        "/console/": "Add an agent.",
         "/console/agents": "prs enrol http://127.0.0.1 --name",
-        "/console/restart": "no agent yet",
+        "/console/restart": "No agents yet.",
         "/console/hosts": "prsm hosts import",
-        "/console/rounds": "No round was started yet",
+        "/console/rounds": "No round has started yet",
         "/console/plans": "No plan was made yet",
-        "/console/reports": "No log came yet",
+        "/console/reports": "No logs yet",
         "/console/data": "prsm clients add library",
-        "/console/downloads": "Nobody took anything yet",
-        "/console/archive-jobs": "Nobody asked for a job yet",
-        "/console/withdrawn": "No host is withdrawn",
+        "/console/downloads": "No downloads yet",
+        "/console/archive-jobs": "No jobs yet",
+        "/console/withdrawn": "No hosts are withdrawn",
         "/console/audit": "user.login",
     }
     for address, words in expected.items():

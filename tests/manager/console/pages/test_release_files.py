@@ -61,8 +61,8 @@ def acts(prsm: Running) -> list[str]:
 def test_releases_begin_by_a_form(prsm: Running, keys: Ceremony, person: Visitor) -> None:
     """The page says why no key is here; who may not do it, sees no form but who does."""
     seen = person("operator").page("/console/releases")
-    assert "could else give a program to every site" in seen.text
-    assert "An administrator does it." in seen.text
+    assert "could send a program to every site" in seen.text
+    assert "An administrator does this." in seen.text
     assert not [form for form in seen.forms if form.action == "/console/releases/init"]
     wrong = {"root": "no root", "targets": keys.targets.to_bytes().decode()}
     refused = person("admin").act("/console/releases", "/console/releases/init", wrong)
@@ -72,7 +72,7 @@ def test_releases_begin_by_a_form(prsm: Running, keys: Ceremony, person: Visitor
     begin(keys, person)
     assert acts(prsm) == ["release.init"]
     page = person("admin").page("/console/releases")
-    assert "No release can be published yet" not in page.text
+    assert "Releases are not set up yet" not in page.text
     assert "people with root keys" in page.text
 
 

@@ -69,7 +69,7 @@ def test_the_page_says_what_runs_and_what_failed(fleet: Running, person: Visitor
     page = person("viewer").page("/console/releases")
     assert "18" in page.text
     assert "people with root keys" in page.text
-    assert f"{NAMES[2]} tried 1.3, went back at the step install, and runs 1.2" in page.text
+    assert f"{NAMES[2]} tried 1.3, rolled back at step install, and runs 1.2" in page.text
     assert SCRIPT in page.text
     assert "prsm release publish BUNDLE next.json" in page.text
     assert not [form for form in page.forms if form.action.startswith("/console/releases/")]
@@ -128,7 +128,7 @@ def test_a_page_from_before_a_halt_does_not_end_it(fleet: Running, person: Visit
     page = browser.page("/console/releases?q=1.4")
     question = read(browser.submit(page.form("/console/releases/rollout")).text)
     assert "anna halted it" in question.text
-    assert "when it was offered to the canaries. This ends the halt." in question.text
+    assert "when it was offered to the canaries. This resumes the rollout." in question.text
     browser.follow(browser.submit(question.form("/console/releases/rollout")))
     assert '"ended_halt": true' in _last(fleet)[2]
 

@@ -110,7 +110,7 @@ def test_what_was_typed_is_harmless_and_kept(person: Visitor) -> None:
     answer = person("viewer").get(f"/console/search?q={quote(text)}&show=all")
     assert answer.status_code == 200
     assert SCRIPT not in answer.text
-    assert "Nothing is named" in answer.text
+    assert "No results for" in answer.text
     assert person("viewer").get("/console/search?q=%00").status_code == 400
 
 
@@ -134,4 +134,4 @@ def test_a_host_is_led_to_where_its_front_page_was_collected(
     collected(prsm, agent, [page("http://front.example/", b"<html>x</html>")])
     assert _leads(person, typed) == "/console/host?host=http%3A%2F%2Ffront.example%3A80%2F"
     listed = person("viewer").page("/console/search?q=http://front.example/&show=all")
-    assert "the front page of this host" in listed.text
+    assert "the top page of this host" in listed.text

@@ -126,7 +126,7 @@ def test_a_logout_ends_the_session_for_good(prsm: Running, person: Visitor) -> N
 
 
 def test_a_session_ends_by_itself(prsm: Running, person: Visitor) -> None:
-    """After its time a session is over; parts of pages, and pages that are live, are told so."""
+    """A session expires after its time; parts of pages, and live pages, are notified."""
     browser = person("viewer")
     prsm.clock.advance(12 * 3600 + 1)
     assert browser.get("/console/agents").status_code == 303
@@ -134,7 +134,7 @@ def test_a_session_ends_by_itself(prsm: Running, person: Visitor) -> None:
     assert part.status_code == 286
     assert 'id="over"' in part.text
     assert browser.get("/console/agents", prsm_live="1").status_code == 401
-    assert "session is over" in part.text
+    assert "session has expired" in part.text
 
 
 def test_what_was_typed_outlives_the_session(prsm: Running, person: Visitor) -> None:
@@ -146,7 +146,7 @@ def test_what_was_typed_outlives_the_session(prsm: Running, person: Visitor) -> 
     answer = browser.submit(form, reason=typed)
     assert answer.status_code == 401
     login = read(answer.text)
-    assert "what you typed is kept" in login.text
+    assert "your input is kept" in login.text
     again = read(
         browser.submit(login.form("/console/login"), name="operator", password=PASSWORD).text
     )

@@ -144,7 +144,7 @@ def test_limits_of_politeness_are_set(prsm: Running, person: Visitor) -> None:
     asked = browser.act(path, f"{path}/limits", changes)
     question = read(asked.text)
     assert "Set these limits for the whole fleet?" in question.text
-    assert "KB a second of an agent, at most: 500" in question.text
+    assert "Maximum KB/s of an agent: 500" in question.text
     assert fleet_rules_of(prsm.manager.db).limits.interval_s is None
     browser.follow(browser.submit(question.form(f"{path}/limits")))
     limits = fleet_rules_of(prsm.manager.db).limits

@@ -165,7 +165,7 @@ def test_all_directories_of_a_host(tables: Running, person: Visitor) -> None:
     assert {row["directory"] for row in rows} == {f"/d{n}/" for n in range(tabled.DIRECTORIES)}
     assert {row["took (ms)"] for row in rows} == {"90"}
     assert {row["agent"] for row in rows} <= set(AGENTS)
-    assert "Shown: 100; the file has all." in browser.page(f"/console/host?host={HOST}").text
+    assert "Shown: 100; the file has all rows." in browser.page(f"/console/host?host={HOST}").text
     assert browser.get("/console/host/directories.csv?host=nobody.example").status_code == 404
 
 
@@ -265,7 +265,7 @@ def test_all_that_agents_were_asked_to_send(tables: Running, person: Visitor) ->
     assert [int(row["id"]) for row in rows] == asked
     assert {row["state"] for row in rows} == {"cancelled"}
     assert all(row["ended (UTC)"].endswith("Z") for row in rows)
-    assert "Shown: 10; the file has all." in browser.page("/console/collection").text
+    assert "Shown: 10; the file has all rows." in browser.page("/console/collection").text
 
 
 def test_orders_are_paged_and_filtered(tables: Running, person: Visitor) -> None:
@@ -289,7 +289,7 @@ def test_orders_are_paged_and_filtered(tables: Running, person: Visitor) -> None
     page = browser.page(older)
     assert "Newest" in page.text
     assert not [link for link in browser.page(f"{here}?size=200").links() if "before=" in link]
-    assert "No order is like that." in browser.page(f"{here}?agent=nobody.example").text
+    assert "No matching orders" in browser.page(f"{here}?agent=nobody.example").text
     rows = _rows(browser, "/collection/orders.csv?state=open")
     assert [int(row["id"]) for row in rows] == [oldest]
     assert "1 open" in browser.page("/console/collection").text

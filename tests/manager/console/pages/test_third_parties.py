@@ -119,7 +119,7 @@ def test_revoking_and_disabling(prsm: Running, person: Visitor) -> None:
     assert len(forms) == 3
     newest = max(forms, key=lambda form: int(form.fields["token"]))
     question = read(browser.submit(newest).text)
-    assert "downloads by it end within seconds" in question.text
+    assert "its downloads end within seconds" in question.text
     assert _third_party(prsm, other).get(WEBDATA).status_code == 200
     done = browser.submit(question.form("/console/client/revoke"))
     assert "is revoked" in _said(browser, done.headers["location"])
@@ -190,4 +190,4 @@ def test_downloads_are_filtered(person: Visitor) -> None:
     text = browser.page("/console/downloads?state=going&client=library").text
     assert "50%" in text
     assert "took nothing" not in text
-    assert "No download is like that" in browser.page("/console/downloads?client=museum").text
+    assert "No matching downloads" in browser.page("/console/downloads?client=museum").text

@@ -68,7 +68,7 @@ def test_a_look_changes_nothing_and_adopting_is_audited(
     before = len(audit_page(db, limit=100, action="archive.adopt"))
     seen = browser.act("/console/trash", action, {"look": "yes"})
     assert seen.status_code == 200
-    assert "What adopting would do" in read(seen.text).text
+    assert "Preview of the adoption" in read(seen.text).text
     assert len(audit_page(db, limit=100, action="archive.adopt")) == before
     form = browser.page("/console/trash").form(action)
     asked = browser.post(action, {n: v for n, v in form.fields.items() if n != "look"})
@@ -99,7 +99,7 @@ def test_withdrawn_hosts_are_compacted_on_demand(prsm: Running, person: Visitor)
     done = browser.submit(page.form(action))
     assert "were rewritten" in browser.page(done.headers["location"]).text
     after = browser.page("/console/withdrawn")
-    assert "No segment waits to be rewritten." in after.text
+    assert "No segments to rewrite." in after.text
     assert not person("operator").page("/console/withdrawn").has_form(action)
 
 

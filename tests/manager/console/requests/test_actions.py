@@ -53,7 +53,7 @@ def _confirm(browser: Browser, page: str, action: str, changes: dict[str, str]) 
     asked = browser.act(page, action, changes)
     assert asked.status_code == 200
     question = read(asked.text)
-    assert "Back, change nothing" in question.text
+    assert "Cancel" in question.text
     done = browser.submit(question.form(action))
     assert done.status_code == 303, done.text[-500:]
     return _result(browser, done.headers["location"])
@@ -93,7 +93,7 @@ def test_a_restart_deletes_pages_where_that_was_ticked(
     browser = person("operator")
     form = browser.page(AGENT).form("/console/agent/command", command="restart")
     question = read(browser.submit(form).text)
-    assert "Pages that it has collected stay" in question.text
+    assert "Collected pages stay" in question.text
     ticked = {"pages": "yes"} if pages else {}
     done = browser.submit(question.form("/console/agent/command"), **ticked)
     row = agent_detail(prsm.manager.db, KYOTO, prsm.clock()).view.row
@@ -103,7 +103,7 @@ def test_a_restart_deletes_pages_where_that_was_ticked(
     assert ("pages" in noted.detail) == pages
     plain = {"csrf": browser.csrf, "name": PLAIN, "command": "restart"}
     asked = browser.post("/console/agent/command", plain)
-    assert "is up to its program" in asked.text
+    assert "its own program decides" in asked.text
     assert 'name="pages"' not in asked.text
 
 
@@ -113,7 +113,7 @@ def test_pages_are_deleted_from_the_table_of_restarts(prsm: Running, person: Vis
     browser, osaka = person("operator"), "osaka.example.ac.jp"
     fields = {f"restart {KYOTO}": "pages too", f"restart {osaka}": "yes"}
     asked = browser.act("/console/restart", "/console/restart", fields)
-    assert f"not delivered yet: {KYOTO}." in asked.text
+    assert f"even undelivered ones: {KYOTO}." in asked.text
     done = browser.submit(read(asked.text).form("/console/restart"))
     assert "1 of them deletes its pages." in _result(browser, done.headers["location"])
     for name, argument in ((KYOTO, "confirmed"), (osaka, "")):
@@ -160,7 +160,7 @@ def test_believing_an_agent(prsm: Running, person: Visitor) -> None:
     assert not browser.page(AGENT).has_form("/console/agent/believe")
     doubt(prsm.manager.db, KYOTO)
     asked = browser.act(AGENT, "/console/agent/believe")
-    assert "plans go by them" in read(asked.text).text
+    assert "plans use them" in read(asked.text).text
     said = _confirm(browser, AGENT, "/console/agent/believe", {})
     assert said.strip().startswith(f"{KYOTO} is believed")
     assert _last(prsm)[1:] == ("agent.believe", KYOTO)
@@ -257,7 +257,7 @@ def test_the_restart_page_changes_what_differs(prsm: Running, person: Visitor) -
     assert form.fields["pages osaka.example.ac.jp"] == "50"
     nothing = browser.submit(form)
     assert nothing.headers["location"] == here
-    assert "holds already" in _result(browser, nothing.headers["location"])
+    assert "already set" in _result(browser, nothing.headers["location"])
     before = _last(prsm)
     changes = {f"restart {KYOTO}": "yes", "pages osaka.example.ac.jp": "all"}
     asked = browser.submit(form, **changes)
@@ -360,14 +360,14 @@ def test_splitting_and_merging_a_host(prsm: Running, person: Visitor) -> None:
     page = f"/console/host?host={HOST}"
     asked = browser.act(page, "/console/host/split", {"pieces": "2", "interval_s": "7"})
     question = read(asked.text)
-    assert "Each of them waits 14 s between two requests" in question.text
+    assert "Each waits 14 s between two requests" in question.text
     assert "/docs/" in question.text
     done = browser.submit(question.form("/console/host/split"))
     assert "is split among 2 agents" in _result(browser, done.headers["location"])
     assert _last(prsm) == ("operator", "host.split", HOST)
     shown = browser.page(page).text
     assert "Owner of /" in shown
-    assert "Its pieces may be with several agents at once" in shown
+    assert "Several agents may own its pieces at once" in shown
     assert "is one unit again" in _confirm(browser, page, "/console/host/merge", {})
     assert _last(prsm) == ("operator", "host.merge", HOST)
     refused = browser.act(page, "/console/host/split", {"pieces": "two"})
@@ -442,7 +442,7 @@ def test_a_plan_is_looked_at_before_it_is_applied(prsm: Running, person: Visitor
     assert (plan.applied_ms, plan.method, plan.made_by) == (None, "random", "operator")
     first = plan_detail(prsm.manager.db, plan.id).moves[0]
     said = _confirm(browser, page, f"{page}/apply", {})
-    assert f"{plan.moves} units changed hands" in said
+    assert f"{plan.moves} units moved" in said
     assert not browser.page(page).has_form(f"{page}/apply")
     owner = browser.page(f"/console/host?host={first.unit}")
     assert first.taker in owner.text
@@ -489,10 +489,10 @@ def test_a_new_password_offers_to_revoke_tokens(prsm: Running, person: Visitor) 
     form = page.form(path)
     assert "tokens" not in form.fields
     done = browser.submit(form, password="another long one")
-    assert "Tokens that go on: 1." in _result(browser, done.headers["location"])
+    assert "Tokens still valid: 1." in _result(browser, done.headers["location"])
     done = browser.submit(form, password="another long one", tokens="yes")
     assert "Tokens revoked: 1." in _result(browser, done.headers["location"])
-    assert "have tokens that go on" not in browser.page(f"{path}?name=viewer").text
+    assert "keep their own tokens" not in browser.page(f"{path}?name=viewer").text
 
 
 def test_what_is_wrong_with_a_new_user_is_said_beside_the_form(
@@ -561,7 +561,7 @@ def test_pinning_and_banning_on_a_hosts_page(prsm: Running, person: Visitor) -> 
     assert browser.submit(read(refused.text).form("/console/host/ban")).status_code == 409
     browser.act(page, "/console/host/unpin")
     said = _confirm(browser, page, "/console/host/ban", {"agent": KYOTO})
-    assert f"{KYOTO} never gets" in said
+    assert f"is banned from {KYOTO}" in said
     browser.act(page, "/console/host/lift-ban")
     assert host_detail(prsm.manager.db, HOST).bans == []
     assert _last(prsm) == ("operator", "host.lift-ban", HOST)
@@ -574,7 +574,7 @@ def test_moving_a_host_on_its_page(prsm: Running, person: Visitor) -> None:
     page = f"/console/host?host={HOST}"
     taker = browser.page(page).form("/console/host/move").fields["agent"]
     said = _confirm(browser, page, "/console/host/move", {"reason": "near"})
-    assert f"goes to {taker}: 1 unit changed hands" in said.replace("\xa0", " ")
+    assert f"goes to {taker}: 1 unit moved" in said.replace("\xa0", " ")
     assert _last(prsm) == ("operator", "unit.move", HOST)
     detail = host_detail(prsm.manager.db, HOST)
     assert detail.pins == []
@@ -595,7 +595,7 @@ def test_the_last_plan_is_taken_back_on_its_page(prsm: Running, person: Visitor)
     browser = person("operator")
     page = browser.act("/console/balance", "/console/plans", {"method": "random"})
     preview = page.headers["location"]
-    assert "What the other methods would give" in browser.page(preview).text
+    assert "Comparison with other methods" in browser.page(preview).text
     assert "/console/plans/undo" not in browser.get(preview).text
     _confirm(browser, preview, f"{preview}/apply", {})
     said = _confirm(browser, preview, "/console/plans/undo", {})
@@ -618,7 +618,7 @@ def test_agents_are_asked_to_send(prsm: Running, person: Visitor) -> None:
     done = browser.act(here, f"{here}/orders", period)
     assert "is asked to send" in _result(browser, done.headers["location"])
     assert _last(prsm) == ("operator", "collection.order", agent)
-    assert "the agent has said nothing yet" in person("viewer").page(here).text
+    assert "no answer from the agent yet" in person("viewer").page(here).text
     wrong = browser.act(here, f"{here}/orders", period | {"end": ""})
     assert wrong.status_code == 400
     assert "period a first day and an end" in wrong.text
@@ -628,7 +628,7 @@ def test_agents_are_asked_to_send(prsm: Running, person: Visitor) -> None:
     assert "Schedule 1 is removed." in _confirm(browser, here, f"{here}/schedules/remove", {})
     assert "0%" in browser.page(here).text
     said = _confirm(browser, here, f"{here}/transfers/give-up", {})
-    assert "Transfer 1 is given up." in said
+    assert "Transfer 1 is cancelled." in said
     assert "cancelled by operator" in browser.page(f"{here}?state=cancelled").text
 
 

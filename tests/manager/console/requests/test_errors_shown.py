@@ -56,9 +56,9 @@ def test_hosts_without_an_address_are_shown_with_reasons(prsm: Running, person: 
     assert "Hosts without an address" in listed.text
     assert NXDOMAIN in listed.text
     assert not listed.has_form("/console/hosts/resolve"), "a viewer orders nothing"
-    assert f"has no address of {count} of {count} hosts" in viewer.page("/console/").text
+    assert f"cannot resolve {count} of {count} hosts" in viewer.page("/console/").text
     alerts = viewer.page("/console/alerts")
-    assert "Nothing is wrong" not in alerts.text
+    assert "No open alerts" not in alerts.text
     assert f"he manager has no address of {count} of {count} hosts" in alerts.text
     assert any(
         "/console/hosts?state=new" in (link.attributes.get("href") or "")
@@ -84,7 +84,7 @@ def test_one_name_is_looked_up_again_by_a_button(prsm: Running, person: Visitor)
     page = f"/console/host?host={HOSTS[5]}"
     assert NXDOMAIN in operator.page(page).text
     done = operator.follow(operator.act(page, "/console/host/resolve"))
-    assert "is looked up again with the manager's next tick" in read(done.text).text
+    assert "is looked up again at the manager's next tick" in read(done.text).text
     host = host_detail(prsm.manager.db, HOSTS[5]).host
     assert host.resolve_after_ms == prsm.clock()
 
@@ -95,11 +95,11 @@ def test_units_that_failed_are_shown_beside_those_that_are_finished(
     """In the round's bar, its numbers, its report and its CSV; on the agent's page."""
     viewer = person("viewer")
     page = f"/console/rounds/{ROUND}"
-    assert "Not a single page came" not in viewer.page(page).text
+    assert "No page was fetched from" not in viewer.page(page).text
     count = fail_units(prsm)
     assert count > 1
     shown = viewer.page(page).text
-    assert f"Not a single page came of: {count} {NXDOMAIN}" in " ".join(shown.split())
+    assert f"No page was fetched from: {count} {NXDOMAIN}" in " ".join(shown.split())
     assert f"{count} failed" in shown
     lines = viewer.get(f"{page}.csv").text.splitlines()
     assert lines[0].split(",")[:3] == ["agent", "units", "failed"]
@@ -117,7 +117,7 @@ def test_settings_under_old_names_are_shown(prsm: Running, person: Visitor) -> N
     with prsm.manager.db.write() as tx:
         tx.execute(agents.update().where(agents.c.name == AGENT).values(renamed_settings=said))
     text = viewer.page(page).text
-    assert "Setting under an old name" in text
-    assert "network.resolver is called naming.servers now" in text
+    assert "Renamed setting" in text
+    assert "network.resolver is now called naming.servers" in text
     found = viewer.get(f"/api/v1/agents/{AGENT}").json()
     assert found["agent"]["renamed_settings"] == json.loads(said)
