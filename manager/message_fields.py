@@ -57,6 +57,7 @@ def _core_schema(view: type[Any], source: Any, handler: Any) -> Any:
     names = message_names(view)
 
     def answer(value: Any, serialize: Any) -> dict[str, Any]:
+        """Return the members of a view, with those of its messages."""
         made: dict[str, Any] = serialize(value)
         for name in names:
             made[name] = made[name] if made[name] is not None else ""

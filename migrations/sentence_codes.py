@@ -180,6 +180,7 @@ def _number(text: str) -> float:
 
 def _ratio(code: str) -> Callable[[str], Message]:
     def read(text: str) -> Message:
+        """Return the message of a ratio in words."""
         over = text.startswith("more than ")
         number = _number(text.removeprefix("more than "))
         return {"code": f"general.{code}_over" if over else f"general.{code}",

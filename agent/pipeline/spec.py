@@ -136,6 +136,7 @@ def _check_cycles(modules: dict[str, Module], connections: Iterable[Connection])
     path: list[str] = []
 
     def visit(name: str) -> None:
+        """Raise GraphError where a module waits for itself."""
         if name in path:
             cycle = " -> ".join([*path[path.index(name) :], name])
             raise GraphError("agent_errors.graph_cycle", cycle=cycle)

@@ -29,6 +29,7 @@ class _Lines(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
         said = with_plurals(super().format(record))
         request_id = REQUEST_ID.get()
         return f"{said} [{request_id}]" if request_id else said
@@ -38,6 +39,7 @@ class _Json(logging.Formatter):
     """An object a line: time, level, logger, message, request_id, error."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the JSON object of a record."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         told = {
             "time": at,

@@ -32,7 +32,6 @@ from manager.assignment.permits import (
     manager_time,
 )
 from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
-from manager.assignment.words import clock_time, spoken_duration
 
 __all__ = [
     "NO_AGENT",
@@ -50,7 +49,6 @@ __all__ = [
     "RightError",
     "RuleError",
     "UnitInterval",
-    "clock_time",
     "end_at_agent",
     "epoch_of_report",
     "extension_ms",
@@ -61,5 +59,4 @@ __all__ = [
     "plan_probes",
     "promised_contact",
     "share_ms",
-    "spoken_duration",
 ]

@@ -77,10 +77,6 @@ def activity(place: Place, steps: int, hours: int, as_json: bool) -> None:
     )
 
 
-def _round_text(about: dict[str, Any]) -> str:
-    return f"{about['number']}, {about['state']}, by {about['method']}"
-
-
 def failures_text(failures: list[dict[str, Any]]) -> str:
     """Return why hosts have no address, and how many of each reason."""
     return code_counts({one["failure"]: one["hosts"] for one in failures})

@@ -85,6 +85,7 @@ class _Block:
 
     @property
     def size_bytes(self) -> int:
+        """Return how much memory the names take."""
         numbers = len(self.addresses.numbers) + len(self.readable.numbers)
         letters = len(self.addresses.text) + len(self.readable.text) * _LETTER_BYTES
         return letters + numbers * _NUMBER_BYTES

@@ -166,6 +166,7 @@ class _Hashed:
         self._size_bytes = 0
 
     def read(self, count: int = -1) -> bytes:
+        """Return bytes of the file, and add them to its digest."""
         data = self._file.read(count)
         self._sum.update(data)
         self._size_bytes += len(data)

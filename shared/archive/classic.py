@@ -1,29 +1,31 @@
-"""The three lists of the source, byte for byte.
+"""Writes one host's captures in the source's layout: three lists, and a folder with the bodies.
 
     extserver.list           links that leave the host: `target TAB source`
     transferredurl.list      fetched pages: a path per line, without the host; `/` is the top
     transferredurldate.list  24 bytes for each line of transferredurl.list: fetched, last modified
                              (0: not told), size; milliseconds since 1970 and bytes
+    data/N, data/N.hdr       decoded body and HTTP header of line N, from 1; the source leaves open
+                             where pages lie, `data/` is ours
 
 The source names no byte order; big-endian signed 64 bits is what Java's DataOutputStream writes.
 Source: seed 004, section 5.4.1.
 
 Invariant: a URL or path holds visible ASCII only, as the canonical form does, so neither a tab
-nor a line end nor a NUL can forge an entry. Readers stream, and refuse what writers would.
+nor a line end nor a NUL can forge an entry.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Iterator
-from itertools import zip_longest
-from typing import BinaryIO, Final
+from collections.abc import Iterable
+from typing import Final
 
-from shared.errors import FormatError, LineError
+from shared.errors import FormatError
 from shared.frozen import frozen
 
 __all__ = [
+    "DATA_FOLDER",
     "DATE_LIST",
     "ENTRY_BYTES",
     "LINK_LIST",
@@ -34,19 +36,13 @@ __all__ = [
     "link_line",
     "link_lines",
     "path_line",
-    "read_date",
-    "read_dates",
-    "read_links",
-    "read_paths",
-    "read_transfers",
-    "write_dates",
-    "write_links",
-    "write_paths",
+    "url_path",
 ]
 
 LINK_LIST: Final = "extserver.list"
 URL_LIST: Final = "transferredurl.list"
 DATE_LIST: Final = "transferredurldate.list"
+DATA_FOLDER: Final = "data"
 
 ENTRY_BYTES: Final = 24
 MAX_URL_BYTES: Final = 8192
@@ -103,103 +99,17 @@ def date_entry(date: TransferDate) -> bytes:
     return _ENTRY.pack(date.fetched_ms, date.modified_ms, date.size_bytes)
 
 
-def write_links(links: Iterable[ExternalLink], file: BinaryIO) -> int:
-    """Write extserver.list; return the number of lines."""
-    return _write((link_line(link) for link in links), file)
-
-
-def write_paths(paths: Iterable[str], file: BinaryIO) -> int:
-    """Write transferredurl.list; return the number of lines."""
-    return _write((path_line(path) for path in paths), file)
-
-
-def write_dates(dates: Iterable[TransferDate], file: BinaryIO) -> int:
-    """Write transferredurldate.list; return the number of entries."""
-    return _write((date_entry(date) for date in dates), file)
-
-
-def read_links(file: BinaryIO) -> Iterator[ExternalLink]:
-    """Give the lines of extserver.list; raises LineError at the first that is none."""
-    for number, line in _lines(file):
-        target, tab, source = line.partition("\t")
-        if not tab:
-            raise LineError(number, "archive_files.link_line", text=line[:80])
-        yield ExternalLink(
-            _visible_at(number, "target", target), _visible_at(number, "source", source)
-        )
-
-
-def read_paths(file: BinaryIO) -> Iterator[str]:
-    """Give the lines of transferredurl.list; raises LineError at the first that is none."""
-    for number, line in _lines(file):
-        path = _visible_at(number, "path", line)
-        if not path.startswith("/"):
-            raise LineError(number, "archive_files.path_start", path=path[:80])
-        yield path
-
-
-def read_dates(file: BinaryIO) -> Iterator[TransferDate]:
-    """Give the entries of transferredurldate.list; raises FormatError for a torn last one."""
-    index = 0
-    while data := file.read(ENTRY_BYTES):
-        yield _date(data, index)
-        index += 1
-
-
-def read_date(file: BinaryIO, index: int) -> TransferDate:
-    """Return the entry of line `index` (from 0) of transferredurl.list, without the others."""
-    file.seek(index * ENTRY_BYTES)
-    return _date(file.read(ENTRY_BYTES), index)
-
-
-def read_transfers(urls: BinaryIO, dates: BinaryIO) -> Iterator[tuple[str, TransferDate]]:
-    """Give each path with its date; raises FormatError where the lists differ in length."""
-    for number, (path, date) in enumerate(zip_longest(read_paths(urls), read_dates(dates)), 1):
-        if path is None or date is None:
-            shorter, longer = (URL_LIST, DATE_LIST) if path is None else (DATE_LIST, URL_LIST)
-            raise FormatError(
-                "archive_files.lists_differ", shorter=shorter, longer=longer, line=number
-            )
-        yield path, date
-
-
-def _date(data: bytes, index: int) -> TransferDate:
-    if len(data) != ENTRY_BYTES:
-        raise FormatError(
-            "archive_files.entry_cut",
-            list=DATE_LIST,
-            entry=index,
-            found=len(data),
-            wanted=ENTRY_BYTES,
-        )
-    date = TransferDate(*_ENTRY.unpack(data))
-    _check_size(date.size_bytes)
-    return date
+def url_path(url: str) -> str:
+    """Return path and query of a URL: `/` of `http://www.foo.jp/`."""
+    _, _, rest = url.partition("://")
+    start = re.search(r"[/?]|$", rest)
+    path = rest[start.start() :] if start else ""
+    return path if path.startswith("/") else f"/{path}"
 
 
 def _check_size(size_bytes: int) -> None:
     if not 0 <= size_bytes <= _GREATEST:
         raise FormatError("archive_files.size_range", size=size_bytes)
-
-
-def _write(entries: Iterable[bytes], file: BinaryIO) -> int:
-    count = 0
-    for entry in entries:
-        file.write(entry)
-        count += 1
-    return count
-
-
-def _lines(file: BinaryIO) -> Iterator[tuple[int, str]]:
-    number = 0
-    limit = 2 * MAX_URL_BYTES + 2
-    while line := file.readline(limit + 1):
-        number += 1
-        if len(line) > limit:
-            raise LineError(number, "lists.long_line", limit=limit)
-        if not line.endswith(b"\n"):
-            raise LineError(number, "archive_files.line_end_missing")
-        yield number, line[:-1].decode("latin-1")
 
 
 def _visible(name: str, text: str) -> str:
@@ -208,10 +118,3 @@ def _visible(name: str, text: str) -> str:
             "archive_files.not_visible", name=name, text=text[:80], most=MAX_URL_BYTES
         )
     return text
-
-
-def _visible_at(number: int, name: str, text: str) -> str:
-    try:
-        return _visible(name, text)
-    except FormatError as error:
-        raise LineError(number, error.message) from error

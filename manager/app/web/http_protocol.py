@@ -73,6 +73,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        """Begin with a connection that was accepted."""
         super().connection_made(transport)
         self.since_s = self.loop.time()
         counts = _counts_of(self.server_state)
@@ -139,6 +140,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._pace = None
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """End what the connection still does."""
         counts = _counts_of(self.server_state)
         counts[self.address] -= 1
         if counts[self.address] <= 0:
@@ -153,6 +155,7 @@ class BoundedProtocol(HttpToolsProtocol):
             running.message_event.set()
 
     def data_received(self, data: bytes) -> None:
+        """Parse bytes of requests."""
         if self.transport.is_closing():
             return  # refused already
         self._between_bytes += len(data)
@@ -167,12 +170,14 @@ class BoundedProtocol(HttpToolsProtocol):
             self._head_timer = self.loop.call_later(self.head_s, self._give_up)
 
     def on_message_begin(self) -> None:
+        """Begin a request."""
         self._head_is_over = False
         self._chunks = self._body_bytes = 0
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # Fields behind a body would be taken for the head's.
+        """Take a field of the head."""
         if self._head_is_over:
             return
         if len(self.headers) >= FIELDS_MOST:
@@ -181,6 +186,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        """Hand the request to the application, or refuse its head."""
         self._between_bytes = 0
         self._head_is_over = True
         hosts = [name for name, _ in self.headers if name == b"host"]
@@ -202,6 +208,7 @@ class BoundedProtocol(HttpToolsProtocol):
             raise ValueError(_TOO_MANY_CHUNKS[1])  # to the parser, which ends with it
 
     def on_body(self, body: bytes) -> None:
+        """Hand over a piece of the body."""
         self._between_bytes = 0
         self._body_bytes += len(body)
         super().on_body(body)

@@ -118,6 +118,7 @@ class Metrics:
         _log.info("metrics at http://%s:%d/metrics", server.metrics_host, server.metrics_port)
 
         def stop() -> None:
+            """Stop the server of the metrics."""
             http.shutdown()
             http.server_close()
             thread.join()

@@ -148,6 +148,7 @@ async def run_servers(
             )  # fmt: skip
 
     def stop() -> None:
+        """Stop both servers: no new requests, and `server.stop_s` for those under way."""
         on_stop()
         if servers[0][0].should_exit:
             _log.info("stopping: told again; requests are not waited for")

@@ -20,10 +20,7 @@ from manager.operations.segments.collection_orders import ORDERS_MOST, NewCollec
 from manager.operations.segments.file_checks import (
     FileFinding,
     FileKind,
-    FilePlaces,
     KeptFile,
-    examine_file,
-    is_needed,
 )
 from manager.operations.trouble import Trouble
 from manager.store.segments.verification import FileProblem
@@ -138,15 +135,6 @@ def record_sound(
     with db.write() as tx:
         if integrity.end_problem(tx, str(file.kind), file.place, now_ms, answer):
             note(tx, now_ms, CLOCK, "file.sound", file.subject, place=file.place, answer=answer)
-
-
-def recheck(db: Database, places: FilePlaces, files: Sequence[KeptFile], now_ms: int) -> None:
-    """Examine files that had a problem again; the problems of unneeded files end."""
-    for file in files:
-        if not is_needed(db, file, places):
-            record_sound(db, file, now_ms, "not_needed")
-        elif examine_file(file, places, deep=True).problem is None:
-            record_sound(db, file, now_ms)
 
 
 def ask_again(db: Database, now_ms: int) -> int:

@@ -25,6 +25,7 @@ from manager.store.captures.zip_stream import ZipStream
 from manager.store.segments.robots_words import HTML_TYPES
 from shared.archive.capture import Capture
 from shared.archive.classic import (
+    DATA_FOLDER,
     DATE_LIST,
     LINK_LIST,
     URL_LIST,
@@ -32,10 +33,10 @@ from shared.archive.classic import (
     date_entry,
     link_lines,
     path_line,
+    url_path,
 )
 from shared.archive.content_coding import decoded_body
 from shared.archive.encode import encode_capture
-from shared.archive.export import DATA_FOLDER, url_path
 
 __all__ = ["GATHERED_BYTES", "gathered", "host_zip", "warc_records"]
 

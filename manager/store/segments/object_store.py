@@ -268,6 +268,7 @@ class _Ranges(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move to an offset of the object."""
         base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size_bytes}[whence]
         self._at = max(0, base + offset)
         return self._at
@@ -277,6 +278,7 @@ class _Ranges(io.RawIOBase):
 
     def readall(self) -> bytes:
         # What is inherited asks for 8 KB at a time.
+        """Return the rest of the object."""
         data = self._store.range(self._key, self._at, self._size_bytes) if self._left else b""
         self._at += len(data)
         return data
@@ -286,6 +288,7 @@ class _Ranges(io.RawIOBase):
         return self._at < self._size_bytes
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # as CPython's own readers
+        """Fill a buffer; return how many bytes it got."""
         end = min(self._at + len(buffer), self._size_bytes)
         if end <= self._at:
             return 0

@@ -12,12 +12,11 @@ from manager.assignment import (
     AgentFacts,
     Liveness,
     LivenessState,
-    clock_time,
     liveness,
     promised_contact,
-    spoken_duration,
 )
 from shared.messages import LANGUAGES, Message, render, row_of_message, template
+from shared.messages.render import moment_text
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -136,7 +135,7 @@ def test_a_far_promise_is_sleep() -> None:
     found = seen(last_contact_ms=NOW - 3 * HOUR, promised_ms=NOW + 9 * HOUR)
     assert found.state is LivenessState.ASLEEP
     assert found.until_ms == NOW + 9 * HOUR
-    assert str(found.reason) == f"it sleeps until {clock_time(NOW + 9 * HOUR)}; last heard 3 h ago"
+    assert str(found.reason) == f"it sleeps until {moment_text(NOW + 9 * HOUR)}; last heard 3 h ago"
 
 
 def test_a_nap_that_is_announced_is_sleep() -> None:
@@ -273,23 +272,6 @@ def test_every_agent_has_one_state_and_a_reason(
 
 
 @pytest.mark.parametrize(
-    ("duration_ms", "words"),
-    [
-        (-5, "less than 1 s"),
-        (999, "less than 1 s"),
-        (1_000, "1 s"),
-        (61_000, "1 min 1 s"),
-        (3 * HOUR + 20 * MINUTE + 59_000, "3 h 20 min"),
-        (48 * HOUR, "2 d"),
-        (49 * HOUR + 59 * MINUTE, "2 d 1 h"),
-    ],
-)
-def test_durations_in_words(duration_ms: int, words: str) -> None:
-    """The two largest parts, rounded down."""
-    assert spoken_duration(duration_ms) == words
-
-
-@pytest.mark.parametrize(
     ("at_ms", "words"),
     [
         (0, "1970-01-01 00:00 UTC"),
@@ -300,4 +282,4 @@ def test_durations_in_words(duration_ms: int, words: str) -> None:
 )
 def test_moments_in_words(at_ms: int, words: str) -> None:
     """UTC to the minute; no number breaks it."""
-    assert clock_time(at_ms) == words
+    assert moment_text(at_ms) == words

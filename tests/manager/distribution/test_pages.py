@@ -14,13 +14,13 @@ from warcio.archiveiterator import ArchiveIterator
 from manager.db.tables import hosts
 from manager.operations.hosts.hosts import exclude_host
 from shared.archive.capture import Capture
-from shared.archive.classic import read_dates, read_links, read_paths
 from shared.archive.limits import MAX_BODY_BYTES
 from shared.archive.verify import verify_segment
 from tests.fixtures_dir import fixture_folder
 from tests.manager.archived import collected, hold, page, revisit_of
 from tests.manager.asgi import Caller
 from tests.manager.running import LOCAL, START_MS, Agent, Running
+from tests.shared.archive.classic_lists import read_dates, read_links, read_paths
 
 PAGES = "/api/v1/pages.zip"
 WARC = "/api/v1/pages.warc.gz"
