@@ -133,3 +133,70 @@ def test_each_code_is_used() -> None:
     said = set(re.findall(r"\"([a-z][a-z0-9_]*\.[a-z0-9][a-z0-9_]*)\"", text))
     unused = [code for code in codes() if code not in said and not code.startswith(tuple(begun))]
     assert unused == []
+
+
+SPOKEN: Final = ("manager/cli/", "agent/cli/", "manager/console/locale")
+"""Folders that are an edge themselves: they print and show."""
+NAMES_OF_SENTENCES: Final = frozenset(
+    ("reason", "problem", "why", "detail", "text", "message", "remedy", "explanation")
+)
+
+
+def _is_sentence(node: ast.expr) -> bool:
+    """Return whether an expression is English: a text with words in it, made in place."""
+    if isinstance(node, ast.JoinedStr):
+        parts = [str(one.value) for one in node.values if isinstance(one, ast.Constant)]
+        return " " in "".join(parts) and len(re.findall(r"[a-z]{2,}", " ".join(parts))) > 1
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return is_text and len(re.findall(r"[A-Za-z']{2,}", node.value)) > 1 and " " in node.value  # type: ignore[attr-defined]
+
+
+def _english(path: Path) -> Iterator[int]:
+    """Yield the lines on which a sentence for a person is made outside of a catalogue."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call):
+            continue
+        name = (
+            node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        )
+        said = list(node.args) if name in ("of_text", "Message", "Trouble", "Condition") else []
+        if name.endswith("Error") and name not in INNER:
+            said += node.args
+        said += [one.value for one in node.keywords if one.arg in NAMES_OF_SENTENCES]
+        if name not in LOGS | DECLARED and any(map(_is_sentence, said)):
+            yield node.lineno
+
+
+INNER: Final = frozenset(
+    ("AssertionError", "ValueError", "TypeError", "KeyError", "RuntimeError", "OSError",
+     "NotImplementedError", "FileExistsError", "_EndedError")
+)  # fmt: skip
+"""Errors that no person meets: mistakes of ours, and what a library raises."""
+DECLARED: Final = frozenset(("setting",))
+"""Declarations that hold their English beside unit and default; other languages have catalogues."""
+LOGS: Final = frozenset(("debug", "info", "warning", "error", "exception"))
+
+
+def test_no_sentence_is_made_outside_of_the_catalogues() -> None:
+    """In the manager, below its edges, and in what all programs share."""
+    wrong = [
+        f"{name}:{line}"
+        for program in ("manager", "shared")
+        for path in sorted((ROOT / program).rglob("*.py"))
+        if not (name := str(path.relative_to(ROOT))).startswith(SPOKEN)
+        for line in _english(path)
+    ]
+    assert wrong == []
+
+
+def test_a_sentence_in_place_is_found(tmp_path: Path) -> None:
+    """The check above sees what it forbids."""
+    path = tmp_path / "operation.py"
+    path.write_text(
+        'raise NotFoundError(f"host {host}: not known")\n'
+        'Message.of_text("there is no such host")\n'
+        'end(tx, reason="moved by hand")\n'
+        'raise NotFoundError("hosts.unknown", host=host)\n'
+        "tx.end(reason=FINISHED)\n"
+    )
+    assert list(_english(path)) == [1, 2, 3]
