@@ -89,7 +89,7 @@ def test_the_command_says_it_by_its_exit_code(
 ) -> None:
     forge(database)
     main([database_url])
-    assert capsys.readouterr().out.splitlines()[-1] == "all is as it was promised"
+    assert capsys.readouterr().out.splitlines()[-1] == "all promises are kept"
     told = tmp_path / "acknowledged"
     told.write_text(json.dumps({"agent": "a", "sha256": "2" * 64}) + "\n")
     with pytest.raises(SystemExit, match="1"):
