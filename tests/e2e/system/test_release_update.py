@@ -35,9 +35,11 @@ def signing(folder: Path) -> Iterator[None]:
     command += ["--socket", "sign.sock", "--root", "1.root.json"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("signing at")
-        yield
-        process.terminate()
+        try:
+            assert process.stdout.readline().startswith("signing at")
+            yield
+        finally:
+            process.terminate()  # a failed test waits for no process that runs for ever
 
 
 class Site:
@@ -95,7 +97,15 @@ def test_a_site_updates_and_goes_back(tmp_path: Path) -> None:
         assert "1.2 went-back sync" in shown
         assert "no module of this name" in shown
         agent = json.loads(prsm(data, "agents", "show", "a.example", "--json"))
-        assert "1.2: went-back at sync" in json.dumps(agent)
+        result = agent["agent"]["update_result_message"]
+        assert result["code"] == "releases.not_updated_because"
+        params = result["params"]
+        assert [params[one] for one in ("version", "outcome", "step")] == [
+            "1.2",
+            "went-back",
+            "sync",
+        ]
+        assert agent["agent"]["update_result"].startswith("1.2: went back at sync. ")
         audit = json.loads(prsm(data, "audit", "--json"))
         assert {"agent.update-updated", "agent.update-went-back"} <= {
             row["action"] for row in audit

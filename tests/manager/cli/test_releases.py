@@ -72,9 +72,11 @@ def signer(ceremony: None, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     command += ["--socket", "sign.sock", "--root", "1.root.json"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("signing at")
-        yield process
-        process.terminate()
+        try:
+            assert process.stdout.readline().startswith("signing at")
+            yield process
+        finally:
+            process.terminate()
         assert process.wait(30) == 0
 
 
