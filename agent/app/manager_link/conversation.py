@@ -306,7 +306,7 @@ class Conversation:
         if settings == self._parts.session.settings:
             return
         words = ", ".join(map(str, _words(asked)))
-        self._parts.say(f"the manager asks for {words or 'nothing special any more'}")
+        self._parts.say(f"the manager asks for {words or 'no stricter limits'}")
         self._parts.session.retune(settings)
 
     async def _command(self, command_id: str, name: CommandName, argument: str) -> None:

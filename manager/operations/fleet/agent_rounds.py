@@ -63,7 +63,7 @@ def every_round_of_agent(db: Database, name: str) -> Iterator[AgentRound]:
 def _agent(tx: Transaction, name: str) -> AgentRow:
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError("fleet.unknown_agent", name=name[:253], see="agents")
+        raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
     return row
 
 

@@ -257,7 +257,7 @@ def set_next_list_limit(
 def _found(tx: Transaction, name: str) -> AgentRow:
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError("fleet.unknown_agent", name=name[:253], see="agents")
+        raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
     return row
 
 

@@ -32,7 +32,7 @@ def set_position(
     with db.write() as tx:
         row = agents.by_name(tx, agent)
         if row is None:
-            raise NotFoundError("identity.unknown_agent", agent=agent[:80], see="agents")
+            raise NotFoundError("general.unknown_agent", agent=agent[:80], see="agents")
         if shown not in (None, position_as_shown(row.latitude, row.longitude)):
             raise ConflictError("identity.position_changed", agent=agent)
         place(tx, row.id, agent, position, actor, now_ms)

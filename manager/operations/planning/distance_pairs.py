@@ -116,7 +116,7 @@ def _agent(tx: Transaction, name: str) -> int | None:
         return None
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError("planning.unknown_agent", agent=name, see="agents")
+        raise NotFoundError("general.unknown_agent", agent=name, see="agents")
     return row.id
 
 
@@ -126,5 +126,5 @@ def _units(tx: Transaction, host: str) -> list[int] | None:
     key = host_key(complete_line(host))
     found = [unit.id for unit in hosts.units_of_hosts(tx, [key], merged=True)]
     if not found:
-        raise NotFoundError("planning.unknown_host", host=key)
+        raise NotFoundError("hosts.unknown", host=key)
     return found

@@ -131,7 +131,7 @@ def _agents(tx: Transaction, name: str) -> list[int]:
     if name in taking:
         return [taking[name]]
     if agents.by_name(tx, name) is None:
-        raise NotFoundError("planning.unknown_agent", agent=name, see="agents").about("agent")
+        raise NotFoundError("general.unknown_agent", agent=name, see="agents").about("agent")
     raise ConflictError("planning.agent_idle", agent=name).about("agent")
 
 
@@ -152,7 +152,7 @@ def _of_host(
         key = host_key(complete_line(host))
     top = next((unit for unit in hosts.units_of_hosts(tx, [key]) if unit.path == "/"), None)
     if top is None:
-        raise NotFoundError("planning.unknown_host", host=key).about("host")
+        raise NotFoundError("hosts.unknown", host=key).about("host")
     if top.state in NOT_PROBED:
         raise ConflictError(NOT_PROBED[top.state], host=key).about("host")
     if open_number and top.state == "idle":

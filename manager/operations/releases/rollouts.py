@@ -294,5 +294,5 @@ def _release(tx: Transaction, version: str) -> ReleaseRow:
 def _agent(tx: Transaction, name: str) -> AgentRow:
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError("releases.unknown_agent", agent=name[:80], see="agents")
+        raise NotFoundError("general.unknown_agent", agent=name[:80], see="agents")
     return row

@@ -84,5 +84,5 @@ def update_reports_of(db: Database, agent: str = "") -> list[UpdateReportRow]:
     with db.read() as tx:
         row = agents.by_name(tx, agent) if agent else None
         if agent and row is None:
-            raise NotFoundError("releases.unknown_agent", agent=agent[:80], see="agents")
+            raise NotFoundError("general.unknown_agent", agent=agent[:80], see="agents")
         return update_reports.newest(tx, row.id if row else None, SHOWN)

@@ -253,5 +253,5 @@ def agent_named(tx: Transaction, name: str) -> AgentRow:
     """Return the agent of a name. Raises NotFoundError."""
     row = agents.by_name(tx, name)
     if row is None:
-        raise NotFoundError("segments.unknown_agent", agent=name[:253], see="agents")
+        raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents")
     return row
