@@ -95,6 +95,9 @@ screenshots: dev  ## pictures of every page of the console, light, dark, wide, n
 
 bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-lists bench-live bench-lying bench-manager bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
 
+bench-comparison: dev  ## a benchmark at an old commit and here, in turns; OLD=v1.0 BENCH=console ARGS="--only sqlite"
+	$(VENV)/python -m benchmarks.comparison $(OLD) $(BENCH) --rounds $(or $(ROUNDS),1) -- $(ARGS)
+
 bench-archive: dev  ## captures encoded a CPU-second, beside warcio's writer
 	$(VENV)/python -m benchmarks.archive
 
