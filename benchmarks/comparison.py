@@ -18,7 +18,7 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 MARK: Final = "RESULT "
 ORDER: Final = ("old", "new", "new", "old")
 
-Runs = dict[str, list[dict[str, float]]]
+Runs = Mapping[str, Sequence[Mapping[str, float]]]
 
 
 def check_out(root: Path, commit: str) -> Path:
@@ -71,7 +71,7 @@ def main() -> None:
     """Run both sides in turns; print the table and the result."""
     asked = _arguments()
     folders = {"old": check_out(ROOT, asked.old), "new": ROOT}
-    runs: Runs = {"old": [], "new": []}
+    runs: dict[str, list[dict[str, float]]] = {"old": [], "new": []}
     for side in ORDER * asked.rounds:
         runs[side].append(_run(folders[side], asked.benchmark, asked.arguments))
         print(f"{side}: {json.dumps(runs[side][-1])}", flush=True)
