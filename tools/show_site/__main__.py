@@ -21,12 +21,17 @@ from tools.show_site.centre import Centre
 from tools.show_site.installation import Installation
 from tools.show_site.partner import Partner
 from tools.show_site.update import Update
+from tools.show_site.version_change import VersionChange
 
 
 def main() -> None:
     """Run the whole story; end with code 1 where it goes otherwise. The last line is `RESULT `."""
     parser = argparse.ArgumentParser(prog="python -m tools.show_site", description=__doc__)
     parser.add_argument("--part", choices=["install", "update", "all"], default="all")
+    parser.add_argument(
+        "--from", type=Path, dest="tree", metavar="CHECKOUT",
+        help="install the agent of an older checkout (its `make dev` was run), then update to this",
+    )  # fmt: skip
     parser.add_argument("--plain", action="store_true", help="as this user, without cron")
     parser.add_argument(
         "--system", type=Path, default=room.HERE, metavar="FOLDER",
@@ -57,9 +62,13 @@ def main() -> None:
             room.furnish(folder, system)
             partner = Partner(system / "home" / room.PARTNER, room.PARTNER, system)
         centre = Centre(folder / "centre", stack)
-        installing = Installation(centre, partner, folder)
+        installing = Installation(centre, partner, folder, options.tree)
         figures = installing.tell(stack)
-        if options.part != "install":
+        if options.tree is not None:
+            assert installing.platform is not None  # it has told its story
+            change = VersionChange(centre, partner, installing.archive, installing.platform)
+            figures |= change.tell()
+        elif options.part != "install":
             figures |= Update(centre, partner, installing.archive).tell()
         partner.types("~/prs/bin/prs uninstall", most=6)
     print(f"RESULT {json.dumps({**figures, 'seconds': round(time.monotonic() - begun)})}")

@@ -31,19 +31,24 @@ the pages are on loopback here, which no site allows by itself: prs.toml is told
 class Installation:
     """The commands of the partner guide, typed."""
 
-    def __init__(self, centre: Centre, partner: Partner, folder: Path) -> None:
+    def __init__(
+        self, centre: Centre, partner: Partner, folder: Path, tree: Path | None = None
+    ) -> None:
+        """Take the machines. tree: the checkout whose agent is installed; None: this one."""
         self._centre = centre
         self._partner = partner
         self._folder = folder
+        self._tree = tree
         self.archive = folder
+        self.platform: Platform | None = None
 
     def tell(self, stack: ExitStack) -> dict[str, object]:
         """Run it; return its figures. Raises StoryError, TimeoutError."""
         centre, partner = self._centre, self._partner
         centre.ceremony()
         major, minor, machine = partner.quietly(WHICH_PYTHON).split()
-        platform = Platform((int(major), int(minor)), machine)
-        self.archive = make_first(self._folder, centre.root, platform)
+        platform = self.platform = Platform((int(major), int(minor)), machine)
+        self.archive = make_first(self._folder, centre.root, platform, self._tree)
         centre.open()
         token = centre.prsm("agents", "token", AGENT).strip()
         name = self.archive.name

@@ -6,20 +6,50 @@ the tree that its wheel is built from.
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from tools.bundle.build import make, make_again
 from tools.bundle.chosen import Platform
 
-__all__ = ["FIRST", "NEXT", "NO_LAUNCHER", "NO_SYNC", "TAMPERED", "make_first", "make_others"]
+__all__ = [
+    "FIRST",
+    "NEXT",
+    "NO_LAUNCHER",
+    "NO_SYNC",
+    "TAMPERED",
+    "make_first",
+    "make_next",
+    "make_others",
+    "make_without_sync",
+]
 
 FIRST, NEXT, NO_SYNC, NO_LAUNCHER, TAMPERED = "1.0.0", "1.1.0", "1.2.0", "1.3.0", "1.4.0"
 
 
-def make_first(into: Path, root: Path, platform: Platform) -> Path:
-    """Make the archive that the site is installed from; root: by which it judges others."""
-    return make(FIRST, (platform,), f"prs-{FIRST}-{platform.name}", into, root)
+def make_first(into: Path, root: Path, platform: Platform, tree: Path | None = None) -> Path:
+    """Make the archive that the site is installed from; root: by which it judges others.
+
+    tree: another checkout, with an environment of its own, whose agent it holds; None: this one.
+    """
+    name = f"prs-{FIRST}-{platform.name}"
+    if tree is None:
+        return make(FIRST, (platform,), name, into, root)
+    command = [".venv/bin/python", "-m", "tools.bundle", "--here", "--version", FIRST]
+    subprocess.run([*command, "--root", str(root), "--into", str(into)], cwd=tree, check=True)
+    return into / f"{name}.tar.gz"
+
+
+def make_next(first: Path, platform: Platform) -> Path:
+    """Make the archive of this tree's agent, with the libraries of this tree's lock file."""
+    return make(NEXT, (platform,), f"prs-{NEXT}-{platform.name}", first.parent)
+
+
+def make_without_sync(archive: Path, version: str) -> Path:
+    """Make a release that starts and never completes a sync, of the libraries of an archive."""
+    name = archive.name.removesuffix(".tar.gz").replace(NEXT, version)
+    return make_again(archive, version, name, _calls_elsewhere)
 
 
 def make_others(first: Path) -> dict[str, Path]:
