@@ -39,7 +39,7 @@ syncs_per_s = 1000.0
 log_grace_s = 5.0
 refetch_share = 0.0
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 """
@@ -58,7 +58,7 @@ times_last = 0.0
 [network]
 source_address = "127.10.{region}.1"
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 

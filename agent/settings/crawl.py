@@ -8,10 +8,10 @@ from shared.settings import setting
 from shared.well_known import WELL_KNOWN_NAMES
 
 __all__ = [
+    "DnsSettings",
     "LimitSettings",
     "LinkSettings",
     "MemorySettings",
-    "NamingSettings",
     "NetworkSettings",
     "PageSettings",
     "PolitenessSettings",
@@ -342,20 +342,20 @@ class NetworkSettings:
 
 
 @frozen
-class NamingSettings:
+class DnsSettings:
     """Look-ups of host names: the servers asked, and the addresses allowed."""
 
     servers: tuple[str, ...] = setting(
         (),
         unit="address:port",
         reason="name servers that are asked for the addresses of hosts; empty: those of this "
-        "machine; called network.resolver before",
+        "machine",
     )
     allowed_networks: tuple[str, ...] = setting(
         (),
         unit="networks",
         reason="refused address ranges (private, loopback, link-local, ...) in which hosts may be "
-        "crawled all the same, as 127.0.0.0/8; called network.allowed_ranges before",
+        "crawled all the same, as 127.0.0.0/8",
     )
 
 

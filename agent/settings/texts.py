@@ -187,16 +187,16 @@ def _check_robot(settings: Settings) -> None:
 
 
 def _check_network(settings: Settings) -> None:
-    network, naming = settings.network, settings.naming
-    for text in naming.allowed_networks:
-        check_network(text, "naming.allowed_networks")
+    network, dns = settings.network, settings.dns
+    for text in dns.allowed_networks:
+        check_network(text, "dns.allowed_networks")
     for text in network.content_codings:
         if text not in CONTENT_CODINGS:
             raise SettingError(
                 "agent_errors.content_coding", value=text[:SHOWN], known=CONTENT_CODINGS
             )
-    for text in naming.servers:
-        name_server(text, "naming.servers")
+    for text in dns.servers:
+        name_server(text, "dns.servers")
     if network.source_address:
         try:
             ipaddress.ip_address(network.source_address)

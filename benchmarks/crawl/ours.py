@@ -27,7 +27,7 @@ next_poll_s = 3.0
 soon_poll_s = 1.0
 permit_s = 86400.0
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 """
 
@@ -47,7 +47,7 @@ burst = 0
 [network]
 parallel_hosts = 300
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 
 [disk]

@@ -63,7 +63,7 @@ workers = 1
 [network]
 source_address = "{address}"
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 

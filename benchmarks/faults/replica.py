@@ -43,7 +43,7 @@ refetch_share = 0.0
 reserve_bytes = {reserve_bytes}
 uploads_per_minute = 100000
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 """

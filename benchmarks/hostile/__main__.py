@@ -38,7 +38,7 @@ next_poll_s = 1.0
 soon_poll_s = 0.3
 permit_s = 600.0
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 """
 AGENT: Final = """\
@@ -62,7 +62,7 @@ pages_per_host = {limit}
 [network]
 parallel_hosts = 1000
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 
 [disk]

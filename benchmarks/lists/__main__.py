@@ -38,9 +38,9 @@ def settings(folder: Path) -> Settings:
     site = Settings(home=folder)
     gentle = replace(site.politeness, interval_s=0.0, fast_interval_s=0.0, times_last=0.0, burst=0)
     network = replace(site.network, parallel_hosts=300)
-    naming = replace(site.naming, allowed_networks=("127.0.0.0/8",))
+    dns = replace(site.dns, allowed_networks=("127.0.0.0/8",))
     robot = replace(site.robot, contact="benchmark@example.org")
-    return replace(site, politeness=gentle, network=network, naming=naming, robot=robot)
+    return replace(site, politeness=gentle, network=network, dns=dns, robot=robot)
 
 
 def unit(place: int, port: int) -> str:

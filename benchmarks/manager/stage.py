@@ -26,8 +26,8 @@ __all__ = ["Stage", "bare_server", "cpu_s", "one_manager", "peak_mb", "two_manag
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 SETTINGS: Final = (
     "policy.tick_s=5",  # as shipped
-    'naming.servers=["127.0.0.1:9"]',  # no server there: found hosts are not looked up
-    "naming.timeout_s=0.1",
+    'dns.servers=["127.0.0.1:9"]',  # no server there: found hosts are not looked up
+    "dns.timeout_s=0.1",
     "limits.discoveries_per_day=100000000",
     "limits.uploads_per_minute=1000",
 )

@@ -311,11 +311,11 @@ def _put_together(
         SegmentPull(
             led,
             parts,
-            AddressRules(settings.naming.allowed_networks),
+            AddressRules(settings.dns.allowed_networks),
             now_ms,
             settings.limits.upload_idle_s,
         ),
-        Names(settings.naming),
+        Names(settings.dns),
         planner,
         ModelTraining(learner),
         Bundles(layout.releases),

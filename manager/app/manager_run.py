@@ -220,7 +220,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     ending: gets what reads for hours, and is to be ended before the clock.
     """
     db, policy, names, now_ms = manager.led, manager.policy, manager.names, manager.now_ms
-    batch = manager.settings.naming.batch
+    batch = manager.settings.dns.hosts_per_tick
     clock = Clock(manager.metrics.timed)
 
     def once(interval_s: float, name: str, job: Job, effect: Message | None = None) -> None:

@@ -7,8 +7,8 @@ from shared.settings import setting
 
 __all__ = [
     "ConsoleSettings",
+    "DnsSettings",
     "LimitSettings",
-    "NamingSettings",
     "ServerSettings",
 ]
 
@@ -307,7 +307,7 @@ class LimitSettings:
 
 
 @frozen
-class NamingSettings:
+class DnsSettings:
     """Resolution of host names, and the addresses that may be crawled."""
 
     servers: tuple[str, ...] = setting(
@@ -324,14 +324,14 @@ class NamingSettings:
         reason="how long the answer of a name server is waited for; twice as long with each "
         "further try",
     )
-    tries: int = setting(
+    attempts: int = setting(
         2,
         unit="questions",
         least=1,
         most=10,
         reason="how often a question is sent before it counts as unanswered; UDP loses packets",
     )
-    at_once: int = setting(
+    parallel_queries: int = setting(
         50,
         unit="questions",
         least=1,
@@ -339,7 +339,7 @@ class NamingSettings:
         reason="how many names are asked about at the same time; a site's name server bears so "
         "many",
     )
-    batch: int = setting(
+    hosts_per_tick: int = setting(
         500,
         unit="hosts",
         least=1,

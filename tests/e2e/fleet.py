@@ -34,7 +34,7 @@ refetch_share = {refetch_share}
 [limits]
 uploads_per_minute = 100000
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 """
@@ -59,7 +59,7 @@ total_s = 2.0
 [network]
 source_address = "127.10.{region}.1"
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 

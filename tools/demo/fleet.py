@@ -38,7 +38,7 @@ probe_pages = {probe_pages}
 [limits]
 uploads_per_minute = 100000
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 
@@ -70,7 +70,7 @@ workers = {page_workers}
 source_address = "127.10.{region}.1"
 parallel_hosts = {parallel_hosts}
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 

@@ -22,7 +22,7 @@ SETTINGS = """\
 tick_s = 0.3
 next_poll_s = 1.0
 soon_poll_s = 0.2
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 [releases]

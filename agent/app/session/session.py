@@ -76,7 +76,7 @@ def resolver_of(
     if source is not None and not network.proxy:  # by which the proxy is called, not the host
         kinds = ("AAAA",) if isinstance(source, IPv6Address) else ("A",)
     options = ResolverOptions(kinds, proxied=bool(network.proxy))
-    servers = NameServers(settings.naming.servers, timeout_s=timeout_s, tries=tries)
+    servers = NameServers(settings.dns.servers, timeout_s=timeout_s, tries=tries)
     return DnsResolver(servers, rules.refusal, options)
 
 
@@ -136,7 +136,7 @@ class CrawlSession:
         forks page workers. Raises HomeError, DiskFullError, SettingError.
         """
         blocked = blocked_by(settings.politeness.blocked)
-        rules = AddressRules(settings.naming.allowed_networks)
+        rules = AddressRules(settings.dns.allowed_networks)
         if not (folder / DATABASE).exists():
             # The segments that it tells of went with another ledger. It goes before there is one:
             # after a kill no process could see that it did not.

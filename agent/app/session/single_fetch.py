@@ -138,7 +138,7 @@ class ByHand:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = with_contact(settings)
-        addresses = AddressRules(settings.naming.allowed_networks)
+        addresses = AddressRules(settings.dns.allowed_networks)
         self._resolver = resolver_of(settings, addresses)
         clock = SystemClock()
         self._fetcher = CurlFetcher(

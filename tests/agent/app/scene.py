@@ -46,7 +46,7 @@ off = ["well_known"]
 [network]
 source_address = "127.10.0.1"
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 

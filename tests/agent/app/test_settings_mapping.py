@@ -44,7 +44,7 @@ USED_AS_THEY_ARE = {
     "politeness": {"blocked"},
     "limits": {"list_bytes"},
     "network": {"month_bytes"},
-    "naming": None,
+    "dns": None,
     "pages": {"most_load"},
     "links": set(),
 }

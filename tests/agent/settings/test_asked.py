@@ -49,7 +49,7 @@ def test_never_looser(local: Settings, asked: sync.Settings) -> None:
         local.robot,
         local.manager,
     )
-    assert result.naming.allowed_networks == local.naming.allowed_networks
+    assert result.dns.allowed_networks == local.dns.allowed_networks
     assert tightened(result, asked) == result
 
 

@@ -23,7 +23,7 @@ soon_poll_s = 0.2
 permit_s = 120.0
 log_grace_s = 1.0
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 """

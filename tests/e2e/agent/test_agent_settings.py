@@ -86,7 +86,7 @@ def test_an_updated_agent_starts_with_the_settings_of_the_version_before(tmp_pat
     with scene(tmp_path, hosts=2) as it:
         path = it.home / "prs.toml"
         text = path.read_text()
-        new = f'[naming]\nservers = ["127.0.0.1:{it.web.dns_port}"]\n'
+        new = f'[dns]\nservers = ["127.0.0.1:{it.web.dns_port}"]\n'
         new += 'allowed_networks = ["127.0.0.0/8"]\n'
         assert new in text
         old = f'resolver = ["127.0.0.1:{it.web.dns_port}"]\nallowed_ranges = ["127.0.0.0/8"]\n'
@@ -95,10 +95,10 @@ def test_an_updated_agent_starts_with_the_settings_of_the_version_before(tmp_pat
         it.agent.start()
         it.until("the end", lambda: len(it.manager.finished) == 2)
         (first, second) = it.manager.syncs[-1].renamed_settings
-        assert (first.old, first.new) == ("network.resolver", "naming.servers")
-        assert (second.old, second.new) == ("network.allowed_ranges", "naming.allowed_networks")
+        assert (first.old, first.new) == ("network.resolver", "dns.servers")
+        assert (second.old, second.new) == ("network.allowed_ranges", "dns.allowed_networks")
         said = it.agent.prs("status")
-        assert "settings: network.resolver was renamed to naming.servers" in said
+        assert "settings: network.resolver was renamed to dns.servers" in said
         assert it.captures(), "pages were fetched by the name servers and ranges of the old names"
         path.write_text(text)
         it.until("a sync without", lambda: not it.manager.syncs[-1].renamed_settings)

@@ -47,7 +47,7 @@ total_s = 2.0
 retry_s = 0.2
 public_suffix = false
 
-[naming]
+[dns]
 servers = ["{resolver}"]
 allowed_networks = ["127.50.0.1/32"]
 

@@ -40,7 +40,7 @@ pages_per_host = 20
 [network]
 parallel_hosts = 300
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 
 [disk]

@@ -124,7 +124,7 @@ async def by_hand(rules: bytes, path: str) -> tuple[str, list[FetchAnswer]]:
     settings = Settings(home=Path())
     settings = replace(
         settings,
-        naming=replace(settings.naming, allowed_networks=("127.0.0.0/8",)),
+        dns=replace(settings.dns, allowed_networks=("127.0.0.0/8",)),
         robot=replace(settings.robot, token=TOKEN),
     )
     answers: list[FetchAnswer] = []

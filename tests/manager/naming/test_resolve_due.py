@@ -8,7 +8,7 @@ from pathlib import Path
 from manager.naming import Names, resolve_due
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.hosts.hosts import import_hosts
-from manager.settings import NamingSettings
+from manager.settings import DnsSettings
 from shared.messages import Message
 from shared.naming import HostAnswer
 from tests.manager.running import LOCAL, Running, running
@@ -20,7 +20,7 @@ class FakeNames(Names):
     """Names that are looked up in a table."""
 
     def __init__(self, known: dict[str, HostAnswer]) -> None:
-        super().__init__(NamingSettings())
+        super().__init__(DnsSettings())
         self._known = known
         self.asked: list[str] = []
 
