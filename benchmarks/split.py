@@ -48,12 +48,12 @@ AGENT: Final = """\
 contact = "benchmark@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [network]
 source_address = "127.10.{region}.1"

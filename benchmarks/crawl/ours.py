@@ -36,13 +36,13 @@ AGENT: Final = """\
 contact = "benchmark@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = 0.0
-fast_interval_s = 0.0
-times_last = 0.0
-burst = 0
+fast_host_interval_s = 0.0
+delay_factor = 0.0
+burst_requests = 0
 
 [network]
 parallel_hosts = 300

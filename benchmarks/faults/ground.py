@@ -45,12 +45,12 @@ AGENT_SETTINGS: Final = """\
 contact = "tests@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [limits]
 connect_s = 1.0
@@ -71,14 +71,14 @@ allowed_networks = ["127.0.0.0/8"]
 ca_file = "{certificate}"
 timeout_s = 10.0
 backoff_s = 0.3
-backoff_max_s = 5.0
+max_backoff_s = 5.0
 
 [disk]
 reserve_bytes = 1000000
 
 [reports]
-every_s = 1.0
-probe_s = 0.3
+log_interval_s = 1.0
+probe_log_delay_s = 0.3
 """
 
 

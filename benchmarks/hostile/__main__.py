@@ -46,18 +46,18 @@ AGENT: Final = """\
 contact = "benchmark@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [limits]
 first_byte_s = 5.0
 total_s = 10.0
 retries = 0
-pages_per_host = {limit}
+pages_per_unit = {limit}
 
 [network]
 parallel_hosts = 1000

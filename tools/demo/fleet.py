@@ -52,12 +52,12 @@ contact = "demo@example.org"
 info_url = "http://example.org/robot"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [limits]
 first_byte_s = {first_byte_s}
@@ -76,14 +76,14 @@ allowed_networks = ["127.0.0.0/8"]
 
 [manager]
 backoff_s = 0.5
-backoff_max_s = 5.0
+max_backoff_s = 5.0
 
 [disk]
 reserve_bytes = 100000000
 
 [reports]
-every_s = {report_s}
-probe_s = {probe_report_s}
+log_interval_s = {report_s}
+probe_log_delay_s = {probe_report_s}
 """
 
 

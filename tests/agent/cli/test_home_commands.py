@@ -76,7 +76,12 @@ def test_a_key_of_another_manager_is_not_used(home: Home) -> None:
 def test_a_bad_block_pattern_of_the_site_is_refused(home: Home) -> None:
     """The site's own pattern must be RE2; it is not passed over."""
     enrolled(home)
-    sets = ("--set", "robot.contact=a@example.org", "--set", 'politeness.blocked=["(?=x)"]')
+    sets = (
+        "--set",
+        "robot.contact=a@example.org",
+        "--set",
+        'politeness.blocked_url_patterns=["(?=x)"]',
+    )
     code, _, err = prs(home, "run", *sets)
     assert code == 1
     assert "is no RE2 pattern" in err

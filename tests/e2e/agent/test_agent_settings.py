@@ -39,7 +39,7 @@ def test_hours_and_interval_change_while_it_runs(tmp_path: Path) -> None:
         change(it, "interval_s = 0.3", "interval_s = 0.05")
         seen = len(it.requests())
         it.until("requests again", lambda: len(it.requests()) > seen)
-        assert "politeness.interval_s, politeness.fast_interval_s" in it.said()
+        assert "politeness.interval_s, politeness.fast_host_interval_s" in it.said()
 
 
 @pytest.mark.slow

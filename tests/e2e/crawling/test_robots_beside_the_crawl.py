@@ -125,7 +125,7 @@ async def by_hand(rules: bytes, path: str) -> tuple[str, list[FetchAnswer]]:
     settings = replace(
         settings,
         dns=replace(settings.dns, allowed_networks=("127.0.0.0/8",)),
-        robot=replace(settings.robot, token=TOKEN),
+        robot=replace(settings.robot, product_token=TOKEN),
     )
     answers: list[FetchAnswer] = []
     async with Site(rules) as site:
