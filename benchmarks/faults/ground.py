@@ -37,7 +37,7 @@ AGENTS: Final = 3
 INTERVAL_S: Final = 0.5
 PERMIT_S: Final = 10.0  # the least that a policy may say
 GAP_S: Final = 2.0
-TERM_S: Final = 6.0  # database.leader_s, as shipped
+TERM_S: Final = 6.0  # database.leader_timeout_s, as shipped
 DISK_MB: Final = {"postgres": 512, "files": 128}
 
 AGENT_SETTINGS: Final = """\

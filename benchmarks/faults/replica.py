@@ -26,7 +26,7 @@ behind_tls_proxy = true
 
 [database]
 url = "{url}"
-files = "{files}"
+files_folder = "{files}"
 
 [policy]
 tick_s = 0.5

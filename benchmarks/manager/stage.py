@@ -75,7 +75,7 @@ def two_managers(folder: Path, filled: Filled, now_ms: int) -> Iterator[Stage]:
         server.run_sql("CREATE DATABASE prsm")
         url = server.url("prsm")
         fill(url, filled, now_ms)
-        shared = (*SETTINGS, f"database.url={url}", f"database.files={folder}/files",
+        shared = (*SETTINGS, f"database.url={url}", f"database.files_folder={folder}/files",
                   "server.behind_tls_proxy=true")  # fmt: skip
         managers = tuple(
             stack.enter_context(running_manager(folder / name, *shared))

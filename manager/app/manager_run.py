@@ -88,8 +88,8 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
         workers = BodyWorkers(
             Pool(
                 settings.intake.workers,
-                settings.intake.long_workers,
-                settings.intake.turn_s,
+                settings.intake.long_task_workers,
+                settings.intake.time_slice_s,
                 settings.intake.worker_memory_bytes,
                 READING,
             )
@@ -275,7 +275,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     # Whoever leads: the signer is a process of one machine, and that machine's manager asks it.
     clock.every(HOUR_S, "timestamp", lambda: renew_timestamp(manager.db, manager.signing, now_ms()))
     once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles))
-    keep_s = manager.settings.intake.keep_logs_s
+    keep_s = manager.settings.intake.log_retention_s
     once(HOUR_S, "failed logins", lambda: purge_failures(db, now_ms()))
     once(HOUR_S, "old logs", lambda: forget_logs(db, manager.layout, keep_s, CLOCK, now_ms()))
     once(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))
