@@ -196,20 +196,25 @@ def _clocks(
         lambda: manager.self_check.blocker,
     )
     outages = Outages(
-        manager.db, alerts, signs, settings.database_s, settings.resend_s, manager.now_ms
+        manager.db,
+        alerts,
+        signs,
+        settings.database_outage_s,
+        settings.repeat_interval_s,
+        manager.now_ms,
     )
     clock, beside = (
         _clock(manager, workers, [] if ending is None else ending),
         Clock(manager.metrics.timed),
     )
     clock.every(
-        settings.look_s,
+        settings.check_interval_s,
         "alerts",
         leadership.only(alerts.look),
         limit=Limit(LATE_S, Message("alerts.job_alerts")),
     )
-    clock.every(settings.look_s, "silences", outages.remember)
-    beside.every(settings.look_s, "outages", outages.look)
+    clock.every(settings.check_interval_s, "silences", outages.remember)
+    beside.every(settings.check_interval_s, "outages", outages.look)
     beside.every(SELF_CHECK_S, "self-check", manager.self_check.look, at_once=False)
     return [clock, beside]
 

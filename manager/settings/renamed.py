@@ -42,5 +42,13 @@ _IN_0_2: Final = {
     "collection.chunks_at_once": "collection.parallel_chunks",
     "collection.upload_keep_s": "collection.upload_retention_s",
     "collection.keep_logs_s": "collection.transfer_log_retention_s",
+    "alerts.look_s": "alerts.check_interval_s",
+    "alerts.resend_s": "alerts.repeat_interval_s",
+    "alerts.late_s": "alerts.agent_late_s",
+    "alerts.agent_s": "alerts.agent_problem_s",
+    "alerts.hosts_share": "alerts.min_reachable_share",
+    "alerts.manager_s": "alerts.manager_silence_s",
+    "alerts.database_s": "alerts.database_outage_s",
+    "alerts.moves_a_day": "alerts.moves_per_day",
 }
 RENAMED: Final = tuple(Renamed(old, new) for old, new in _IN_0_2.items())
