@@ -33,10 +33,10 @@ __all__ = ["main"]
 MANAGER: Final = """\
 [policy]
 tick_s = 0.5
-next_poll_s = 1.0
-soon_poll_s = 0.5
+sync_interval_s = 1.0
+pending_sync_interval_s = 0.5
 syncs_per_s = 1000.0
-log_grace_s = 5.0
+log_timeout_s = 5.0
 refetch_share = 0.0
 
 [dns]

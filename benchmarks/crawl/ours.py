@@ -23,8 +23,8 @@ __all__ = ["Archived", "Pauses", "crawl"]
 MANAGER: Final = """\
 [policy]
 tick_s = 0.5
-next_poll_s = 3.0
-soon_poll_s = 1.0
+sync_interval_s = 3.0
+pending_sync_interval_s = 1.0
 permit_s = 86400.0
 
 [dns]

@@ -30,13 +30,13 @@ files_folder = "{files}"
 
 [policy]
 tick_s = 0.5
-next_poll_s = 1.0
-soon_poll_s = 0.5
+sync_interval_s = 1.0
+pending_sync_interval_s = 0.5
 syncs_per_s = 1000.0
 permit_s = {permit_s}
 grace_s = 1.0
-gap_s = {gap_s}
-log_grace_s = 10.0
+max_tick_gap_s = {gap_s}
+log_timeout_s = 10.0
 refetch_share = 0.0
 
 [limits]

@@ -34,8 +34,8 @@ __all__ = ["Good", "read_log", "serving"]
 MANAGER: Final = """\
 [policy]
 tick_s = 0.5
-next_poll_s = 1.0
-soon_poll_s = 0.3
+sync_interval_s = 1.0
+pending_sync_interval_s = 0.3
 permit_s = 600.0
 
 [dns]

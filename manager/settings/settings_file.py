@@ -78,11 +78,11 @@ def _check_together(settings: Settings) -> None:
     contact = settings.console.contact
     if contact and ("@" not in contact or not contact.isascii() or not contact.isprintable()):
         raise SettingError("settings_errors.contact", value=contact)
-    if policy.permit_s < 2 * policy.next_poll_s:
+    if policy.permit_s < 2 * policy.sync_interval_s:
         raise SettingError(
             "settings_errors.permit_too_short",
             permit_s=policy.permit_s,
-            next_poll_s=policy.next_poll_s,
+            sync_interval_s=policy.sync_interval_s,
         )
     for network in settings.dns.allowed_networks:
         check_network(network, "dns.allowed_networks")

@@ -22,13 +22,13 @@ LIAR = Path(__file__).with_name("lying_agent.py")
 MANAGER_SETTINGS = """\
 [policy]
 tick_s = 0.3
-next_poll_s = 0.4
-soon_poll_s = 0.3
+sync_interval_s = 0.4
+pending_sync_interval_s = 0.3
 syncs_per_s = 1000.0
 permit_s = {permit_s}
 grace_s = 1.0
-gap_s = {gap_s}
-log_grace_s = 10.0
+max_tick_gap_s = {gap_s}
+log_timeout_s = 10.0
 refetch_share = {refetch_share}
 
 [limits]

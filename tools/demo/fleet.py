@@ -26,12 +26,12 @@ PLACES: Final = (
 MANAGER_SETTINGS: Final = """\
 [policy]
 tick_s = 0.3
-next_poll_s = 0.5
-soon_poll_s = 0.2
+sync_interval_s = 0.5
+pending_sync_interval_s = 0.2
 syncs_per_s = 1000.0
 permit_s = 120.0
 grace_s = 30.0
-log_grace_s = {log_grace_s}
+log_timeout_s = {log_grace_s}
 refetch_share = 0.0
 probe_pages = {probe_pages}
 

@@ -205,7 +205,7 @@ class LogIntake:
             memory_bytes=self._settings.duckdb_memory_bytes,
             cpu_s=self._settings.log_cpu_s,
             big=during.big,
-            draw=self._policy.refetch_pages_most if self._policy.refetch_share else 0,
+            draw=self._policy.max_refetch_pages if self._policy.refetch_share else 0,
             sender=agent.id,
             size_bytes=body.size_bytes,
             ratio=self._limits.decoded_ratio,

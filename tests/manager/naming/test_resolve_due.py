@@ -49,7 +49,7 @@ def test_answers_are_recorded(tmp_path: Path) -> None:
         assert host_detail(prsm.manager.db, good).addresses == [(0, "133.9.1.1")]
         assert "no address" in str(host_detail(prsm.manager.db, bad).host.resolve_problem)
         assert due(prsm, names) == 0
-        prsm.clock.advance(prsm.manager.policy.resolve_retry_s + 1)
+        prsm.clock.advance(prsm.manager.policy.dns_retry_delay_s + 1)
         assert due(prsm, names) == 1
         assert names.asked[-1] == bad
 

@@ -75,7 +75,10 @@ def test_another_file_may_be_named(tmp_path: Path) -> None:
         ("[server]\nlisten_port = true\n", ["server.listen_port = true", "a whole number"]),
         ("[policy]\ntick_s = -1\n", ["policy.tick_s = -1", ">= 0.1 s", "the default is 5.0"]),
         ("[policy]\ntick_s = nan\n", ["policy.tick_s = nan", ">= 0.1 s"]),
-        ("[policy]\npermit_s = 60\nnext_poll_s = 50\n", ["policy.permit_s", "policy.next_poll_s"]),
+        (
+            "[policy]\npermit_s = 60\nsync_interval_s = 50\n",
+            ["policy.permit_s", "policy.sync_interval_s"],
+        ),
         ("[server]\nlisten_host = 5\n", ["server.listen_host = 5", "a text in quotes"]),
         ("[dns]\nservers = '127.0.0.1'\n", ["dns.servers", "a list of texts"]),
         ("[dns]\nservers = ['dns.example']\n", ["dns.example", "address:port"]),
