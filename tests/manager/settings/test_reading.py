@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 from pathlib import Path
 
@@ -150,3 +151,12 @@ def test_an_old_name_is_refused_with_the_new_one(one: Renamed, tmp_path: Path) -
     write(tmp_path, "")
     with pytest.raises(SettingError, match=rf"--set {one.old}=.* is named {one.new}; write"):
         read_settings(tmp_path, overrides=[f"{one.old}={value}"])
+
+
+def test_the_upgrade_page_lists_each_renamed_setting() -> None:
+    """With its new name, in the order in which the manager has them."""
+    page = Path(__file__).parents[3] / "docs" / "operations" / "install.md"
+    _, begun, rest = page.read_text().partition("\n### Renamed settings\n")
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", rest, re.M)
+    assert begun
+    assert rows == [(one.old, one.new) for one in RENAMED]
