@@ -255,8 +255,8 @@ class LinkSettings:
     disabled_kinds: tuple[str, ...] = setting(
         (),
         unit="kinds",
-        reason="kinds of links that are not followed, as ping or string; prs status shows what "
-        "each kind brings",
+        reason="kinds of links that are not followed, as ping or string; prs status shows the "
+        "results of each kind",
     )
     well_known_files: tuple[str, ...] = setting(
         WELL_KNOWN_NAMES,

@@ -72,14 +72,14 @@ class AlertSettings:
         unit="s",
         least=1,
         most=DAY_S,
-        reason="how often the manager looks for troubles to tell",
+        reason="how often the manager looks for problems to report",
     )
     repeat_interval_s: float = setting(
         6.0 * HOUR_S,
         unit="s",
         least=0,
         most=30 * DAY_S,
-        reason="how often a trouble that goes on is told again; 0: never",
+        reason="how often a problem that lasts is reported again; 0: never",
     )
     agent_late_s: float = setting(
         600.0,
@@ -93,8 +93,8 @@ class AlertSettings:
         unit="s",
         least=0,
         most=30 * DAY_S,
-        reason="how long an agent may fetch nothing, or its disk, clock or reports be amiss, "
-        "before an alert; 0: no alert",
+        reason="how long an agent may fetch nothing, or have a problem with its disk, clock or "
+        "reports, before an alert; 0: no alert",
     )
     min_reachable_share: float = setting(
         0.5,
@@ -117,8 +117,8 @@ class AlertSettings:
         unit="s",
         least=0,
         most=DAY_S,
-        reason="how long the database may not answer before each manager tells it by itself; 0: "
-        "no alert",
+        reason="how long the database may not answer before each manager alerts by itself; 0: no "
+        "alert",
     )
     moves_per_day: int = setting(
         100_000,
@@ -133,14 +133,14 @@ class AlertSettings:
         unit="bytes",
         least=0,
         most=1000 * GB,
-        reason="an alert is sent when the centre's disk has less than this left; 0: no alert",
+        reason="an alert is sent when the manager's disk has less than this left; 0: no alert",
     )
     disk_inodes: int = setting(
         10_000,
         unit="files",
         least=0,
         most=10**9,
-        reason="an alert is sent when the centre's disk has fewer free inodes than this; 0: no "
+        reason="an alert is sent when the manager's disk has fewer free inodes than this; 0: no "
         "alert before none is left",
     )
     expiry_days: float = setting(

@@ -241,8 +241,8 @@ class LimitSettings:
         unit="logins",
         least=1,
         most=10_000,
-        reason="how many logins from unknown devices may wait for the look at their password; more "
-        "are answered 503; one takes a tenth of a second",
+        reason="how many logins from unknown devices may wait for the check of their password; "
+        "more are answered 503; one takes a tenth of a second",
     )
     queued_known_device_logins: int = setting(
         16,

@@ -31,7 +31,7 @@ class DatabaseSettings:
     files_folder: str = setting(
         "",
         unit="path",
-        reason="folder for logs, captures and other files of the centre; empty: the data "
+        reason="folder for logs, captures and other files of the manager; empty: the data "
         "directory; several managers on one database need one that all of them see",
     )
     leader_timeout_s: float = setting(
@@ -228,7 +228,7 @@ class ArchiveSettings:
         unit="s",
         least=60,
         most=3650 * DAY_S,
-        reason="how long the results of third parties' jobs are kept for them",
+        reason="how long the files of third parties' selections are kept for them",
     )
     change_retention_s: float = setting(
         400.0 * DAY_S,
