@@ -33,13 +33,13 @@ __all__ = ["main"]
 MANAGER: Final = """\
 [policy]
 tick_s = 0.5
-next_poll_s = 1.0
-soon_poll_s = 0.5
+sync_interval_s = 1.0
+pending_sync_interval_s = 0.5
 syncs_per_s = 1000.0
-log_grace_s = 5.0
+log_timeout_s = 5.0
 refetch_share = 0.0
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 """
@@ -48,17 +48,17 @@ AGENT: Final = """\
 contact = "benchmark@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [network]
 source_address = "127.10.{region}.1"
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 

@@ -124,7 +124,7 @@ async def _collect(
             manager,
             WeekLog(home.collection / LOGS, KEEP_LOGS_S),
             agent=identity.name,
-            retry_s=settings.collection.retry_s,
+            retry_s=settings.collection.retry_delay_s,
             may_send=may_send,
             say=say,
             now_ms=_now_ms,

@@ -27,12 +27,17 @@ def keep_room(settings: Settings, holdings: Holdings, say: Callable[[str], None]
         return free_bytes(folder) < reserve_bytes
 
     count, freed_bytes = drop_kept(
-        holdings, settings.collection.keep_s, time.time_ns() // 1_000_000, short_of_disk
+        holdings,
+        settings.collection.segment_retention_s,
+        time.time_ns() // 1_000_000,
+        short_of_disk,
     )
     if count:
         say(f"{count} segments that the centre has were deleted here, {freed_bytes} bytes")
     trash = Trash(holdings.segments.parent)
-    count, freed_bytes = trash.empty(settings.disk.trash_s, time.time(), at_once=short_of_disk())
+    count, freed_bytes = trash.empty(
+        settings.disk.trash_retention_s, time.time(), at_once=short_of_disk()
+    )
     if count:
         say(f"{count} files of {trash.folder} were deleted, {freed_bytes} bytes")
 

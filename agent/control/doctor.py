@@ -99,13 +99,13 @@ def check_names(
         return Check(
             "name servers",
             said,
-            "it answers, but not with an address: naming.servers names other servers; prs doctor "
+            "it answers, but not with an address: dns.servers names other servers; prs doctor "
             "--page URL asks about a site of your choice",
         )
     return Check(
         "name servers",
         said,
-        "check the network; naming.servers names other servers. A crawl asks a lot: a caching "
+        "check the network; dns.servers names other servers. A crawl asks a lot: a caching "
         "resolver on this machine is best",
     )
 

@@ -40,7 +40,7 @@ from agent.link.state_message import state_message, state_text
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.installation import HOUR_S
-from shared.wire.sync_bounds import MAX_ITEMS
+from shared.wire.sync_bounds import MAX_ITEMS, MAX_RENAMED
 from shared.wire.sync_light import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
 
 __all__ = ["LEAST_WAIT_S", "LONGEST_WAIT_S", "ListHeld", "Poller"]
@@ -186,7 +186,7 @@ class Poller:
             update_result=view.update_result,
             serving=view.serving,
             withdrawn_held=view.withdrawn_held,
-            renamed_settings=list(view.renamed),
+            renamed_settings=list(view.renamed[:MAX_RENAMED]),
         )
         self._under_way = _UnderWay(request, now_s, self._in_force, view.rest_s)
         self._last_sent_s = now_s

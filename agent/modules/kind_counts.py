@@ -1,6 +1,7 @@
 """Counts what each kind of links brings: URLs, pages, and those that are not there.
 
-A kind that mostly brings 404s guesses badly on these sites, and can be switched off (`links.off`).
+A kind that mostly brings 404s guesses badly on these sites, and `links.disabled_kinds` can switch
+it off.
 Invariant: bounded: a row for each kind. Counted since the process started.
 """
 

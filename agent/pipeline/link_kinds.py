@@ -2,7 +2,7 @@
 
     byte = LinkKind | EMBEDDED     in `Links.kinds`, one for each URL
 
-A kind can be switched off (`links.off`), and what each brings is counted (`kind_counts.py`).
+`links.disabled_kinds` can switch a kind off; `kind_counts.py` counts the results of each.
 Invariant: numbers are written to disk with queued URLs, so a number is never given to another kind.
 """
 

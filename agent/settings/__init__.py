@@ -1,15 +1,15 @@
 """The agent's settings: frozen groups of fields, each with unit, default, range and reason.
 
 `crawl` and `site_settings` declare them, `groups` puts them together, `settings_file` reads
-`prs.toml`, `settings_edit` writes into it, `texts` checks those with their own form,
-`manager_limits` lays the manager's wishes over them, `live` says which can change while the agent
-runs, `home` names the files beside them.
+`prs.toml`, `renamed` lists old names, `settings_edit` writes into the file, `texts` checks those
+with their own form, `manager_limits` lays the manager's wishes over them, `live` says which can
+change while the agent runs, `home` names the files beside them.
 """
 
 from agent.settings.crawl import (
+    DnsSettings,
     LimitSettings,
     MemorySettings,
-    NamingSettings,
     NetworkSettings,
     PageSettings,
     PolitenessSettings,
@@ -18,10 +18,10 @@ from agent.settings.groups import Settings
 from agent.settings.home import Home
 from agent.settings.live import TakenUp, taken_up
 from agent.settings.manager_limits import tightened
+from agent.settings.renamed import RENAMED
 from agent.settings.settings_edit import write_settings
 from agent.settings.settings_file import (
     FORM,
-    RENAMED,
     SETTINGS_FILE,
     check_can_run,
     documented,
@@ -49,11 +49,11 @@ __all__ = [
     "SETTINGS_FILE",
     "CollectionSettings",
     "DiskSettings",
+    "DnsSettings",
     "Home",
     "LimitSettings",
     "ManagerSettings",
     "MemorySettings",
-    "NamingSettings",
     "NetworkSettings",
     "PageSettings",
     "PolitenessSettings",

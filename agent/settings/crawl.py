@@ -8,10 +8,10 @@ from shared.settings import setting
 from shared.well_known import WELL_KNOWN_NAMES
 
 __all__ = [
+    "DnsSettings",
     "LimitSettings",
     "LinkSettings",
     "MemorySettings",
-    "NamingSettings",
     "NetworkSettings",
     "PageSettings",
     "PolitenessSettings",
@@ -30,7 +30,7 @@ class PolitenessSettings:
         reason="pause from the end of a fetch to the next at the same address; as in the original "
         "paper",
     )
-    fast_interval_s: float = setting(
+    fast_host_interval_s: float = setting(
         10.0,
         unit="s",
         least=0,
@@ -38,13 +38,13 @@ class PolitenessSettings:
         reason="pause between two fetches at the fastest fifth of the hosts; as in the original "
         "paper",
     )
-    fast_bytes_per_ms: float = setting(
+    fast_host_bytes_per_ms: float = setting(
         14.0,
         unit="bytes/ms",
         least=0,
         reason="how fast a host must be to count as fast, until 50 hosts are measured",
     )
-    times_last: float = setting(
+    delay_factor: float = setting(
         10.0,
         unit="times",
         least=0,
@@ -52,7 +52,7 @@ class PolitenessSettings:
         reason="an address rests so many times as long as its last fetch took: a slow answer is a "
         "loaded server",
     )
-    burst: int = setting(
+    burst_requests: int = setting(
         1,
         unit="requests",
         least=0,
@@ -60,7 +60,7 @@ class PolitenessSettings:
         reason="how many requests follow one another on one connection without a pause; 0: no "
         "limit",
     )
-    backoff_cap_s: float = setting(
+    max_backoff_s: float = setting(
         3600.0,
         unit="s",
         least=0,
@@ -68,14 +68,14 @@ class PolitenessSettings:
         reason="longest rest of an address after errors or slow answers, unless its server asked "
         "for more",
     )
-    retry_after_cap_s: float = setting(
+    max_retry_after_s: float = setting(
         86400.0,
         unit="s",
         least=0,
         most=30 * DAY_S,
         reason="longest Retry-After of a server that is kept; of a longer one only so much",
     )
-    crawl_patience_s: float = setting(
+    max_host_wait_s: float = setting(
         7200.0,
         unit="s",
         least=60,
@@ -84,7 +84,7 @@ class PolitenessSettings:
         "or 503 in a row, Crawl-delay); after more its units are closed, and the next round asks "
         "again",
     )
-    crawl_delay_cap_s: float = setting(
+    max_crawl_delay_s: float = setting(
         86400.0,
         unit="s",
         least=0,
@@ -96,7 +96,7 @@ class PolitenessSettings:
         unit="yes/no",
         reason="whether any Disallow of a robots.txt is obeyed, whomever it addresses",
     )
-    blocked: tuple[str, ...] = setting(
+    blocked_url_patterns: tuple[str, ...] = setting(
         (), unit="RE2 patterns", reason="patterns of URLs that are never fetched from this site"
     )
 
@@ -112,7 +112,7 @@ class LimitSettings:
         most=GB,
         reason="largest page, decoded, that is kept whole; the rest of a larger one is cut off",
     )
-    held_bytes: int = setting(
+    body_memory_bytes: int = setting(
         256 * MB,
         unit="bytes",
         least=MB,
@@ -148,7 +148,7 @@ class LimitSettings:
         reason="how long a whole fetch may take, without waiting for network.bytes_per_s; a "
         "permit ends so much earlier",
     )
-    least_bytes_per_s: int = setting(
+    min_bytes_per_s: int = setting(
         100,
         unit="bytes/s",
         least=0,
@@ -163,7 +163,7 @@ class LimitSettings:
         reason="how often a page without an answer, or with 408, 425, 429 or 5xx (not 501, "
         "505), is tried again",
     )
-    retry_s: float = setting(
+    retry_delay_s: float = setting(
         60.0,
         unit="s",
         least=0,
@@ -192,14 +192,14 @@ class LimitSettings:
         most=10_000,
         reason="how many links a page may be away from the top page; deeper is a trap",
     )
-    pages_per_host: int = setting(
+    pages_per_unit: int = setting(
         100_000,
         unit="pages",
         least=1,
         reason="how many pages of one unit are fetched in a round; more is a trap, or a host to "
         "split",
     )
-    repeated_segments: int = setting(
+    repeated_path_segments: int = setting(
         3,
         unit="times",
         least=1,
@@ -220,7 +220,7 @@ class LimitSettings:
         least=0,
         reason="how many pages of one kind with dates far from today are fetched; 0: no limit",
     )
-    same_content: int = setting(
+    duplicate_pages: int = setting(
         50,
         unit="pages",
         least=0,
@@ -239,7 +239,7 @@ class LimitSettings:
         unit="yes/no",
         reason="whether found hosts are reported only if their names could be registered",
     )
-    list_bytes: int = setting(
+    server_list_bytes: int = setting(
         2 * GB,
         unit="bytes",
         least=KB,
@@ -252,13 +252,13 @@ class LimitSettings:
 class LinkSettings:
     """Kinds of links that are followed."""
 
-    off: tuple[str, ...] = setting(
+    disabled_kinds: tuple[str, ...] = setting(
         (),
         unit="kinds",
-        reason="kinds of links that are not followed, as ping or string; prs status shows what "
-        "each kind brings",
+        reason="kinds of links that are not followed, as ping or string; prs status shows the "
+        "results of each kind",
     )
-    well_known: tuple[str, ...] = setting(
+    well_known_files: tuple[str, ...] = setting(
         WELL_KNOWN_NAMES,
         unit="names",
         reason="files below /.well-known/ that are asked for once a host and round, after its "
@@ -278,21 +278,21 @@ class PageSettings:
         reason="how many processes read pages; -1: one a core, at most 4; 0: none, a bad page "
         "stops all",
     )
-    cpu_s: float = setting(
+    page_cpu_s: float = setting(
         2.0,
         unit="s",
         least=0.1,
         most=60,
         reason="processor time to read a page, or to pack it; honest ones take 0.1 s",
     )
-    memory_bytes: int = setting(
+    worker_memory_bytes: int = setting(
         512 * MB,
         unit="bytes",
         least=192 * MB,
         most=64 * GB,
         reason="memory of each process that reads pages, program included",
     )
-    most_load: float = setting(
+    max_load_per_core: float = setting(
         0.0,
         unit="times a core",
         least=0,
@@ -342,20 +342,20 @@ class NetworkSettings:
 
 
 @frozen
-class NamingSettings:
+class DnsSettings:
     """Look-ups of host names: the servers asked, and the addresses allowed."""
 
     servers: tuple[str, ...] = setting(
         (),
         unit="address:port",
         reason="name servers that are asked for the addresses of hosts; empty: those of this "
-        "machine; called network.resolver before",
+        "machine",
     )
     allowed_networks: tuple[str, ...] = setting(
         (),
         unit="networks",
         reason="refused address ranges (private, loopback, link-local, ...) in which hosts may be "
-        "crawled all the same, as 127.0.0.0/8; called network.allowed_ranges before",
+        "crawled all the same, as 127.0.0.0/8",
     )
 
 
@@ -379,16 +379,9 @@ class MemorySettings:
         reason="how many hosts without work have their addresses in memory, 20 bytes each; no "
         "name server is asked again",
     )
-    seen_by: str = setting(
+    seen_url_filter: str = setting(
         "pairs",
         unit="name",
         reason="how URLs that were seen are held in memory: docs/adr/0045 has the others, whose "
         "filters miss 0.001 %",
-    )
-    whole_days: float = setting(
-        90.0,
-        unit="days",
-        least=0,
-        most=3650,
-        reason="a page that did not change is stored whole again after so long; 0: always",
     )

@@ -11,10 +11,10 @@ from dataclasses import field
 from pathlib import Path
 
 from agent.settings.crawl import (
+    DnsSettings,
     LimitSettings,
     LinkSettings,
     MemorySettings,
-    NamingSettings,
     NetworkSettings,
     PageSettings,
     PolitenessSettings,
@@ -44,7 +44,7 @@ class Settings:
     links: LinkSettings = field(default_factory=LinkSettings)
     pages: PageSettings = field(default_factory=PageSettings)
     network: NetworkSettings = field(default_factory=NetworkSettings)
-    naming: NamingSettings = field(default_factory=NamingSettings)
+    dns: DnsSettings = field(default_factory=DnsSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     windows: WindowSettings = field(default_factory=WindowSettings)
     disk: DiskSettings = field(default_factory=DiskSettings)

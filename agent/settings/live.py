@@ -20,28 +20,43 @@ LIVE: Final[Mapping[str, frozenset[str]]] = {
     "manager": frozenset({"ca_file", "proxy"}),
     "politeness": frozenset(
         {
-            *("interval_s", "fast_interval_s", "fast_bytes_per_ms", "times_last", "burst"),
-            *("backoff_cap_s", "retry_after_cap_s", "crawl_patience_s"),
-            *("crawl_delay_cap_s", "blocked"),
+            *(
+                "interval_s",
+                "fast_host_interval_s",
+                "fast_host_bytes_per_ms",
+                "delay_factor",
+                "burst_requests",
+            ),
+            *("max_backoff_s", "max_retry_after_s", "max_host_wait_s"),
+            *("max_crawl_delay_s", "blocked_url_patterns"),
         }
     ),
     "limits": frozenset(
         {
-            *("retries", "retry_s", "redirects", "url_chars", "depth", "pages_per_host"),
-            *("repeated_segments", "query_shapes", "calendar_pages", "same_content"),
-            *("public_suffix", "held_bytes"),
+            *("retries", "retry_delay_s", "redirects", "url_chars", "depth", "pages_per_unit"),
+            *("repeated_path_segments", "query_shapes", "calendar_pages", "duplicate_pages"),
+            *("public_suffix", "body_memory_bytes"),
         }
     ),
-    "pages": frozenset({"most_load"}),
+    "pages": frozenset({"max_load_per_core"}),
     "network": frozenset({"parallel_hosts", "bytes_per_s", "month_bytes"}),
     "windows": frozenset({"weekday", "weekend", "days", "zone"}),
-    "disk": frozenset({"reserve_bytes", "outbox_bytes", "keep_logs_s", "trash_s"}),
+    "disk": frozenset({"reserve_bytes", "outbox_bytes", "log_retention_s", "trash_retention_s"}),
     "collection": frozenset(
         {
-            *("bytes_per_s", "weekday", "weekend", "chunk_bytes", "retry_s", "keep_s"),
+            *(
+                "bytes_per_s",
+                "weekday",
+                "weekend",
+                "chunk_bytes",
+                "retry_delay_s",
+                "segment_retention_s",
+            ),
         }
     ),
-    "reports": frozenset({"at", "every_s", "hosts_s", "probe_s", "log_bytes"}),
+    "reports": frozenset(
+        {"daily_log_time", "log_interval_s", "discovery_delay_s", "probe_log_delay_s", "log_bytes"}
+    ),
 }
 
 

@@ -25,11 +25,13 @@ def tightened(local: Settings, asked: sync_light.Settings) -> Settings:
         politeness = dataclasses.replace(
             politeness,
             interval_s=max(politeness.interval_s, asked.interval_s),
-            fast_interval_s=max(politeness.fast_interval_s, asked.interval_s),
+            fast_host_interval_s=max(politeness.fast_host_interval_s, asked.interval_s),
         )
     if asked.blocked:
-        more = tuple(item for item in asked.blocked if item not in politeness.blocked)
-        politeness = dataclasses.replace(politeness, blocked=politeness.blocked + more)
+        more = tuple(item for item in asked.blocked if item not in politeness.blocked_url_patterns)
+        politeness = dataclasses.replace(
+            politeness, blocked_url_patterns=politeness.blocked_url_patterns + more
+        )
     if asked.parallel_hosts is not None:
         network = dataclasses.replace(
             network, parallel_hosts=min(network.parallel_hosts, asked.parallel_hosts)

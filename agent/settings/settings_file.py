@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from agent.settings.groups import Settings
+from agent.settings.renamed import RENAMED
 from agent.settings.texts import check_texts
 from shared.errors import SettingError
 from shared.settings import Form, Renamed
 
 __all__ = [
     "FORM",
-    "RENAMED",
     "SETTINGS_FILE",
     "check_can_run",
     "documented",
@@ -26,12 +26,6 @@ __all__ = [
 ]
 
 SETTINGS_FILE: Final = "prs.toml"
-RENAMED: Final = (
-    Renamed("network.resolver", "naming.servers", until="0.4"),
-    Renamed("network.allowed_ranges", "naming.allowed_networks", until="0.4"),
-)
-"""Renamed in 0.2: they are read by two releases, 0.2 and 0.3."""
-
 FORM: Final = Form(
     Settings, head="Settings of this agent.", example="windows.zone=Asia/Tokyo", renamed=RENAMED
 )

@@ -59,7 +59,7 @@ class ManagerSettings:
         reason="pause after the first failure to reach the manager; it doubles with each further "
         "one",
     )
-    backoff_max_s: float = setting(
+    max_backoff_s: float = setting(
         HOUR_S,
         unit="s",
         least=0.1,
@@ -73,7 +73,7 @@ class ManagerSettings:
 class RobotSettings:
     """Identity of the robot, as it shows itself to sites."""
 
-    token: str = setting(
+    product_token: str = setting(
         "PRS",
         unit="name",
         reason="name of this robot in a robots.txt and in its User-Agent; letters, _ and -",
@@ -146,20 +146,27 @@ class DiskSettings:
         most=100 * GB,
         reason="size at which a segment (WARC file) is closed; 1 GB, as the standard advises",
     )
-    commit_s: float = setting(
+    commit_interval_s: float = setting(
         0.25,
         unit="s",
         least=0.01,
         most=60,
         reason="how often the work is made safe on disk; so much of it is done again after a crash",
     )
-    keep_logs_s: float = setting(
+    log_retention_s: float = setting(
         7.0 * DAY_S,
         unit="s",
         least=0,
         reason="how long logs that were sent are kept here; a week, as in the original paper",
     )
-    trash_s: float = setting(
+    full_capture_days: float = setting(
+        90.0,
+        unit="days",
+        least=0,
+        most=3650,
+        reason="a page that did not change is stored whole again after so long; 0: always",
+    )
+    trash_retention_s: float = setting(
         30.0 * DAY_S,
         unit="s",
         least=DAY_S,
@@ -173,27 +180,27 @@ class DiskSettings:
 class ReportSettings:
     """Times at which crawl logs and new hosts go to the manager."""
 
-    at: str = setting(
+    daily_log_time: str = setting(
         "09:00",
         unit="HH:MM",
         reason="time of day, by windows.zone, at which the crawl log is sent if no hours ended "
         "before",
     )
-    every_s: float = setting(
+    log_interval_s: float = setting(
         0.0,
         unit="s",
         least=0,
         most=DAY_S,
         reason="how often the crawl log is sent, for demonstrations; 0: daily",
     )
-    hosts_s: float = setting(
+    discovery_delay_s: float = setting(
         600.0,
         unit="s",
         least=0,
         most=DAY_S,
         reason="how long found hosts wait for others before they are reported together",
     )
-    probe_s: float = setting(
+    probe_log_delay_s: float = setting(
         600.0,
         unit="s",
         least=0,
@@ -236,14 +243,14 @@ class CollectionSettings:
         reason="how much of a segment one request sends at most; a proxy that buffers loses no "
         "more",
     )
-    retry_s: float = setting(
+    retry_delay_s: float = setting(
         float(HOUR_S),
         unit="s",
         least=1,
         most=DAY_S,
         reason="how long after a failure an order to send segments is tried a second time",
     )
-    keep_s: float = setting(
+    segment_retention_s: float = setting(
         7.0 * DAY_S,
         unit="s",
         least=0,

@@ -59,7 +59,7 @@ def check_texts(settings: Settings) -> None:
     _check_manager(settings)
     _check_robot(settings)
     _check_network(settings)
-    _check_seen_by(settings.memory.seen_by)
+    _check_seen_by(settings.memory.seen_url_filter)
     _check_links(settings.links)
     windows = settings.windows
     collection = settings.collection
@@ -78,12 +78,12 @@ def check_texts(settings: Settings) -> None:
         raise SettingError("agent_errors.never_works")
     if windows.zone:
         _check_zone(windows.zone)
-    if settings.reports.at:
-        day_minutes(settings.reports.at, "reports.at")
+    if settings.reports.daily_log_time:
+        day_minutes(settings.reports.daily_log_time, "reports.daily_log_time")
     manager = settings.manager
-    if manager.backoff_max_s < manager.backoff_s:
+    if manager.max_backoff_s < manager.backoff_s:
         raise SettingError(
-            "agent_errors.backoff_max_s", value=manager.backoff_max_s, least=manager.backoff_s
+            "agent_errors.backoff_max_s", value=manager.max_backoff_s, least=manager.backoff_s
         )
 
 
@@ -93,13 +93,13 @@ def _check_seen_by(name: str) -> None:
 
 
 def _check_links(links: LinkSettings) -> None:
-    for name in links.off:
+    for name in links.disabled_kinds:
         if name not in LINK_KINDS:
             near = get_close_matches(name, LINK_KINDS, 1, 0.0)[0]
             raise SettingError(
                 "agent_errors.link_kind", value=name[:SHOWN], known=tuple(LINK_KINDS), nearest=near
             )
-    for name in links.well_known:
+    for name in links.well_known_files:
         if not _WELL_KNOWN.fullmatch(name):
             raise SettingError("agent_errors.well_known", value=name[:SHOWN])
 
@@ -178,8 +178,8 @@ def _check_manager(settings: Settings) -> None:
 
 def _check_robot(settings: Settings) -> None:
     robot = settings.robot
-    if not _TOKEN.fullmatch(robot.token):
-        raise SettingError("agent_errors.robot_token", value=robot.token[:SHOWN])
+    if not _TOKEN.fullmatch(robot.product_token):
+        raise SettingError("agent_errors.robot_token", value=robot.product_token[:SHOWN])
     if robot.contact and not _MAIL.fullmatch(robot.contact):
         raise SettingError("agent_errors.contact", value=robot.contact[:SHOWN])
     if robot.info_url and urlsplit(robot.info_url).scheme not in {"http", "https"}:
@@ -187,16 +187,16 @@ def _check_robot(settings: Settings) -> None:
 
 
 def _check_network(settings: Settings) -> None:
-    network, naming = settings.network, settings.naming
-    for text in naming.allowed_networks:
-        check_network(text, "naming.allowed_networks")
+    network, dns = settings.network, settings.dns
+    for text in dns.allowed_networks:
+        check_network(text, "dns.allowed_networks")
     for text in network.content_codings:
         if text not in CONTENT_CODINGS:
             raise SettingError(
                 "agent_errors.content_coding", value=text[:SHOWN], known=CONTENT_CODINGS
             )
-    for text in naming.servers:
-        name_server(text, "naming.servers")
+    for text in dns.servers:
+        name_server(text, "dns.servers")
     if network.source_address:
         try:
             ipaddress.ip_address(network.source_address)

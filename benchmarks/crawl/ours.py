@@ -23,11 +23,11 @@ __all__ = ["Archived", "Pauses", "crawl"]
 MANAGER: Final = """\
 [policy]
 tick_s = 0.5
-next_poll_s = 3.0
-soon_poll_s = 1.0
+sync_interval_s = 3.0
+pending_sync_interval_s = 1.0
 permit_s = 86400.0
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 """
 
@@ -36,18 +36,18 @@ AGENT: Final = """\
 contact = "benchmark@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = 0.0
-fast_interval_s = 0.0
-times_last = 0.0
-burst = 0
+fast_host_interval_s = 0.0
+delay_factor = 0.0
+burst_requests = 0
 
 [network]
 parallel_hosts = 300
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 
 [disk]

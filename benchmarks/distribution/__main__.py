@@ -64,7 +64,10 @@ def _served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int, str, Pat
     """Start manager and nginx; give the process, its port, nginx's address, its certificate."""
     command = [sys.executable, "-c", CODE, "--data", str(folder / "data"), "serve", "--json",
                "--listen", "127.0.0.1:0"]  # fmt: skip
-    for setting in ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"'):
+    for setting in (
+        "server.behind_tls_proxy=true",
+        'archive.x_accel_redirect_path="/prsm-archive/"',
+    ):
         command += ["--set", setting]
     with (
         (folder / "log").open("w") as log,

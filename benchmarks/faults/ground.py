@@ -37,7 +37,7 @@ AGENTS: Final = 3
 INTERVAL_S: Final = 0.5
 PERMIT_S: Final = 10.0  # the least that a policy may say
 GAP_S: Final = 2.0
-TERM_S: Final = 6.0  # database.leader_s, as shipped
+TERM_S: Final = 6.0  # database.leader_timeout_s, as shipped
 DISK_MB: Final = {"postgres": 512, "files": 128}
 
 AGENT_SETTINGS: Final = """\
@@ -45,12 +45,12 @@ AGENT_SETTINGS: Final = """\
 contact = "tests@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [limits]
 connect_s = 1.0
@@ -63,7 +63,7 @@ workers = 1
 [network]
 source_address = "{address}"
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 
@@ -71,14 +71,14 @@ allowed_networks = ["127.0.0.0/8"]
 ca_file = "{certificate}"
 timeout_s = 10.0
 backoff_s = 0.3
-backoff_max_s = 5.0
+max_backoff_s = 5.0
 
 [disk]
 reserve_bytes = 1000000
 
 [reports]
-every_s = 1.0
-probe_s = 0.3
+log_interval_s = 1.0
+probe_log_delay_s = 0.3
 """
 
 

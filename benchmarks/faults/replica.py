@@ -26,24 +26,24 @@ behind_tls_proxy = true
 
 [database]
 url = "{url}"
-files = "{files}"
+files_folder = "{files}"
 
 [policy]
 tick_s = 0.5
-next_poll_s = 1.0
-soon_poll_s = 0.5
+sync_interval_s = 1.0
+pending_sync_interval_s = 0.5
 syncs_per_s = 1000.0
 permit_s = {permit_s}
 grace_s = 1.0
-gap_s = {gap_s}
-log_grace_s = 10.0
+max_tick_gap_s = {gap_s}
+log_timeout_s = 10.0
 refetch_share = 0.0
 
 [limits]
 reserve_bytes = {reserve_bytes}
 uploads_per_minute = 100000
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 """

@@ -34,11 +34,11 @@ __all__ = ["Good", "read_log", "serving"]
 MANAGER: Final = """\
 [policy]
 tick_s = 0.5
-next_poll_s = 1.0
-soon_poll_s = 0.3
+sync_interval_s = 1.0
+pending_sync_interval_s = 0.3
 permit_s = 600.0
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 """
 AGENT: Final = """\
@@ -46,23 +46,23 @@ AGENT: Final = """\
 contact = "benchmark@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [limits]
 first_byte_s = 5.0
 total_s = 10.0
 retries = 0
-pages_per_host = {limit}
+pages_per_unit = {limit}
 
 [network]
 parallel_hosts = 1000
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 
 [disk]

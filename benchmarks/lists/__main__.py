@@ -36,11 +36,17 @@ REST_S: Final = 3.0  # between two lists
 def settings(folder: Path) -> Settings:
     """Return an agent's settings: loopback may be crawled, and without a rest."""
     site = Settings(home=folder)
-    gentle = replace(site.politeness, interval_s=0.0, fast_interval_s=0.0, times_last=0.0, burst=0)
+    gentle = replace(
+        site.politeness,
+        interval_s=0.0,
+        fast_host_interval_s=0.0,
+        delay_factor=0.0,
+        burst_requests=0,
+    )
     network = replace(site.network, parallel_hosts=300)
-    naming = replace(site.naming, allowed_networks=("127.0.0.0/8",))
+    dns = replace(site.dns, allowed_networks=("127.0.0.0/8",))
     robot = replace(site.robot, contact="benchmark@example.org")
-    return replace(site, politeness=gentle, network=network, naming=naming, robot=robot)
+    return replace(site, politeness=gentle, network=network, dns=dns, robot=robot)
 
 
 def unit(place: int, port: int) -> str:

@@ -47,7 +47,9 @@ NOISE: Final = 0.3
 """Of one request, in natural logarithms."""
 PLANNED_BY: Final = "prices"
 
-FLEET_POLICY: Final = replace(POLICY, probe_pages=PROBE_PAGES, probes_at_once=1000, batch=5000)
+FLEET_POLICY: Final = replace(
+    POLICY, probe_pages=PROBE_PAGES, parallel_probes=1000, tick_batch_rows=5000
+)
 
 
 STEP_S: Final = 6.0
@@ -179,7 +181,7 @@ class Fleet(World):
             did_something = turn % STEPS_A_TICK == 0 and changed_something(self.tick())
             busy = [self._go_on(name) for name in self.agents]
             if not did_something and not any(busy):
-                self.wait(self.policy.log_grace_s + 1)
+                self.wait(self.policy.log_timeout_s + 1)
                 for name in self.agents:
                     self._call(name)
                 if not changed_something(self.tick()) and not any(map(self._start, self.agents)):
@@ -204,7 +206,7 @@ class Fleet(World):
 
     def _call(self, name: str) -> None:
         self.call(name)
-        self._poll_ms[name] = self.true_ms + round(self.policy.next_poll_s * 1000)
+        self._poll_ms[name] = self.true_ms + round(self.policy.sync_interval_s * 1000)
 
     def _start(self, name: str) -> bool:
         """Begin to fetch what is listed, as far as there are slots; return whether any is."""

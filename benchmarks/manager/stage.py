@@ -26,8 +26,8 @@ __all__ = ["Stage", "bare_server", "cpu_s", "one_manager", "peak_mb", "two_manag
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 SETTINGS: Final = (
     "policy.tick_s=5",  # as shipped
-    'naming.servers=["127.0.0.1:9"]',  # no server there: found hosts are not looked up
-    "naming.timeout_s=0.1",
+    'dns.servers=["127.0.0.1:9"]',  # no server there: found hosts are not looked up
+    "dns.timeout_s=0.1",
     "limits.discoveries_per_day=100000000",
     "limits.uploads_per_minute=1000",
 )
@@ -75,7 +75,7 @@ def two_managers(folder: Path, filled: Filled, now_ms: int) -> Iterator[Stage]:
         server.run_sql("CREATE DATABASE prsm")
         url = server.url("prsm")
         fill(url, filled, now_ms)
-        shared = (*SETTINGS, f"database.url={url}", f"database.files={folder}/files",
+        shared = (*SETTINGS, f"database.url={url}", f"database.files_folder={folder}/files",
                   "server.behind_tls_proxy=true")  # fmt: skip
         managers = tuple(
             stack.enter_context(running_manager(folder / name, *shared))

@@ -88,7 +88,7 @@ class AgentDoor:
     @property
     def patience(self) -> ReceiveLimits:
         """Return how patient the manager is with senders."""
-        return ReceiveLimits(self.limits.upload_idle_s, self.limits.upload_least_bytes_per_s)
+        return ReceiveLimits(self.limits.upload_idle_s, self.limits.min_upload_bytes_per_s)
 
 
 async def door_of(request: Request) -> AgentDoor:

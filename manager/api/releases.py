@@ -123,7 +123,7 @@ async def bundle(request: Request, door: Door, _: Admin) -> TakenBundle:
         RELEASE_FILE,
         limit_bytes=door.settings.releases.bundle_bytes,
         declared_bytes=int(declared) if declared.isdigit() else None,
-        patience=ReceiveLimits(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+        patience=ReceiveLimits(limits.upload_idle_s, limits.min_upload_bytes_per_s),
     )
     try:
         if not body.size_bytes:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from manager.api.access import Door, Viewer
 from manager.settings import SettingLine, setting_lines
+from shared.messages import spoken_language
+from shared.messages.catalogue import setting_meaning
 
 __all__ = ["router"]
 
@@ -15,6 +18,14 @@ router: Final = APIRouter(prefix="/api/v1", tags=["settings"])
 
 
 @router.get("/settings")
-async def settings(door: Door, _: Viewer) -> list[SettingLine]:
-    """Show all settings with default, range, meaning, and where each was said."""
-    return setting_lines(door.settings)
+async def settings(door: Door, response: Response, _: Viewer) -> list[SettingLine]:
+    """Show all settings with default, range, meaning, and where each was said.
+
+    `reason`, the meaning, is in the language of Accept-Language.
+    """
+    language = spoken_language()
+    response.headers.update({"Content-Language": language, "Vary": "Accept-Language"})
+    return [
+        replace(line, reason=setting_meaning(line.name, line.reason, language))
+        for line in setting_lines(door.settings)
+    ]

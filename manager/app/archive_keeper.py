@@ -79,7 +79,7 @@ class Archive:
     def compact(self, actor: Actor = CLOCK) -> tuple[int, int]:
         """Rewrite withdrawn data, in the trash too; return the numbers of rewritten, deleted."""
         making, reading, rewrite = self.making, self.reading, self.rewrite
-        selection_results.remove_old_results(making, self.settings.keep_results_s)
+        selection_results.remove_old_results(making, self.settings.selection_retention_s)
         done = archive_upkeep.compact(making.db, reading, rewrite, actor, making.now_ms())
         strays.sweep_trash(making.db, reading, time.time(), actor)
         purge_trash(making.db, reading, rewrite, actor, making.now_ms())
@@ -97,7 +97,7 @@ class Archive:
 
     def trash(self) -> list[TrashDay]:
         """Return the contents of the trash by day."""
-        return strays.trash_days(self.reading, self.settings.trash_s)
+        return strays.trash_days(self.reading, self.settings.trash_retention_s)
 
     def trash_files(self, day: str, most: int) -> list[TrashFile]:
         """Return files that lie in the trash of a day."""
@@ -146,16 +146,20 @@ class Archive:
     def tidy(self) -> None:
         """Remove old results, changes and downloads; move files that no row names to the trash."""
         making, settings = self.making, self.settings
-        selection_results.remove_old_results(making, settings.keep_results_s)
+        selection_results.remove_old_results(making, settings.selection_retention_s)
         archive_upkeep.remove_strays(making.db, self.reading)
-        archive_upkeep.forget_changes(making.db, settings.keep_changes_s, making.now_ms())
+        archive_upkeep.forget_changes(making.db, settings.change_retention_s, making.now_ms())
         forget_downloads(making.db, making.now_ms())
 
     def empty_trash(self) -> None:
         """Delete some files that have been in the trash for longer than its setting."""
         settings = self.settings
         strays.empty_trash(
-            self.making.db, self.reading, settings.trash_s, settings.trash_share, time.time()
+            self.making.db,
+            self.reading,
+            settings.trash_retention_s,
+            settings.trash_share_per_hour,
+            time.time(),
         )
 
     def begin(self, clock: Clock, leadership: Leadership, led: Database) -> Scrubber:
@@ -171,7 +175,7 @@ class Archive:
         if layout.fronted:
             give_all = partial(layout.access.give_all, layout.sent)
             clock.every(DAY_S, "archive readers", only(give_all))
-        clock.every(self.settings.compact_s, "compaction", only(ours.compact))
+        clock.every(self.settings.compaction_interval_s, "compaction", only(ours.compact))
         clock.every(DAY_S, "archive tidying", only(ours.tidy))
         clock.every(HOUR_S, "archive trash", only(ours.empty_trash))
         scrubber = ours.scrubber()
@@ -205,7 +209,7 @@ def open_archive(
         store,
         readers.examine,
         lambda: spool.temporary(".segment"),
-        settings.memory_bytes,
+        settings.duckdb_memory_bytes,
         settings.segment_cpu_s,
         Trash(layout, store),
         check,
@@ -216,7 +220,7 @@ def open_archive(
         reading,
         readers.rewrite,
         readers.rebuild,
-        SelectionSources(db, layout, store, settings.memory_bytes, now_ms),
+        SelectionSources(db, layout, store, settings.duckdb_memory_bytes, now_ms),
         store,
         SegmentIntake(db, reading, now_ms),
         usage,

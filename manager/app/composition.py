@@ -236,7 +236,7 @@ def _put_together(
 ) -> Manager:
     layout = files.layout
     certificate = certificate_of(settings.server)
-    leadership = Leadership(db, settings.database.leader_s, now_ms, identity=identity)
+    leadership = Leadership(db, settings.database.leader_timeout_s, now_ms, identity=identity)
     lease = FileLease(db, files, leadership.name, leadership.place, now_ms)
     gate.guard(lease)
     lease.claim()
@@ -246,7 +246,7 @@ def _put_together(
     policy = policy_of(settings)
     spool = Spool(layout.spool, reserve_bytes=settings.limits.reserve_bytes)
     rejected = Rejected(
-        layout.rejected, settings.intake.keep_rejected_s, settings.intake.keep_rejected_bytes
+        layout.rejected, settings.intake.rejected_retention_s, settings.intake.rejected_bytes
     )
     logs = LogIntake(
         db,
@@ -279,7 +279,7 @@ def _put_together(
         return system_figures_of(db, layout.kept, policy, now_ms())
 
     clocks: list[Clock] = []
-    transfer_log = WeekLog(layout.transfer_logs, settings.collection.keep_logs_s)
+    transfer_log = WeekLog(layout.transfer_logs, settings.collection.transfer_log_retention_s)
     return Manager(
         settings,
         policy,
@@ -311,11 +311,11 @@ def _put_together(
         SegmentPull(
             led,
             parts,
-            AddressRules(settings.naming.allowed_networks),
+            AddressRules(settings.dns.allowed_networks),
             now_ms,
             settings.limits.upload_idle_s,
         ),
-        Names(settings.naming),
+        Names(settings.dns),
         planner,
         ModelTraining(learner),
         Bundles(layout.releases),
@@ -344,11 +344,11 @@ def _put_together(
 
 def layout_of(settings: Settings) -> Layout:
     """Return where things lie."""
-    files = settings.database.files
+    files = settings.database.files_folder
     return Layout(
         settings.data,
         Path(files).absolute() if files else None,
-        fronted=bool(settings.archive.front),
+        fronted=bool(settings.archive.x_accel_redirect_path),
     )
 
 

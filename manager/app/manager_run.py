@@ -88,8 +88,8 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
         workers = BodyWorkers(
             Pool(
                 settings.intake.workers,
-                settings.intake.long_workers,
-                settings.intake.turn_s,
+                settings.intake.long_task_workers,
+                settings.intake.time_slice_s,
                 settings.intake.worker_memory_bytes,
                 READING,
             )
@@ -196,20 +196,25 @@ def _clocks(
         lambda: manager.self_check.blocker,
     )
     outages = Outages(
-        manager.db, alerts, signs, settings.database_s, settings.resend_s, manager.now_ms
+        manager.db,
+        alerts,
+        signs,
+        settings.database_outage_s,
+        settings.repeat_interval_s,
+        manager.now_ms,
     )
     clock, beside = (
         _clock(manager, workers, [] if ending is None else ending),
         Clock(manager.metrics.timed),
     )
     clock.every(
-        settings.look_s,
+        settings.check_interval_s,
         "alerts",
         leadership.only(alerts.look),
         limit=Limit(LATE_S, Message("alerts.job_alerts")),
     )
-    clock.every(settings.look_s, "silences", outages.remember)
-    beside.every(settings.look_s, "outages", outages.look)
+    clock.every(settings.check_interval_s, "silences", outages.remember)
+    beside.every(settings.check_interval_s, "outages", outages.look)
     beside.every(SELF_CHECK_S, "self-check", manager.self_check.look, at_once=False)
     return [clock, beside]
 
@@ -220,7 +225,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     ending: gets what reads for hours, and is to be ended before the clock.
     """
     db, policy, names, now_ms = manager.led, manager.policy, manager.names, manager.now_ms
-    batch = manager.settings.naming.batch
+    batch = manager.settings.dns.hosts_per_tick
     clock = Clock(manager.metrics.timed)
 
     def once(interval_s: float, name: str, job: Job, effect: Message | None = None) -> None:
@@ -275,7 +280,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     # Whoever leads: the signer is a process of one machine, and that machine's manager asks it.
     clock.every(HOUR_S, "timestamp", lambda: renew_timestamp(manager.db, manager.signing, now_ms()))
     once(HOUR_S, "bundles", lambda: prune_bundles(db, manager.bundles))
-    keep_s = manager.settings.intake.keep_logs_s
+    keep_s = manager.settings.intake.log_retention_s
     once(HOUR_S, "failed logins", lambda: purge_failures(db, now_ms()))
     once(HOUR_S, "old logs", lambda: forget_logs(db, manager.layout, keep_s, CLOCK, now_ms()))
     once(HOUR_S, "rejected", lambda: manager.rejected.prune(now_ms()))

@@ -128,7 +128,7 @@ async def index(request: Request, door: Door, caller: Index, name: str) -> Respo
     )
     path = door.layout.index_file(row.key).with_suffix(ending)
     size_bytes = (await asyncio.to_thread(path.stat)).st_size
-    front = door.settings.archive.front
+    front = door.settings.archive.x_accel_redirect_path
     return SentFile(
         FileToSend(
             name=name,

@@ -139,7 +139,7 @@ async def _sent(
         turn.end()
         raise
     settings = door.settings.archive
-    share = max(LEAST_BYTES, settings.memory_bytes // settings.selections_at_once)
+    share = max(LEAST_BYTES, settings.duckdb_memory_bytes // settings.parallel_selections)
     making = replace(selection_sources(door), memory_bytes=share)
     pieces: Iterator[bytes] = selection_files.make(making, asked, form)
     said = asked.host or asked.conditions.url
@@ -148,7 +148,7 @@ async def _sent(
 
 def selection_sources(door: DistributionDoor) -> selection_files.SelectionSources:
     """Return what selections are made with."""
-    memory_bytes = door.settings.archive.memory_bytes
+    memory_bytes = door.settings.archive.duckdb_memory_bytes
     return selection_files.SelectionSources(
         door.db, door.layout, door.store, memory_bytes, door.now_ms
     )

@@ -56,7 +56,7 @@ async def _row(request: Request, door: Door, caller: Caller, name: str) -> Segme
 
 
 def _front(door: DistributionDoor, row: SegmentRow) -> str | None:
-    front = door.settings.archive.front
+    front = door.settings.archive.x_accel_redirect_path
     if not front or door.store.path(row.key) is None:
         return None
     return f"{front.rstrip('/')}/segments/{row.key}"

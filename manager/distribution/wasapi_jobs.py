@@ -144,7 +144,7 @@ async def file_of(door: Door, caller: Pages, token: str) -> Response:
     """Send the result of a job; ranges and If-Range are answered."""
     row = await _row(door, caller, token)
     path = selection_jobs.result_path(selection_sources(door), row)
-    front = door.settings.archive.front
+    front = door.settings.archive.x_accel_redirect_path
     return SentFile(
         FileToSend(
             name=row.name,

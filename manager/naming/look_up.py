@@ -14,7 +14,7 @@ from dataclasses import replace
 from manager.db import Database
 from manager.operations.hosts.addresses import hosts_to_resolve, record_resolutions
 from manager.operations.policy import Policy
-from manager.settings import NamingSettings
+from manager.settings import DnsSettings
 from shared.naming import AddressRules, HostAnswer, HostFailure, NameServers, Question, look_up
 
 __all__ = ["Names", "look_up_all", "resolve_due"]
@@ -36,7 +36,7 @@ async def look_up_all(
 class Names:
     """The look-up with the name servers and rules of the settings; called by the clock."""
 
-    def __init__(self, settings: NamingSettings) -> None:
+    def __init__(self, settings: DnsSettings) -> None:
         self._settings = settings
         self._rules = AddressRules(settings.allowed_networks)
 
@@ -47,9 +47,11 @@ class Names:
     async def resolve_async(self, hosts: Iterable[str]) -> list[HostAnswer]:
         """Return an answer for each host key."""
         settings = self._settings
-        servers = NameServers(settings.servers, timeout_s=settings.timeout_s, tries=settings.tries)
+        servers = NameServers(
+            settings.servers, timeout_s=settings.timeout_s, tries=settings.attempts
+        )
         try:
-            return await look_up_all(hosts, servers, self._rules, at_once=settings.at_once)
+            return await look_up_all(hosts, servers, self._rules, at_once=settings.parallel_queries)
         finally:
             await servers.close()
 

@@ -67,36 +67,36 @@ class AlertSettings:
         unit="language",
         reason="language of the mails and webhook messages with alerts: en or ja",
     )
-    look_s: float = setting(
+    check_interval_s: float = setting(
         60.0,
         unit="s",
         least=1,
         most=DAY_S,
-        reason="how often the manager looks for troubles to tell",
+        reason="how often the manager looks for problems to report",
     )
-    resend_s: float = setting(
+    repeat_interval_s: float = setting(
         6.0 * HOUR_S,
         unit="s",
         least=0,
         most=30 * DAY_S,
-        reason="how often a trouble that goes on is told again; 0: never",
+        reason="how often a problem that lasts is reported again; 0: never",
     )
-    late_s: float = setting(
+    agent_late_s: float = setting(
         600.0,
         unit="s",
         least=0,
         most=30 * DAY_S,
         reason="how late an agent may be with its call before an alert; 0: no alert",
     )
-    agent_s: float = setting(
+    agent_problem_s: float = setting(
         6.0 * HOUR_S,
         unit="s",
         least=0,
         most=30 * DAY_S,
-        reason="how long an agent may fetch nothing, or its disk, clock or reports be amiss, "
-        "before an alert; 0: no alert",
+        reason="how long an agent may fetch nothing, or have a problem with its disk, clock or "
+        "reports, before an alert; 0: no alert",
     )
-    hosts_share: float = setting(
+    min_reachable_share: float = setting(
         0.5,
         unit="share",
         least=0,
@@ -105,22 +105,22 @@ class AlertSettings:
         "fewer are an alert, for its name servers or network are at fault then, not the hosts; 0: "
         "no alert",
     )
-    manager_s: float = setting(
+    manager_silence_s: float = setting(
         600.0,
         unit="s",
         least=0,
         most=30 * DAY_S,
         reason="how long another manager may give no sign of life before an alert; 0: no alert",
     )
-    database_s: float = setting(
+    database_outage_s: float = setting(
         120.0,
         unit="s",
         least=0,
         most=DAY_S,
-        reason="how long the database may not answer before each manager tells it by itself; 0: "
-        "no alert",
+        reason="how long the database may not answer before each manager alerts by itself; 0: no "
+        "alert",
     )
-    moves_a_day: int = setting(
+    moves_per_day: int = setting(
         100_000,
         unit="units",
         least=0,
@@ -133,14 +133,14 @@ class AlertSettings:
         unit="bytes",
         least=0,
         most=1000 * GB,
-        reason="an alert is sent when the centre's disk has less than this left; 0: no alert",
+        reason="an alert is sent when the manager's disk has less than this left; 0: no alert",
     )
     disk_inodes: int = setting(
         10_000,
         unit="files",
         least=0,
         most=10**9,
-        reason="an alert is sent when the centre's disk has fewer free inodes than this; 0: no "
+        reason="an alert is sent when the manager's disk has fewer free inodes than this; 0: no "
         "alert before none is left",
     )
     expiry_days: float = setting(

@@ -13,8 +13,8 @@ from pathlib import Path
 from manager.settings.alerts import AlertSettings
 from manager.settings.network import (
     ConsoleSettings,
+    DnsSettings,
     LimitSettings,
-    NamingSettings,
     ServerSettings,
 )
 from manager.settings.policy import PolicySettings
@@ -33,9 +33,9 @@ __all__ = [
     "CollectionSettings",
     "ConsoleSettings",
     "DatabaseSettings",
+    "DnsSettings",
     "IntakeSettings",
     "LimitSettings",
-    "NamingSettings",
     "PolicySettings",
     "ReleaseSettings",
     "ServerSettings",
@@ -58,7 +58,7 @@ class Settings:
     limits: LimitSettings = field(default_factory=LimitSettings)
     intake: IntakeSettings = field(default_factory=IntakeSettings)
     archive: ArchiveSettings = field(default_factory=ArchiveSettings)
-    naming: NamingSettings = field(default_factory=NamingSettings)
+    dns: DnsSettings = field(default_factory=DnsSettings)
     collection: CollectionSettings = field(default_factory=CollectionSettings)
     console: ConsoleSettings = field(default_factory=ConsoleSettings)
     releases: ReleaseSettings = field(default_factory=ReleaseSettings)

@@ -7,8 +7,8 @@ from shared.settings import setting
 
 __all__ = [
     "ConsoleSettings",
+    "DnsSettings",
     "LimitSettings",
-    "NamingSettings",
     "ServerSettings",
 ]
 
@@ -194,7 +194,7 @@ class LimitSettings:
         reason="how many times its size a list or log of an agent may decode to, the first 8 MB "
         "not counted; crawl logs reach 12, gzip at most 1,030",
     )
-    uploads_at_once: int = setting(
+    parallel_uploads: int = setting(
         16,
         unit="uploads",
         least=1,
@@ -208,7 +208,7 @@ class LimitSettings:
         least=1,
         most=1000,
         reason="how many logs and lists of one agent are received or read at the same time; one "
-        "only while more than half of limits.uploads_at_once are under way; more are answered 429",
+        "only while more than half of limits.parallel_uploads are under way; more are answered 429",
     )
     queued_bytes_per_agent: int = setting(
         8 * GB,
@@ -236,15 +236,15 @@ class LimitSettings:
         "one agent, third party, person or address may take; their others wait behind those of all "
         "others; a browser has six requests under way",
     )
-    logins_waiting: int = setting(
+    queued_logins: int = setting(
         64,
         unit="logins",
         least=1,
         most=10_000,
-        reason="how many logins from unknown devices may wait for the look at their password; more "
-        "are answered 503; one takes a tenth of a second",
+        reason="how many logins from unknown devices may wait for the check of their password; "
+        "more are answered 503; one takes a tenth of a second",
     )
-    logins_of_known_devices: int = setting(
+    queued_known_device_logins: int = setting(
         16,
         unit="logins",
         least=1,
@@ -281,7 +281,7 @@ class LimitSettings:
         most=HOUR_S,
         reason="how long the sender of a body may send nothing before it is given up",
     )
-    upload_least_bytes_per_s: int = setting(
+    min_upload_bytes_per_s: int = setting(
         100,
         unit="bytes/s",
         least=0,
@@ -307,7 +307,7 @@ class LimitSettings:
 
 
 @frozen
-class NamingSettings:
+class DnsSettings:
     """Resolution of host names, and the addresses that may be crawled."""
 
     servers: tuple[str, ...] = setting(
@@ -324,14 +324,14 @@ class NamingSettings:
         reason="how long the answer of a name server is waited for; twice as long with each "
         "further try",
     )
-    tries: int = setting(
+    attempts: int = setting(
         2,
         unit="questions",
         least=1,
         most=10,
         reason="how often a question is sent before it counts as unanswered; UDP loses packets",
     )
-    at_once: int = setting(
+    parallel_queries: int = setting(
         50,
         unit="questions",
         least=1,
@@ -339,7 +339,7 @@ class NamingSettings:
         reason="how many names are asked about at the same time; a site's name server bears so "
         "many",
     )
-    batch: int = setting(
+    hosts_per_tick: int = setting(
         500,
         unit="hosts",
         least=1,

@@ -32,7 +32,7 @@ class PolicySettings:
         most=7 * DAY_S,
         reason="how much later than promised an agent may call before it counts as lost",
     )
-    plain_renewal_s: float = setting(
+    plain_permit_s: float = setting(
         26.0 * HOUR_S,
         unit="s",
         least=10,
@@ -48,7 +48,7 @@ class PolicySettings:
         reason="how often the manager's clock ticks, and so how soon a report leads to the next "
         "list; a tick with nothing to do is cheap",
     )
-    gap_s: float = setting(
+    max_tick_gap_s: float = setting(
         60.0,
         unit="s",
         least=1,
@@ -56,14 +56,14 @@ class PolicySettings:
         reason="longest time between two ticks that is no outage; after more (an outage, a clock "
         "that jumped) permits are moved by as much",
     )
-    next_poll_s: float = setting(
+    sync_interval_s: float = setting(
         60.0,
         unit="s",
         least=0.2,
         most=HOUR_S,
         reason="how often an agent syncs; 1,000 agents are then 17 requests a second",
     )
-    soon_poll_s: float = setting(
+    pending_sync_interval_s: float = setting(
         5.0,
         unit="s",
         least=0.1,
@@ -86,7 +86,7 @@ class PolicySettings:
         reason="how many pages of a host an agent fetches to measure the distance to it; as in "
         "the original paper",
     )
-    probe_fresh_s: float = setting(
+    max_distance_age_s: float = setting(
         30.0 * DAY_S,
         unit="s",
         least=1,
@@ -109,14 +109,14 @@ class PolicySettings:
         reason="how long a plain agent may take to probe a host before that is given up; it calls "
         "once a night: two nights and a day",
     )
-    log_grace_s: float = setting(
+    log_timeout_s: float = setting(
         120.0,
         unit="s",
         least=1,
         most=DAY_S,
         reason="how long the log of a finished unit may take to come before it counts as lost",
     )
-    probe_everywhere_pairs: int = setting(
+    max_full_probe_pairs: int = setting(
         2_000_000,
         unit="pairs",
         least=0,
@@ -124,7 +124,7 @@ class PolicySettings:
         reason="up to so many pairs of host and agent, every agent probes every host; above, a "
         "host is probed by some agents only",
     )
-    probes_of_a_host: int = setting(
+    probes_per_host: int = setting(
         5,
         unit="agents",
         least=1,
@@ -132,7 +132,7 @@ class PolicySettings:
         reason="how many agents probe a host where not all of them do; its finder, its owner, "
         "neighbours of these, the rest by its number",
     )
-    controls_of_an_agent: int = setting(
+    control_hosts_per_agent: int = setting(
         3,
         unit="hosts",
         least=0,
@@ -140,7 +140,7 @@ class PolicySettings:
         reason="how many control hosts each agent probes with every round, to tell a sick agent "
         "from a sick host; one host may be slow from one place, of three two may not",
     )
-    control_fresh_s: float = setting(
+    max_control_probe_age_s: float = setting(
         1.0 * DAY_S,
         unit="s",
         least=1,
@@ -155,7 +155,7 @@ class PolicySettings:
         reason="an agent is suspect whose control hosts are so many times slower or faster than "
         "for others; the slowest of the original paper took 17 times the median",
     )
-    distance_trust: float = setting(
+    distance_outlier_factor: float = setting(
         10.0,
         unit="times",
         least=1,
@@ -163,7 +163,7 @@ class PolicySettings:
         reason="how many times nearer than a quarter of the others measured an agent may claim to "
         "be; a nearer claim counts as this; on the same campus ten is possible",
     )
-    probes_of_a_host_a_day: int = setting(
+    probes_per_host_per_day: int = setting(
         40,
         unit="agents",
         least=1,
@@ -171,7 +171,7 @@ class PolicySettings:
         reason="how many agents may probe one host in a day, one after the other; 40 take half a "
         "day, each 17 minutes for 50 pages at 20 s",
     )
-    probe_pages_a_day: int = setting(
+    probe_pages_per_day: int = setting(
         1_000_000,
         unit="pages",
         least=1,
@@ -187,7 +187,7 @@ class PolicySettings:
         reason="what share of the hosts, the largest, is probed by every agent; the largest 2% "
         "have half of all bytes",
     )
-    probes_at_once: int = setting(
+    parallel_probes: int = setting(
         400,
         unit="hosts",
         least=1,
@@ -203,7 +203,7 @@ class PolicySettings:
         reason="what share of an agent's requests of a round other agents fetch again to compare; "
         "an agent that invents is found, and hosts hardly notice; 0: none",
     )
-    refetch_pages_least: int = setting(
+    min_refetch_pages: int = setting(
         30,
         unit="pages",
         least=0,
@@ -211,7 +211,7 @@ class PolicySettings:
         reason="at least so many pages of each agent are fetched again after a round; a hundredth "
         "of a small crawl is too little to judge by",
     )
-    refetch_pages_most: int = setting(
+    max_refetch_pages: int = setting(
         200,
         unit="pages",
         least=1,
@@ -235,14 +235,14 @@ class PolicySettings:
         reason="what share of the placed units a plan of the default method may move; a unit is "
         "fetched whole by its new agent; a tenth keeps the makespan within 4% of the bound",
     )
-    resolve_fresh_s: float = setting(
+    max_address_age_s: float = setting(
         7.0 * DAY_S,
         unit="s",
         least=60,
         most=3650 * DAY_S,
         reason="how long the addresses of a host hold before its name is looked up again",
     )
-    resolve_retry_s: float = setting(
+    dns_retry_delay_s: float = setting(
         600.0,
         unit="s",
         least=1,
@@ -250,7 +250,7 @@ class PolicySettings:
         reason="how long after a failure a host's name is looked up again; doubled with each, up "
         "to a day",
     )
-    compare_s: float = setting(
+    plan_comparison_s: float = setting(
         20.0,
         unit="s",
         least=0,
@@ -266,7 +266,7 @@ class PolicySettings:
         reason="pause between two requests to a split host, whoever sends them; as an agent keeps "
         "it alone",
     )
-    batch: int = setting(
+    tick_batch_rows: int = setting(
         5_000,
         unit="rows",
         least=10,

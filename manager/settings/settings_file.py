@@ -8,6 +8,7 @@ from typing import Final, cast
 from urllib.parse import urlsplit
 
 from manager.settings.groups import Settings
+from manager.settings.renamed import RENAMED
 from shared.errors import SettingError
 from shared.messages import LANGUAGES
 from shared.settings import Form, check_network, name_server
@@ -15,7 +16,12 @@ from shared.settings import Form, check_network, name_server
 __all__ = ["FORM", "SETTINGS_FILE", "documented", "read_settings"]
 
 SETTINGS_FILE: Final = "prsm.toml"
-FORM: Final = Form(Settings, head="Settings of the manager.", example="limits.log_bytes=1000000")
+FORM: Final = Form(
+    Settings,
+    head="Settings of the manager.",
+    example="limits.log_bytes=1000000",
+    renamed=RENAMED,
+)
 
 
 def read_settings(
@@ -72,17 +78,17 @@ def _check_together(settings: Settings) -> None:
     contact = settings.console.contact
     if contact and ("@" not in contact or not contact.isascii() or not contact.isprintable()):
         raise SettingError("settings_errors.contact", value=contact)
-    if policy.permit_s < 2 * policy.next_poll_s:
+    if policy.permit_s < 2 * policy.sync_interval_s:
         raise SettingError(
             "settings_errors.permit_too_short",
             permit_s=policy.permit_s,
-            next_poll_s=policy.next_poll_s,
+            sync_interval_s=policy.sync_interval_s,
         )
-    for network in settings.naming.allowed_networks:
-        check_network(network, "naming.allowed_networks")
+    for network in settings.dns.allowed_networks:
+        check_network(network, "dns.allowed_networks")
     for network in server.proxy_addresses:
         check_network(network, "server.proxy_addresses")
     if server.behind_tls_proxy and not server.proxy_addresses:
         raise SettingError("settings_errors.proxy_addresses")
-    for server_text in settings.naming.servers:
-        name_server(server_text, "naming.servers")
+    for server_text in settings.dns.servers:
+        name_server(server_text, "dns.servers")

@@ -28,13 +28,13 @@ class DatabaseSettings:
         "postgresql://user@host/name for several managers",
         secret=True,
     )
-    files: str = setting(
+    files_folder: str = setting(
         "",
         unit="path",
-        reason="folder for logs, captures and other files of the centre; empty: the data "
+        reason="folder for logs, captures and other files of the manager; empty: the data "
         "directory; several managers on one database need one that all of them see",
     )
-    leader_s: float = setting(
+    leader_timeout_s: float = setting(
         6.0,
         unit="s",
         least=2,
@@ -55,15 +55,15 @@ class IntakeSettings:
         most=64,
         reason="how many processes read crawl logs; one keeps up with 100 agents of 50,000 hosts",
     )
-    long_workers: int = setting(
+    long_task_workers: int = setting(
         2,
         unit="processes",
         least=1,
         most=64,
-        reason="how many processes, beside these, read what takes longer than intake.turn_s, so "
-        "that the others need not wait for it",
+        reason="how many processes, beside these, read what takes longer than "
+        "intake.time_slice_s, so that the others need not wait for it",
     )
-    turn_s: float = setting(
+    time_slice_s: float = setting(
         1.0,
         unit="s",
         least=0.1,
@@ -79,7 +79,7 @@ class IntakeSettings:
         reason="how much address space a process that reads bodies may take beside what it begins "
         "with; a body that needs more is refused",
     )
-    list_cpu_s: float = setting(
+    host_list_cpu_s: float = setting(
         60.0,
         unit="s",
         least=1,
@@ -95,7 +95,7 @@ class IntakeSettings:
         reason="how much processor time may be spent on reading one large message in JSON, as a "
         "sync; the largest take half a second",
     )
-    answer_s: float = setting(
+    answer_timeout_s: float = setting(
         45.0,
         unit="s",
         least=1,
@@ -103,7 +103,7 @@ class IntakeSettings:
         reason="how long the sender of a log waits for its answer before it is told to come back "
         "for it (503); agents wait 60 s for an answer",
     )
-    memory_bytes: int = setting(
+    duckdb_memory_bytes: int = setting(
         512 * MB,
         unit="bytes",
         least=64 * MB,
@@ -119,7 +119,7 @@ class IntakeSettings:
         reason="how much processor time may be spent on one log; enough for 20 million lines; a "
         "decompression bomb must not hold a worker",
     )
-    line_bytes: int = setting(
+    max_logged_answer_bytes: int = setting(
         100 * MB,
         unit="bytes",
         least=MB,
@@ -127,7 +127,7 @@ class IntakeSettings:
         reason="largest answer that a line of a crawl log can be about; a larger one is kept and "
         "set apart in all sums; agents keep 20 MB of a page unless their limits.body_bytes is more",
     )
-    line_s: float = setting(
+    max_logged_request_s: float = setting(
         7200.0,
         unit="s",
         least=1,
@@ -135,7 +135,7 @@ class IntakeSettings:
         reason="longest request that a line of a crawl log can be about; a longer one is kept and "
         "set apart in all sums; agents give a request up after an hour at most",
     )
-    keep_logs_s: float = setting(
+    log_retention_s: float = setting(
         0.0,
         unit="s",
         least=0,
@@ -143,14 +143,14 @@ class IntakeSettings:
         reason="how long the lines of a crawl log are kept after it came; 0: for ever; their sums "
         "are kept as well",
     )
-    keep_rejected_s: float = setting(
+    rejected_retention_s: float = setting(
         30.0 * DAY_S,
         unit="s",
         least=0,
         most=3650 * DAY_S,
         reason="how long bodies that were refused are kept for the administrator to look at",
     )
-    keep_rejected_bytes: int = setting(
+    rejected_bytes: int = setting(
         1 * GB,
         unit="bytes",
         least=0,
@@ -184,7 +184,7 @@ class ArchiveSettings:
         most=64,
         reason="how many processes read the segments that came; one reads 5 MB/s",
     )
-    memory_bytes: int = setting(
+    duckdb_memory_bytes: int = setting(
         512 * MB,
         unit="bytes",
         least=64 * MB,
@@ -200,7 +200,7 @@ class ArchiveSettings:
         reason="how many files one token of a third party may download at the same time; more are "
         "answered 429; prs-get takes four",
     )
-    selections_at_once: int = setting(
+    parallel_selections: int = setting(
         8,
         unit="selections",
         least=1,
@@ -216,21 +216,21 @@ class ArchiveSettings:
         reason="how much processor time may be spent on the strict reading of one segment; a "
         "decompression bomb must not hold a worker",
     )
-    compact_s: float = setting(
+    compaction_interval_s: float = setting(
         1.0 * HOUR_S,
         unit="s",
         least=1,
         most=30 * DAY_S,
         reason="how often segments are rewritten without what was withdrawn",
     )
-    keep_results_s: float = setting(
+    selection_retention_s: float = setting(
         7.0 * DAY_S,
         unit="s",
         least=60,
         most=3650 * DAY_S,
-        reason="how long the results of third parties' jobs are kept for them",
+        reason="how long the files of third parties' selections are kept for them",
     )
-    keep_changes_s: float = setting(
+    change_retention_s: float = setting(
         400.0 * DAY_S,
         unit="s",
         least=DAY_S,
@@ -238,7 +238,7 @@ class ArchiveSettings:
         reason="how long the list of changes is kept; third parties that ask once a year still "
         "get all of them",
     )
-    trash_s: float = setting(
+    trash_retention_s: float = setting(
         30.0 * DAY_S,
         unit="s",
         least=HOUR_S,
@@ -246,7 +246,7 @@ class ArchiveSettings:
         reason="how long files that no row names stay in the trash, where they are moved after a "
         "day; whole days are counted; `prsm archive adopt` takes segments out of it again",
     )
-    trash_share: float = setting(
+    trash_share_per_hour: float = setting(
         0.01,
         unit="share",
         least=0.0001,
@@ -276,7 +276,7 @@ class ArchiveSettings:
         most=100 * GB,
         reason="how fast kept files are read at most to verify them; the disk is for others, too",
     )
-    front: str = setting(
+    x_accel_redirect_path: str = setting(
         "",
         unit="path",
         reason="where the web server in front finds the folder `archive`, as `/prsm-archive/`, so "
@@ -302,7 +302,7 @@ class CollectionSettings:
         most=1000,
         reason="how many uploads of segments one agent may have open; it sends one after the other",
     )
-    chunks_at_once: int = setting(
+    parallel_chunks: int = setting(
         64,
         unit="requests",
         least=1,
@@ -318,7 +318,7 @@ class CollectionSettings:
         reason="how many requests of one agent may bring parts of segments at the same time; more "
         "are answered 429",
     )
-    upload_keep_s: float = setting(
+    upload_retention_s: float = setting(
         7.0 * DAY_S,
         unit="s",
         least=60,
@@ -333,7 +333,7 @@ class CollectionSettings:
         most=1000 * GB,
         reason="disk that segments leave free; where there is less, agents keep theirs for now",
     )
-    keep_logs_s: float = setting(
+    transfer_log_retention_s: float = setting(
         365.0 * DAY_S,
         unit="s",
         least=7 * DAY_S,

@@ -17,7 +17,7 @@ And in the same directory, or in one that several managers on one database share
     incoming/        whole segments that wait to be verified
     transfers/       logs of received files, one a week
     releases/        files of releases, each named by its SHA-256
-    trash/<day>/     files that no row named, under their paths; emptied after archive.trash_s
+    trash/<day>/     files that no row named, under their paths; kept archive.trash_retention_s
 
 Invariant: no name from the network is ever part of a path; agents are numbers here.
 """

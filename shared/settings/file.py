@@ -15,7 +15,7 @@ from typing import Any, Final
 from shared.errors import SettingError
 from shared.settings.fields import check_group, nearest, shown
 from shared.settings.merge import merged
-from shared.settings.renamed import Renamed, rename
+from shared.settings.renamed import Renamed, rename, under_names_of_file
 from shared.settings.secrets import refuse_secret
 
 __all__ = ["COMMAND_LINE", "Form"]
@@ -40,7 +40,7 @@ class Form:
         """Take the dataclass whose fields with a default factory are the groups.
 
         head: first line of the printed file. example: of a `--set`, as `windows.zone=Asia/Tokyo`.
-        renamed: settings whose old names are still read.
+        renamed: settings whose old names are still read, or refused with their new ones.
         """
         self._groups: dict[str, Any] = {
             field.name: field.default_factory
@@ -73,10 +73,13 @@ class Form:
     ) -> tuple[str, dict[str, Any]]:
         """Return the file with these values, by group, in it, and each group, checked.
 
-        Nothing is written. A missing file: all settings, as `documented`. Raises SettingError.
+        Nothing is written. A missing file: all settings, as `documented`. A setting that the file
+        gives by its old name keeps that name. Raises SettingError.
         """
         try:
-            text = merged(path.read_text("utf-8"), given, str(path))
+            text = path.read_text("utf-8")
+            named = under_names_of_file(given, self._parsed(text, path), self._renamed)
+            text = merged(text, named, str(path))
         except FileNotFoundError:
             text = self.documented(given)
         except (OSError, UnicodeError) as error:

@@ -143,7 +143,8 @@ class StoppedUrls(_Message):
 class KindOfLinks(_Message):
     """Counts of one kind of links: URLs that it led to first, their pages (2xx), 404s and 410s.
 
-    kind: as the setting `links.off` has it (`shared.wire.link_kinds`), `listed`, or `anchor`.
+    kind: as the setting `links.disabled_kinds` has it (`shared.wire.link_kinds`), `listed`, or
+    `anchor`.
     """
 
     kind: NameText

@@ -55,6 +55,14 @@ def test_settings_that_are_named_exist() -> None:
     assert named <= known | {one.old for one in RENAMED}
 
 
+def test_each_renamed_setting_is_listed() -> None:
+    """With its new name, in the order in which the agent has them."""
+    _, begun, rest = GUIDE.partition("\n## Renamed settings\n")
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", rest.partition("\n## ")[0], re.M)
+    assert begun
+    assert rows == [(one.old, one.new) for one in RENAMED]
+
+
 def test_commands_that_are_named_exist() -> None:
     """`prs WORD`, wherever it stands in the guide."""
     named = set(re.findall(r"`prs ([a-z]+)", GUIDE))

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.e2e
 @pytest.fixture
 def prsm(tmp_path: Path) -> Iterator[Running]:
     """Return a manager that may fetch from this machine."""
-    with running(tmp_path / "manager", 'naming.allowed_networks=["127.0.0.0/8"]') as opened:
+    with running(tmp_path / "manager", 'dns.allowed_networks=["127.0.0.0/8"]') as opened:
         yield opened
 
 

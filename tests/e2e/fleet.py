@@ -22,19 +22,19 @@ LIAR = Path(__file__).with_name("lying_agent.py")
 MANAGER_SETTINGS = """\
 [policy]
 tick_s = 0.3
-next_poll_s = 0.4
-soon_poll_s = 0.3
+sync_interval_s = 0.4
+pending_sync_interval_s = 0.3
 syncs_per_s = 1000.0
 permit_s = {permit_s}
 grace_s = 1.0
-gap_s = {gap_s}
-log_grace_s = 10.0
+max_tick_gap_s = {gap_s}
+log_timeout_s = 10.0
 refetch_share = {refetch_share}
 
 [limits]
 uploads_per_minute = 100000
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 """
@@ -44,12 +44,12 @@ AGENT_SETTINGS = """\
 contact = "tests@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [limits]
 connect_s = 1.0
@@ -59,20 +59,20 @@ total_s = 2.0
 [network]
 source_address = "127.10.{region}.1"
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 
 [manager]
 backoff_s = 0.3
-backoff_max_s = 1.0
+max_backoff_s = 1.0
 
 [disk]
 reserve_bytes = 1000000
 
 [reports]
-every_s = {every_s}
-probe_s = 0.2
+log_interval_s = {every_s}
+probe_log_delay_s = 0.2
 """
 
 

@@ -26,19 +26,19 @@ PLACES: Final = (
 MANAGER_SETTINGS: Final = """\
 [policy]
 tick_s = 0.3
-next_poll_s = 0.5
-soon_poll_s = 0.2
+sync_interval_s = 0.5
+pending_sync_interval_s = 0.2
 syncs_per_s = 1000.0
 permit_s = 120.0
 grace_s = 30.0
-log_grace_s = {log_grace_s}
+log_timeout_s = {log_grace_s}
 refetch_share = 0.0
 probe_pages = {probe_pages}
 
 [limits]
 uploads_per_minute = 100000
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 
@@ -52,12 +52,12 @@ contact = "demo@example.org"
 info_url = "http://example.org/robot"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [limits]
 first_byte_s = {first_byte_s}
@@ -70,20 +70,20 @@ workers = {page_workers}
 source_address = "127.10.{region}.1"
 parallel_hosts = {parallel_hosts}
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 
 [manager]
 backoff_s = 0.5
-backoff_max_s = 5.0
+max_backoff_s = 5.0
 
 [disk]
 reserve_bytes = 100000000
 
 [reports]
-every_s = {report_s}
-probe_s = {probe_report_s}
+log_interval_s = {report_s}
+probe_log_delay_s = {probe_report_s}
 """
 
 

@@ -20,9 +20,9 @@ AGENT = "robot.example.jp"
 SETTINGS = """\
 [policy]
 tick_s = 0.3
-next_poll_s = 1.0
-soon_poll_s = 0.2
-[naming]
+sync_interval_s = 1.0
+pending_sync_interval_s = 0.2
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 [releases]

@@ -138,7 +138,7 @@ class Installation:
             ("servers", f'["127.0.0.1:{self._centre.web.dns_port}"]'),
             ("source_address", '"127.10.0.1"'),
             ("interval_s", "0.5"),
-            ("fast_interval_s", "0.5"),
+            ("fast_host_interval_s", "0.5"),
             ("backoff_s", "1.0"),
             ("reserve_bytes", "100000000"),
         ):

@@ -250,7 +250,7 @@ class Conversation:
             session.ledger.commit()
 
     async def _take_list(self) -> None:
-        limit_bytes = self._site.limits.list_bytes
+        limit_bytes = self._site.limits.server_list_bytes
         try:
             await self._client.take_list(self._list.coming, limit_bytes=limit_bytes)
             held = await asyncio.to_thread(self._list.accept)

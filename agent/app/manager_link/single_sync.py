@@ -40,16 +40,18 @@ def sync_once(settings: Settings) -> SyncAnswer:
     clock, chance = SystemClock(), random.SystemRandom()
     try:
         memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), chance=chance)
-        held = ManagerList(home.list, limit_bytes=settings.limits.list_bytes).held()
+        held = ManagerList(home.list, limit_bytes=settings.limits.server_list_bytes).held()
         poller = Poller(
             name=identity.name,
             version=version(),
             boot_id=uuid.uuid4().hex,
-            backoff=Backoff(settings.manager.backoff_s, settings.manager.backoff_max_s),
+            backoff=Backoff(settings.manager.backoff_s, settings.manager.max_backoff_s),
             chance=chance,
             list_held=held,
             command_done=memory.command_done,
-            capacity=capacity_of(settings, LoadGuard(settings.pages.most_load, home.load).calm),
+            capacity=capacity_of(
+                settings, LoadGuard(settings.pages.max_load_per_core, home.load).calm
+            ),
             now_s=clock.boottime_s(),
         )
         view = View("starting", clock.epoch_ms(), Message("agent.single_sync"))

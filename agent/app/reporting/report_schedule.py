@@ -77,8 +77,8 @@ class ReportSchedule:
         if not now.log_bytes:
             return ""
         passed_s = now.now_s - self._last_s
-        if settings.every_s:
-            return "it is time" if passed_s >= settings.every_s else ""
+        if settings.log_interval_s:
+            return "it is time" if passed_s >= settings.log_interval_s else ""
         if passed_s < SETTLE_S:
             return ""
         if now.worked_off:
@@ -88,7 +88,7 @@ class ReportSchedule:
         if now.log_bytes >= settings.log_bytes:
             return "the log is long"
         since_s = self._probes_since_s
-        if since_s is not None and now.now_s - since_s >= settings.probe_s:
+        if since_s is not None and now.now_s - since_s >= settings.probe_log_delay_s:
             return "a probe is finished"
         return "it is the time of the day" if self._daily(now.epoch_ms) else ""
 
@@ -99,7 +99,7 @@ class ReportSchedule:
 
     def hosts_due(self, now: Moment) -> bool:
         """Return whether hosts that were found should go now."""
-        wait_s = self._settings.every_s or self._settings.hosts_s
+        wait_s = self._settings.log_interval_s or self._settings.discovery_delay_s
         if now.pages_on_way:
             return False  # a slow manager is sent fewer and larger reports, not more of them
         if now.shares_hosts:
@@ -113,9 +113,9 @@ class ReportSchedule:
 
     def _daily(self, epoch_ms: int) -> bool:
         """Return whether the time of the day lies between the last log and now."""
-        if not self._settings.at or self._last_ms is None:
+        if not self._settings.daily_log_time or self._last_ms is None:
             return False
-        minutes = day_minutes(self._settings.at, "reports.at")
+        minutes = day_minutes(self._settings.daily_log_time, "reports.daily_log_time")
         now = datetime.fromtimestamp(epoch_ms / 1000, UTC)
         last = datetime.fromtimestamp(self._last_ms / 1000, UTC)
         for day in (0, 1):

@@ -1,6 +1,6 @@
 """Check of the network: one request on the way that the crawl takes.
 
-The name is looked up as the crawl does (`naming.servers`), its address is judged by the same rules,
+The name is looked up as the crawl does (`dns.servers`), its address is judged by the same rules,
 and the same fetcher sends the request, from the same address and through the same proxy.
 It asks for /robots.txt, which anybody may have, of the manager's host or of one that a person
 named: no third party is called unasked. No key goes with it; any answer shows that the way is open.
@@ -62,15 +62,15 @@ async def check_way_out(settings: Settings, manager: str, page: str = "") -> Che
             NAME, f"--page {page[:200]}: is no URL", "name one, as https://www.example.org"
         )
     # Where the manager is, is the partner's own matter; the crawl never goes there.
-    rules = AddressRules(settings.naming.allowed_networks if page else _EVERYWHERE)
+    rules = AddressRules(settings.dns.allowed_networks if page else _EVERYWHERE)
     host = host_of(canonical(page or manager))
     try:
         found = await _look_up(settings, host, rules)
     except SettingError as error:
         return Check(NAME, f"{name} was not looked up", str(error))
     if not found.addresses:
-        if not page and settings.naming.servers and found.failure in _UNKNOWN:
-            said = f"not tried, as naming.servers do not know the manager's name: {found.reason}"
+        if not page and settings.dns.servers and found.failure in _UNKNOWN:
+            said = f"not tried, as dns.servers do not know the manager's name: {found.reason}"
             return Check(NAME, f"{said}; prs doctor --page URL tries a site of your choice")
         return _no_address(settings, name, found)
     return _judged(settings, name, host, await _ask(settings, host, found, rules))
@@ -87,9 +87,9 @@ async def _look_up(settings: Settings, host: str, rules: AddressRules) -> LookUp
 def _no_address(settings: Settings, name: str, found: LookUp) -> Check:
     said = f"{name} is not reached {_way(settings)}: {found.reason}"
     if found.failure is HostFailure.FORBIDDEN_ADDRESS:
-        remedy = "naming.allowed_networks allows private ranges that are to be crawled"
+        remedy = "dns.allowed_networks allows private ranges that are to be crawled"
         return Check(NAME, said, remedy)
-    asked = "naming.servers" if settings.naming.servers else "the name servers of this machine"
+    asked = "dns.servers" if settings.dns.servers else "the name servers of this machine"
     return Check(NAME, said, f"check the name, and {asked}; {_remedy(settings.network.proxy)}")
 
 

@@ -76,7 +76,7 @@ def resolver_of(
     if source is not None and not network.proxy:  # by which the proxy is called, not the host
         kinds = ("AAAA",) if isinstance(source, IPv6Address) else ("A",)
     options = ResolverOptions(kinds, proxied=bool(network.proxy))
-    servers = NameServers(settings.naming.servers, timeout_s=timeout_s, tries=tries)
+    servers = NameServers(settings.dns.servers, timeout_s=timeout_s, tries=tries)
     return DnsResolver(servers, rules.refusal, options)
 
 
@@ -135,8 +135,8 @@ class CrawlSession:
         permitted: whether a request may be sent; fetching: whether one should be begun. nursery:
         forks page workers. Raises HomeError, DiskFullError, SettingError.
         """
-        blocked = blocked_by(settings.politeness.blocked)
-        rules = AddressRules(settings.naming.allowed_networks)
+        blocked = blocked_by(settings.politeness.blocked_url_patterns)
+        rules = AddressRules(settings.dns.allowed_networks)
         if not (folder / DATABASE).exists():
             # The segments that it tells of went with another ledger. It goes before there is one:
             # after a kill no process could see that it did not.
@@ -151,12 +151,12 @@ class CrawlSession:
             clock,
         )
         reports = DurableReports(ledger.database)
-        held = HeldBytes(settings.limits.held_bytes)
+        held = HeldBytes(settings.limits.body_memory_bytes)
         fetcher = CurlFetcher(fetch_options(settings), permitted, rules.refusal, clock, held)
         resolver = resolver_of(settings, rules)
         remarks = StopCounts()
         worker = page_worker(settings, remarks.add, nursery, held)
-        whole_days = settings.memory.whole_days
+        whole_days = settings.disk.full_capture_days
         earlier = EarlierFile(folder / EARLIER, clock, whole_days) if whole_days else None
         ports = CrawlPorts(
             ledger=ledger,
@@ -171,12 +171,14 @@ class CrawlSession:
             ports,
             politeness(settings),
             crawl_limits(settings),
-            settings.robot.token,
+            settings.robot.product_token,
             blocked,
             remarks=remarks,
         )
         runner = InProcessRunner(CRAWL, crawl.make)
-        loop = CrawlLoop(runner, crawl, ledger, clock, fetching, commit_s=settings.disk.commit_s)
+        loop = CrawlLoop(
+            runner, crawl, ledger, clock, fetching, commit_s=settings.disk.commit_interval_s
+        )
         return cls(
             settings,
             folder,
@@ -240,10 +242,10 @@ class CrawlSession:
     def retune(self, settings: Settings) -> None:
         """Apply other settings; requests under way end under the earlier ones."""
         self.settings = settings
-        blocked = blocked_by(settings.politeness.blocked)
+        blocked = blocked_by(settings.politeness.blocked_url_patterns)
         self._crawl.retune(politeness(settings), crawl_limits(settings), blocked)
         self._fetcher.limit_rate(settings.network.bytes_per_s)
-        self._held.limit(settings.limits.held_bytes)
+        self._held.limit(settings.limits.body_memory_bytes)
 
     async def take_list(self, server_list: ServerList) -> set[int]:
         """Put a list in force; return the jobs that ended and are not quiet yet.

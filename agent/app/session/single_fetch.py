@@ -138,7 +138,7 @@ class ByHand:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = with_contact(settings)
-        addresses = AddressRules(settings.naming.allowed_networks)
+        addresses = AddressRules(settings.dns.allowed_networks)
         self._resolver = resolver_of(settings, addresses)
         clock = SystemClock()
         self._fetcher = CurlFetcher(
@@ -151,12 +151,12 @@ class ByHand:
         self._filter = Filter(
             scope_of_jobs(()),
             limits,
-            blocked_by(settings.politeness.blocked),
+            blocked_by(settings.politeness.blocked_url_patterns),
             self._stopped,
             lambda: datetime.now(UTC).year,
         )
         self._rules_fetch = RulesFetch(self._fetcher, limits, self._ended)
-        self._robots = Robots(robot.token, settings.politeness.strict_robots, clock, limits)
+        self._robots = Robots(robot.product_token, settings.politeness.strict_robots, clock, limits)
         self._fetch = Fetch(self._fetcher, limits, self._ended)
         self._unreachable: dict[str, str] = {}  # hosts that are denied as a whole, and why
         self._known: set[str] = set()  # hosts whose rules are known

@@ -161,7 +161,7 @@ def _is_trial(settings: Settings) -> bool:
 
 async def _name_servers(settings: Settings, name: str = _ASKED, *, trial: bool = False) -> Check:
     """Judge how the crawl's name servers answer about a name. trial: see `check_names`."""
-    servers = settings.naming.servers
+    servers = settings.dns.servers
     asked = ", ".join(servers) or "those of this machine"
     try:
         question = NameServers(servers, timeout_s=LOOK_UP_S, tries=LOOK_UP_TRIES)

@@ -47,10 +47,10 @@ def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:
     return Capacity(
         parallel_hosts=settings.network.parallel_hosts,
         interval_s=settings.politeness.interval_s,
-        burst=settings.politeness.burst,
+        burst=settings.politeness.burst_requests,
         bytes_per_s=_bytes_per_s(settings.network, windows.open_share()),
         reserve_bytes=settings.disk.reserve_bytes,
-        most_load=settings.pages.most_load,
+        most_load=settings.pages.max_load_per_core,
         calm=calm,
         weekday=list(windows.weekday)[:HOURS_TOLD],
         weekend=list(windows.weekend)[:HOURS_TOLD],

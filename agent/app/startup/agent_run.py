@@ -55,7 +55,7 @@ def run_agent(
     home = Home(settings.home)
     check_can_run(settings)
     identity = identity_of(settings)
-    blocked_by(settings.politeness.blocked)
+    blocked_by(settings.politeness.blocked_url_patterns)
     home.make()
     well = _make_way(home, replace, say)
     if well is not None:

@@ -195,9 +195,9 @@ def _put_together(
         home,
         agent=identity.name,
         limit_bytes=settings.disk.outbox_bytes,
-        keep_logs_s=settings.disk.keep_logs_s,
+        keep_logs_s=settings.disk.log_retention_s,
     )
-    backoff = Backoff(settings.manager.backoff_s, settings.manager.backoff_max_s)
+    backoff = Backoff(settings.manager.backoff_s, settings.manager.max_backoff_s)
 
     async def send(report: Report) -> None:
         carry = client.send_log if report.kind == "log" else client.send_record
@@ -223,7 +223,7 @@ def _put_together(
         permission=permission,
         disk=DiskGuard(home.path, settings.disk.reserve_bytes),
         month=MonthlyBytes(home.month, settings.network.month_bytes, windows.zone),
-        load=LoadGuard(settings.pages.most_load, home.load),
+        load=LoadGuard(settings.pages.max_load_per_core, home.load),
         outbox=outbox,
         sender=Sender(outbox, send, clock=clock, backoff=backoff, chance=chance),
         session=session,
@@ -235,7 +235,7 @@ def _put_together(
         say=say,
         renamed=RenamedSettings(renamed),
     )
-    server_list = ManagerList(home.list, limit_bytes=settings.limits.list_bytes)
+    server_list = ManagerList(home.list, limit_bytes=settings.limits.server_list_bytes)
     settings_held = sync_light.Settings(sending=read_limits(home.collection))
     poller = Poller(
         name=identity.name,

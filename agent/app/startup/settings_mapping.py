@@ -50,7 +50,7 @@ def user_agent(settings: Settings) -> str:
     """Return how the robot presents itself: token, version, a page about it, a mail address."""
     robot = settings.robot
     about = "; ".join(filter(None, (f"+{robot.info_url}" if robot.info_url else "", robot.contact)))
-    return f"{robot.token}/{version()} ({about})"
+    return f"{robot.product_token}/{version()} ({about})"
 
 
 def politeness(settings: Settings) -> Politeness:
@@ -58,13 +58,13 @@ def politeness(settings: Settings) -> Politeness:
     site = settings.politeness
     return Politeness(
         interval_s=site.interval_s,
-        fast_interval_s=min(site.fast_interval_s, site.interval_s),
-        fast_bytes_per_ms=site.fast_bytes_per_ms,
-        times_last=site.times_last,
-        burst=site.burst,
-        backoff_cap_s=site.backoff_cap_s,
-        retry_after_cap_s=site.retry_after_cap_s,
-        crawl_delay_cap_s=site.crawl_delay_cap_s,
+        fast_interval_s=min(site.fast_host_interval_s, site.interval_s),
+        fast_bytes_per_ms=site.fast_host_bytes_per_ms,
+        times_last=site.delay_factor,
+        burst=site.burst_requests,
+        backoff_cap_s=site.max_backoff_s,
+        retry_after_cap_s=site.max_retry_after_s,
+        crawl_delay_cap_s=site.max_crawl_delay_s,
         strict_robots=site.strict_robots,
     )
 
@@ -74,25 +74,27 @@ def crawl_limits(settings: Settings) -> CrawlLimits:
     site = settings.limits
     return CrawlLimits(
         parallel=settings.network.parallel_hosts,
-        crawl_patience_s=settings.politeness.crawl_patience_s,
+        crawl_patience_s=settings.politeness.max_host_wait_s,
         retries=site.retries,
-        retry_s=site.retry_s,
+        retry_s=site.retry_delay_s,
         body_bytes=site.body_bytes,
         redirects=site.redirects,
         url_chars=site.url_chars,
         depth=site.depth,
-        pages_per_host=site.pages_per_host,
-        repeated_segments=site.repeated_segments,
+        pages_per_host=site.pages_per_unit,
+        repeated_segments=site.repeated_path_segments,
         query_shapes=site.query_shapes,
         calendar_pages=site.calendar_pages,
-        same_content=site.same_content,
+        same_content=site.duplicate_pages,
         sitemaps=site.sitemaps,
         guess_sitemaps=not _is_off(settings, LinkKind.WELL_KNOWN),
-        well_known=() if _is_off(settings, LinkKind.WELL_KNOWN) else settings.links.well_known,
+        well_known=()
+        if _is_off(settings, LinkKind.WELL_KNOWN)
+        else settings.links.well_known_files,
         require_public_suffix=site.public_suffix,
         hosts_in_memory=settings.memory.hosts,
         seen_in_memory=settings.memory.seen_urls,
-        seen_by=settings.memory.seen_by,
+        seen_by=settings.memory.seen_url_filter,
     )
 
 
@@ -108,8 +110,8 @@ def fetch_options(settings: Settings) -> FetchOptions:
         first_byte_s=limits.first_byte_s,
         deadline_s=limits.total_s,
         rate=network.bytes_per_s,
-        held_bytes=limits.held_bytes,
-        min_rate=limits.least_bytes_per_s,
+        held_bytes=limits.body_memory_bytes,
+        min_rate=limits.min_bytes_per_s,
         max_idle=2 * network.parallel_hosts,
         ca_file=system_ca_file(),
         source_address=network.source_address,
@@ -120,16 +122,16 @@ def fetch_options(settings: Settings) -> FetchOptions:
 def page_limits(settings: Settings) -> PageLimits:
     """Return what one page may cost."""
     return PageLimits(
-        agent_token=settings.robot.token,
+        agent_token=settings.robot.product_token,
         max_decoded_bytes=settings.limits.body_bytes,
         max_sitemaps=settings.limits.sitemaps,
-        document_cpu_s=settings.pages.cpu_s / 2,
+        document_cpu_s=settings.pages.page_cpu_s / 2,
         off=tuple(kind.value for kind in LinkKind if _is_off(settings, kind)),
     )
 
 
 def _is_off(settings: Settings, kind: LinkKind) -> bool:
-    return kind.name.lower() in settings.links.off
+    return kind.name.lower() in settings.links.disabled_kinds
 
 
 def worker_options(settings: Settings) -> WorkerOptions:
@@ -138,9 +140,9 @@ def worker_options(settings: Settings) -> WorkerOptions:
     cores = len(os.sched_getaffinity(0))
     return WorkerOptions(
         workers=min(cores, MOST_WORKERS) if site.workers < 0 else site.workers,
-        cpu_s=site.cpu_s,
-        memory_bytes=site.memory_bytes,
-        silence_s=max(30.0, 15 * site.cpu_s),
+        cpu_s=site.page_cpu_s,
+        memory_bytes=site.worker_memory_bytes,
+        silence_s=max(30.0, 15 * site.page_cpu_s),
     )
 
 

@@ -44,7 +44,7 @@ class SettingsReload:
         try:
             wanted = self._read()
             check_can_run(wanted)
-            blocked_by(wanted.politeness.blocked)
+            blocked_by(wanted.politeness.blocked_url_patterns)
         except SettingError as error:
             say(f"{SETTINGS_FILE} was changed and is not taken up: {error}")
             return
@@ -66,8 +66,8 @@ class SettingsReload:
         parts.permission.retune(windows)
         parts.disk.retune(disk.reserve_bytes)
         parts.month.retune(settings.network.month_bytes, windows.zone)
-        parts.load.retune(settings.pages.most_load)
-        parts.outbox.retune(limit_bytes=disk.outbox_bytes, keep_logs_s=disk.keep_logs_s)
+        parts.load.retune(settings.pages.max_load_per_core)
+        parts.outbox.retune(limit_bytes=disk.outbox_bytes, keep_logs_s=disk.log_retention_s)
         parts.schedule.retune(settings.reports, windows.zone)
         allow_files(settings, parts.say)
         talk.take_site(settings)

@@ -23,7 +23,7 @@ __all__ = ["FAULTS"]
 SETTINGS: Final = """\
 [policy]
 tick_s = 0.2
-gap_s = 2.0
+max_tick_gap_s = 2.0
 
 [limits]
 reserve_bytes = 0

@@ -58,12 +58,12 @@ async def text_body(request: Request, door: AdminDoor) -> AsyncIterator[Lines]:
         UPLOADED_LIST,
         limit_bytes=limits.hosts_bytes,
         declared_bytes=int(declared) if declared.isdigit() else None,
-        patience=ReceiveLimits(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+        patience=ReceiveLimits(limits.upload_idle_s, limits.min_upload_bytes_per_s),
     )
 
     try:
         decoding = DecodingLimits(limits.hosts_bytes, limits.decoded_ratio, 10**12, "")
-        job = ListJob(body.path, decoding, door.settings.intake.list_cpu_s)
+        job = ListJob(body.path, decoding, door.settings.intake.host_list_cpu_s)
         refused = await while_connected(request, _checked(door, job))
         if refused is not None:
             raise refused.error

@@ -142,20 +142,20 @@ def alert_desk(
         expiries,
         own,
         _limits(settings.alerts),
-        settings.alerts.resend_s,
+        settings.alerts.repeat_interval_s,
         ways,
     )
 
 
 def _limits(settings: AlertSettings) -> Limits:
     return Limits(
-        late_s=settings.late_s,
-        manager_s=settings.manager_s,
-        moves_a_day=settings.moves_a_day,
+        late_s=settings.agent_late_s,
+        manager_s=settings.manager_silence_s,
+        moves_a_day=settings.moves_per_day,
         disk_bytes=settings.disk_bytes,
         expiry_days=settings.expiry_days,
         round_days=settings.round_days,
         backup_days=settings.backup_days,
-        agent_s=settings.agent_s,
-        hosts_share=settings.hosts_share,
+        agent_s=settings.agent_problem_s,
+        hosts_share=settings.min_reachable_share,
     )

@@ -64,7 +64,7 @@ def build_app(manager: Manager) -> FastAPI:
     hold = RefusalHold()
     limits = manager.settings.limits
     size = GateSize(
-        limits.logins_waiting, limits.logins_of_known_devices, limits.logins_per_address
+        limits.queued_logins, limits.queued_known_device_logins, limits.logins_per_address
     )
     logins = LoginGate(size=size)
     installation = app.state.installation = installation_id(manager.db)
@@ -82,7 +82,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.discovered,
         messages,
         Uploads(
-            limits.uploads_at_once,
+            limits.parallel_uploads,
             limits.uploads_per_minute,
             manager.now_ms,
             per_agent=limits.uploads_per_agent,
@@ -94,7 +94,7 @@ def build_app(manager: Manager) -> FastAPI:
             manager.db,
             manager.parts,
             manager.settings.collection,
-            ReceiveLimits(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+            ReceiveLimits(limits.upload_idle_s, limits.min_upload_bytes_per_s),
             manager.now_ms,
         ),
         manager.now_ms,
@@ -102,7 +102,7 @@ def build_app(manager: Manager) -> FastAPI:
         hold,
         installation,
     )
-    scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.memory_bytes)
+    scratch = Scratch(manager.layout, manager.spool, manager.settings.intake.duckdb_memory_bytes)
     log_lines = LogLines(manager.layout)
     search = Search(manager.db, manager.layout, manager.settings, manager.alerts, console_pages())
     app.state.admin_door = AdminDoor(
@@ -137,7 +137,7 @@ def build_app(manager: Manager) -> FastAPI:
         manager.settings,
         manager.archive.usage,
         manager.archive.downloads,
-        Selections(manager.settings.archive.selections_at_once),
+        Selections(manager.settings.archive.parallel_selections),
         manager.now_ms,
         hold,
     )
@@ -231,5 +231,5 @@ def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
         entrance,
         limit_of,
         limits.upload_idle_s,
-        limits.upload_least_bytes_per_s,
+        limits.min_upload_bytes_per_s,
     )

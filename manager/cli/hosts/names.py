@@ -62,7 +62,7 @@ def names_text(found: dict[str, Any]) -> Iterator[str]:
         if failure["hosts"] > len(shown):
             yield f"      ... and {failure['hosts'] - len(shown):,} more"
     if found["unresolved"]:
-        yield "  `prsm hosts resolve` looks up again; naming.servers says who is asked"
+        yield "  `prsm hosts resolve` looks up again; dns.servers says who is asked"
 
 
 def show_names(found: dict[str, Any]) -> None:

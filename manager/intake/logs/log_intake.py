@@ -100,7 +100,7 @@ class LogIntake:
         self._settings = settings
         self._now_ms = now_ms
         self._turns: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._readings: KeptReadings[Receipt] = KeptReadings(settings.answer_s)
+        self._readings: KeptReadings[Receipt] = KeptReadings(settings.answer_timeout_s)
 
     async def take(
         self, agent: AgentIdentity, chunks: AsyncIterator[bytes], declared_bytes: int | None
@@ -117,7 +117,7 @@ class LogIntake:
             CRAWL_LOG,
             limit_bytes=limits.log_bytes,
             declared_bytes=declared_bytes,
-            patience=ReceiveLimits(limits.upload_idle_s, limits.upload_least_bytes_per_s),
+            patience=ReceiveLimits(limits.upload_idle_s, limits.min_upload_bytes_per_s),
         )
 
     async def enter(self, agent: AgentIdentity, body: Spooled) -> Receipt:
@@ -202,15 +202,18 @@ class LogIntake:
             last_round=during.last_round,
             kind=_kind(during.kind),
             decoded_limit_bytes=self._limits.log_decoded_bytes,
-            memory_bytes=self._settings.memory_bytes,
+            memory_bytes=self._settings.duckdb_memory_bytes,
             cpu_s=self._settings.log_cpu_s,
             big=during.big,
-            draw=self._policy.refetch_pages_most if self._policy.refetch_share else 0,
+            draw=self._policy.max_refetch_pages if self._policy.refetch_share else 0,
             sender=agent.id,
             size_bytes=body.size_bytes,
             ratio=self._limits.decoded_ratio,
             lines=self._limits.log_lines,
-            bounds=LineBounds(self._settings.line_bytes, round(self._settings.line_s * 1000)),
+            bounds=LineBounds(
+                self._settings.max_logged_answer_bytes,
+                round(self._settings.max_logged_request_s * 1000),
+            ),
         )
 
     def _enter(

@@ -67,7 +67,7 @@ class DiscoveredIntake:
                 limits.discovered_lines,
                 "limits.discovered_lines",
             ),
-            cpu_s=self._settings.list_cpu_s,
+            cpu_s=self._settings.host_list_cpu_s,
         )
         try:
             outcome = await self._read(read_discovered, job)

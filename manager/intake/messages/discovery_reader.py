@@ -41,7 +41,7 @@ class DiscoveredJob:
     limits: DecodingLimits
     cpu_s: float
 
-    cpu_setting = "intake.list_cpu_s"
+    cpu_setting = "intake.host_list_cpu_s"
     is_long = False
 
 

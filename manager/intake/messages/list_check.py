@@ -31,7 +31,7 @@ class ListJob:
     cpu_s: float
     sender: int = 0  # people are one sender
 
-    cpu_setting = "intake.list_cpu_s"
+    cpu_setting = "intake.host_list_cpu_s"
     is_long = False
 
 

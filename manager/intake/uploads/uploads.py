@@ -64,7 +64,7 @@ class UploadDesk:
 
     def expires_ms(self, row: TransferRow) -> int:
         """Return when an upload is thrown away unless something comes."""
-        return row.changed_ms + round(self._settings.upload_keep_s * 1000)
+        return row.changed_ms + round(self._settings.upload_retention_s * 1000)
 
     async def begin(self, agent: AgentIdentity, asked: NewUpload) -> TransferRow:
         """Begin an upload, or return the one of this file; see `uploads.begin_upload`."""
@@ -167,7 +167,7 @@ class UploadDesk:
 
     @contextmanager
     def _place(self, sender: int) -> Iterator[None]:
-        if self._under_way >= self._settings.chunks_at_once:
+        if self._under_way >= self._settings.parallel_chunks:
             raise BusyError("uploads.too_many_parts", retry_after_s=5, requests=self._under_way)
         most = self._settings.chunks_per_agent
         if self._senders[sender] >= most:

@@ -47,7 +47,7 @@ def renew_plain(tx: Transaction, row: AgentRow, what: str, now_ms: int, policy: 
         last_contact_ms=at_ms,
         last_contact=what,
     )
-    renew_permit(tx, replace(row, fence_generation=0), 0, at_ms, policy.plain_renewal_s, policy)
+    renew_permit(tx, replace(row, fence_generation=0), 0, at_ms, policy.plain_permit_s, policy)
     return agents.by_id(tx, row.id) or row
 
 

@@ -28,7 +28,7 @@ def follow_clock(db: Database, now_ms: int, policy: Policy, epoch: int = 0) -> i
 
     epoch: of the leader whose tick this is.
     """
-    longest_ms = round(policy.gap_s * 1000)
+    longest_ms = round(policy.max_tick_gap_s * 1000)
     with db.write() as tx:
         before_ms = tick_clock.last_tick(tx)
         by_ms = 0
@@ -90,7 +90,7 @@ def give_up_probes(db: Database, now_ms: int, policy: Policy) -> int:
             elif not may_receive(row, now_ms):
                 last = rounds.last_number(tx)
                 given_up += probes.overdue_waiting(tx, row.id, late[row.id], last)
-            units = probes.overdue(tx, row.id, late[row.id], policy.batch)
+            units = probes.overdue(tx, row.id, late[row.id], policy.tick_batch_rows)
             if units:
                 too_slow = Message("planning.too_slow")
                 given_up += probes.fail(

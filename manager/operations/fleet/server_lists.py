@@ -90,7 +90,7 @@ def current_list(
             rights.note_sent(tx, row.id, row.generation, now_ms)
         number = current.number if current is not None else rounds.last_number(tx)
         kind = _kind(tx, row)
-    lease_s = policy.plain_renewal_s if row.is_plain else policy.permit_s
+    lease_s = policy.plain_permit_s if row.is_plain else policy.permit_s
     head = ListHead(number, row.generation, round(lease_s))
     return ListVersion(row.id, row.generation, number, _lines(db, row, head, kind, now_ms))
 

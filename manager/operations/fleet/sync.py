@@ -166,7 +166,7 @@ class _SyncAnswers:
         for agent_id in {*rights.agents_with_withdrawn(tx, rows), *leaping}:
             acknowledge(tx, rows[agent_id], requests[agent_id], self._now_ms)
         silent = [agent_id for agent_id in rows if not requests[agent_id].reports_waiting]
-        before_ms = self._now_ms - round(self._policy.log_grace_s * 1000)
+        before_ms = self._now_ms - round(self._policy.log_timeout_s * 1000)
         for agent_id in probes.agents_with_unlogged(tx, silent, before_ms):
             close_unlogged(tx, agent_id, self._now_ms, self._policy)
         return rows | agents.by_ids(tx, leaping)
@@ -220,9 +220,9 @@ class _SyncAnswers:
         digest = hashlib.sha256(f"{row.name} {sequence}".encode()).digest()
         spread = 0.8 + 0.4 * digest[0] / 255
         if soon:
-            return self._policy.soon_poll_s * spread
+            return self._policy.pending_sync_interval_s * spread
         policy = self._policy
-        return max(policy.next_poll_s, self._fleet / policy.syncs_per_s) * spread
+        return max(policy.sync_interval_s, self._fleet / policy.syncs_per_s) * spread
 
 
 def _command(row: AgentRow) -> Command | None:

@@ -130,8 +130,8 @@ def acknowledge(tx: Transaction, row: AgentRow, request: SyncRequest, now_ms: in
 
 def close_unlogged(tx: Transaction, agent_id: int, now_ms: int, policy: Policy) -> None:
     """Give up probes that were finished a while ago, of an agent that has nothing left to send."""
-    before_ms = now_ms - round(policy.log_grace_s * 1000)
-    units = probes.unlogged(tx, agent_id, before_ms, policy.batch)
+    before_ms = now_ms - round(policy.log_timeout_s * 1000)
+    units = probes.unlogged(tx, agent_id, before_ms, policy.tick_batch_rows)
     probes.fail(
         tx,
         Message("planning.no_log_after_finish"),

@@ -75,7 +75,7 @@ def liveness_of(
             says=row.state_reason,
         ),
         now_ms,
-        round(policy.plain_renewal_s * 1000),
+        round(policy.plain_permit_s * 1000),
     )
 
 
@@ -146,7 +146,7 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
         agents.update(tx, row.id, lost_ms=now_ms, returned=False)
         probes.fail(tx, reason, agent_id=row.id, states=["waiting", "granted", "finished"])
         note(tx, now_ms, CLOCK, "agent.lost", row.name, alert=True, reason=reason)
-    units = [unit for unit, _ in assignments.groups_of_agent(tx, row.id, policy.batch)]
+    units = [unit for unit, _ in assignments.groups_of_agent(tx, row.id, policy.tick_batch_rows)]
     if not units:
         return 0
     others = [

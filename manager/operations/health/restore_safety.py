@@ -54,9 +54,9 @@ def longest_permit_ms(tx: Transaction, policy: Policy) -> int:
     given = [row.permit_until_ms - (row.permit_set_ms or 0) for row in everybody]
     lasting_s = policy.permit_s
     if any(row.is_plain for row in everybody):
-        lasting_s = max(lasting_s, policy.plain_renewal_s)
+        lasting_s = max(lasting_s, policy.plain_permit_s)
     # As `Permit.renew` counts: a gap before it, and one behind it.
-    counted_ms = round((lasting_s + 2 * policy.gap_s) * 1000)
+    counted_ms = round((lasting_s + 2 * policy.max_tick_gap_s) * 1000)
     return max([counted_ms, *(ms for ms in given if ms < WEEKS_MS)])
 
 

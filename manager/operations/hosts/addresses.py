@@ -87,9 +87,9 @@ def record_resolutions(
                 continue
             state, failures = before[one.host_id]
             if one.addresses:
-                rows.append(_row(one.host_id, "resolved", now_ms, policy.resolve_fresh_s, 0))
+                rows.append(_row(one.host_id, "resolved", now_ms, policy.max_address_age_s, 0))
                 continue
-            pause_s = min(SLOWEST_RETRY_S, policy.resolve_retry_s * 2.0 ** min(failures, 20))
+            pause_s = min(SLOWEST_RETRY_S, policy.dns_retry_delay_s * 2.0 ** min(failures, 20))
             state = "resolved" if state == "resolved" else "failed"
             row = _row(one.host_id, state, now_ms, pause_s, failures + 1)
             why = {"why": one.problem or "", "failure": one.failure.value}

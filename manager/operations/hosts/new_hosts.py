@@ -44,7 +44,7 @@ def order_probes(db: Database, now_ms: int, policy: Policy) -> int:
         receiving = _agents_for_work(tx, now_ms)
         if not receiving:
             return 0
-        new = hosts.in_state(tx, "idle", policy.batch)
+        new = hosts.in_state(tx, "idle", policy.tick_batch_rows)
         owners = _owners(tx, new)
         _join(tx, current, owners, SAME_ADDRESS, now_ms)
         alone = [unit for unit, _ in new if unit not in owners]
@@ -66,7 +66,7 @@ def place_probed(db: Database, now_ms: int, policy: Policy) -> int:
         current = rounds.open_round(tx)
         if current is None or current.state != "crawling":
             return 0
-        settled = missing_probes.settled_units(tx, policy.batch)
+        settled = missing_probes.settled_units(tx, policy.tick_batch_rows)
         owned = _owners(tx, settled)
         _join(tx, current, owned, SAME_ADDRESS, now_ms)
         alone = [unit for unit, _ in settled if unit not in owned]

@@ -72,7 +72,7 @@ def check_captures(
         row = agents.by_name(tx, name)
         if row is None:
             raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
-        since_ms = now_ms - round(policy.probe_fresh_s * 1000)
+        since_ms = now_ms - round(policy.max_distance_age_s * 1000)
         logs = _there(reports.log_paths_since(tx, since_ms), place.kept)
     found = compare_logs(
         logs,

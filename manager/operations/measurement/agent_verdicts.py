@@ -85,7 +85,7 @@ def _control_probes(
     tx: Transaction, rows: dict[int, AgentRow], now_ms: int, policy: Policy
 ) -> list[ControlProbe]:
     """Return what agents measured of control hosts lately: sickness is of now."""
-    since_ms = now_ms - 2 * round(policy.control_fresh_s * 1000)
+    since_ms = now_ms - 2 * round(policy.max_control_probe_age_s * 1000)
     return [
         ControlProbe(row.agent_id, row.unit_id, ms_per_kbyte(row.ms, row.bytes), row.measured_ms)
         for row in measurements.distances_of_units(tx, control_hosts.all_controls(tx))
@@ -128,7 +128,7 @@ def _verdicts(
     ids = list(rows)
     learned = load_model(tx, ids)
     if learned is not None:
-        near = too_near(learned.model, learned.known, policy.distance_trust)
+        near = too_near(learned.model, learned.known, policy.distance_outlier_factor)
         for agent, times in zip(ids, near.tolist(), strict=True):
             if times:
                 reason = Message("measurement.too_near", times=times_message(times))

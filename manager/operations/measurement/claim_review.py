@@ -113,7 +113,7 @@ def believe_agent(db: Database, name: str, actor: Actor, now_ms: int) -> None:
 def _review(
     tx: Transaction, row: AgentRow, policy: Policy, clock: ManagerClock, now_ms: int
 ) -> bool:
-    late_ms = now_ms - round(policy.log_grace_s * 1000)
+    late_ms = now_ms - round(policy.log_timeout_s * 1000)
     sample = newest_sample(tx, row.id, late_ms)
     if sample is None:
         return False
@@ -246,7 +246,7 @@ def _doubts(
             own,
             others,
             {unit: one.claim for unit, one in earlier.items()},
-            on_the_whole(policy.distance_trust),
+            on_the_whole(policy.distance_outlier_factor),
             periods[-1].doubts if periods and periods[-1].last_age is None else (),
             has_own_level=has_own_level,
             whole=sample.whole,

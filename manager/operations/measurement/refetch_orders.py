@@ -54,7 +54,7 @@ def keep_drawn(tx: Transaction, pages: Sequence[DrawnPage], policy: Policy) -> N
     number = rounds.last_number(tx)
     newest = [page for page in pages if page.round == number]
     if newest and policy.refetch_share > 0:
-        refetch_pages.keep_drawn(tx, newest, policy.refetch_pages_most)
+        refetch_pages.keep_drawn(tx, newest, policy.max_refetch_pages)
 
 
 def order_refetches(db: Database, now_ms: int, policy: Policy) -> int:
@@ -97,8 +97,8 @@ def _chosen(tx: Transaction, current: RoundRow, policy: Policy) -> list[PageRow]
             : pages_to_draw(
                 requests.get(agent_id, 0),
                 policy.refetch_share,
-                policy.refetch_pages_least,
-                policy.refetch_pages_most,
+                policy.min_refetch_pages,
+                policy.max_refetch_pages,
             )
         ]
     ]
@@ -157,7 +157,7 @@ def enter_results(
 
 def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
     """Give up what takes too long, and ask others in its place; return how many orders that was."""
-    grace_ms = round(policy.log_grace_s * 1000)
+    grace_ms = round(policy.log_timeout_s * 1000)
     late_ms = round(policy.probe_timeout_s * 1000)
     with db.read() as tx:
         busy = refetch_orders.agents_with_open(tx)
@@ -178,10 +178,12 @@ def give_up_refetches(db: Database, now_ms: int, policy: Policy) -> int:
             over += [("granted", now_ms - late_ms, "planning.too_slow")]
             over += [("waiting", now_ms - 4 * late_ms, "planning.host_busy")]
             for state, before_ms, code in over:
-                orders = refetch_orders.overdue(tx, agent_id, state, before_ms, policy.batch)
+                orders = refetch_orders.overdue(
+                    tx, agent_id, state, before_ms, policy.tick_batch_rows
+                )
                 _give_up(tx, agent_id, orders, state, Message(code), now_ms)
                 given_up += len(orders)
-        _settle(tx, refetch_pages.open_pages(tx, policy.batch), now_ms, policy)
+        _settle(tx, refetch_pages.open_pages(tx, policy.tick_batch_rows), now_ms, policy)
     return given_up
 
 

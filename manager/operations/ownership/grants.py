@@ -56,7 +56,7 @@ def _grant_work(
         return probed + _grant_crawls(tx, agent, current, now_ms, policy)
     if not rights.count_of(tx, agent.id, "crawl"):
         # It calls once a night: what it is given is all that it does until tomorrow.
-        probed = _grant_probes(tx, agent, policy.batch, now_ms, policy)
+        probed = _grant_probes(tx, agent, policy.tick_batch_rows, now_ms, policy)
         if probed or probing:
             return probed
     return 0 if probing else _grant_crawls(tx, agent, current, now_ms, policy)
@@ -64,7 +64,7 @@ def _grant_work(
 
 def _probe_room(agent: AgentRow, policy: Policy) -> int:
     """Return how many hosts an agent may have for probes: what it holds, no other can probe."""
-    return min(policy.probes_at_once, max(LEAST_PROBES, 2 * capacity_of(agent).slots))
+    return min(policy.parallel_probes, max(LEAST_PROBES, 2 * capacity_of(agent).slots))
 
 
 def _grant_probes(tx: Transaction, agent: AgentRow, room: int, now_ms: int, policy: Policy) -> int:
@@ -88,7 +88,7 @@ def _grant_crawls(
     tx: Transaction, agent: AgentRow, current: RoundRow, now_ms: int, policy: Policy
 ) -> int:
     waiting = round_units.waiting_for(
-        tx, agent.id, current.number, policy.batch, is_plain=agent.is_plain
+        tx, agent.id, current.number, policy.tick_batch_rows, is_plain=agent.is_plain
     )
     rights.grant(
         tx,
@@ -104,7 +104,7 @@ def _grant_crawls(
 
 
 def _grant_refetches(tx: Transaction, agent: AgentRow, now_ms: int, policy: Policy) -> int:
-    room = policy.probes_at_once - rights.count_of(tx, agent.id, "refetch")
+    room = policy.parallel_probes - rights.count_of(tx, agent.id, "refetch")
     if room <= 0:
         return 0
     waiting = refetch_orders.waiting_for(tx, agent.id, room)

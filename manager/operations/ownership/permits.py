@@ -32,7 +32,7 @@ def contact_time(tx: Transaction, now_ms: int, policy: Policy) -> int:
     last_tick_ms = tick_clock.last_tick(tx)
     if last_tick_ms is None:
         return now_ms
-    return manager_time(now_ms, last_tick_ms, round(policy.gap_s * 1000))
+    return manager_time(now_ms, last_tick_ms, round(policy.max_tick_gap_s * 1000))
 
 
 def renew_permit(
@@ -80,7 +80,9 @@ def renewed(
     kept = Permit(row.permit_epoch, row.permit_until_ms, row.fence_generation)
     # 0: no list is in force there, and the one that it takes next is new.
     held = generation_held or row.fence_generation
-    return kept.renew(held, last_tick_ms, round(duration_s * 1000), round(policy.gap_s * 1000))
+    return kept.renew(
+        held, last_tick_ms, round(duration_s * 1000), round(policy.max_tick_gap_s * 1000)
+    )
 
 
 def end_permit(tx: Transaction, row: AgentRow) -> None:

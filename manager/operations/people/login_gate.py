@@ -96,9 +96,9 @@ class LoginGate:
             raise SlowDownError("people.logins_of_address", SOON_S, most=size.each, wait_s=SOON_S)
         if self._known >= size.known if known else self._strange >= size.strange:
             name, most = (
-                ("logins_of_known_devices", size.known)
+                ("queued_known_device_logins", size.known)
                 if known
-                else ("logins_waiting", size.strange)
+                else ("queued_logins", size.strange)
             )
             raise BusyError("people.logins_waiting", SOON_S, most=most, limit=name, wait_s=SOON_S)
         self._count(source, 1, known=known)

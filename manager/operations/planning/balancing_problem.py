@@ -153,7 +153,7 @@ def _load(
     for column, probes in seen.items():
         probed_kb[column], probed_urls[column], whole[column] = _largest_probe(probes)
     volume_kb = _volumes(units, probed_kb, whole)
-    matrix = complete(distance, model, policy.distance_trust)
+    matrix = complete(distance, model, policy.distance_outlier_factor)
     names = tuple(agent.name for agent in agents)
     between = between_agents(matrix)
     tree = tree_of(between, names, tree_before)

@@ -81,8 +81,8 @@ def make_plan(
     """Make a plan from what is known now and keep it; return its number. Nothing moves yet.
 
     moves: share of the placed units that it may move, as `default` keeps to it; None: the
-    policy's. compare: also try the other methods, within `policy.compare_s`, and keep what they
-    would give.
+    policy's. compare: also try the other methods, within `policy.plan_comparison_s`, and keep what
+    they would give.
 
     Raises ConflictError where there is nothing to plan, BalancingError for an unknown method,
     FormatError for another share.
@@ -101,7 +101,7 @@ def make_plan(
     )
     plan = planner(method, loaded.problem, options)
     others = [name for name in BALANCERS if name != method] if compare else []
-    compared = planner.compare(others, loaded.problem, options, policy.compare_s)
+    compared = planner.compare(others, loaded.problem, options, policy.plan_comparison_s)
     number = current.number if current is not None else 0
     rows = rows_of_plan(plan, loaded, number, seed, actor, now_ms, compared)
     with db.write() as tx:

@@ -75,7 +75,7 @@ class Coverage:
 
 def coverage(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> Coverage:
     """Return what share of all pairs is measured, by agent. Reads all distances by an index."""
-    fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
+    fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     limits = [now_ms - days * DAY_MS for days in AGE_DAYS]
     with db.read() as tx:
         fleet = [row for row in agents.all_agents(tx) if row.retired_ms is None]
@@ -106,4 +106,6 @@ def coverage(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> Cove
                 suspect_reason=row.suspect_reason if row.suspect_since_ms is not None else None,
             )
         )
-    return Coverage(known, fresh, policy.probe_fresh_s * 1000 / DAY_MS, number, found, controls)
+    return Coverage(
+        known, fresh, policy.max_distance_age_s * 1000 / DAY_MS, number, found, controls
+    )

@@ -31,13 +31,13 @@ def order_probes_of_round(
     tx: Transaction, number: int, agent_ids: Sequence[int], now_ms: int, policy: Policy
 ) -> int:
     """Order what a round is to probe first; return how many orders that is."""
-    fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
+    fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     ordered = _order_controls(tx, number, agent_ids, now_ms, policy)
     count = hosts.count_in_state(tx, STATES)
     budget = budgets(tx, agent_ids, now_ms, policy)
     if (
-        count * len(agent_ids) <= policy.probe_everywhere_pairs
-        and len(agent_ids) <= policy.probes_of_a_host_a_day
+        count * len(agent_ids) <= policy.max_full_probe_pairs
+        and len(agent_ids) <= policy.probes_per_host_per_day
         and count <= min(budget.values())
     ):
         return ordered + missing_probes.order_everywhere(tx, number, agent_ids, fresh_ms, now_ms)
@@ -77,7 +77,7 @@ def order_some(
     budget: of each agent, hosts that it may still be given; what is ordered is taken from it.
     """
     left = budgets(tx, agent_ids, now_ms, policy) if budget is None else budget
-    fresh_ms = now_ms - round(policy.probe_fresh_s * 1000)
+    fresh_ms = now_ms - round(policy.max_distance_age_s * 1000)
     row_of = {agent: row for row, agent in enumerate(agent_ids)}
     place_of = {unit: place for place, unit in enumerate(unit_ids)}
     finders = hosts.finders(tx, unit_ids)
@@ -100,8 +100,8 @@ def order_some(
         numbered(missing_probes.fresh_pairs(tx, unit_ids, fresh_ms)),
         numbered(missing_probes.banned_pairs(tx, unit_ids)),
         ProbeRules(
-            each=policy.probes_of_a_host,
-            large=policy.probes_of_a_host_a_day,
+            each=policy.probes_per_host,
+            large=policy.probes_per_host_per_day,
             budget=np.array([left[agent] for agent in agent_ids], dtype=np.intp),
             near=_neighbours(tx, row_of),
         ),
@@ -120,7 +120,7 @@ def budgets(
 ) -> dict[int, int]:
     """Return how many hosts each agent may still be given to probe today; at least none."""
     used = missing_probes.ordered_since(tx, agent_ids, now_ms - DAY_MS)
-    most = policy.probe_pages_a_day // policy.probe_pages
+    most = policy.probe_pages_per_day // policy.probe_pages
     return {agent: max(0, most - used.get(agent, 0)) for agent in agent_ids}
 
 
@@ -139,17 +139,17 @@ def _order_controls(
     tx: Transaction, number: int, agent_ids: Sequence[int], now_ms: int, policy: Policy
 ) -> int:
     """Order each agent to probe some control hosts, of which there are enough to bear that."""
-    each = policy.controls_of_an_agent
+    each = policy.control_hosts_per_agent
     if not each:
         return 0
-    wanted = max(each, math.ceil(each * len(agent_ids) / policy.probes_of_a_host_a_day))
+    wanted = max(each, math.ceil(each * len(agent_ids) / policy.probes_per_host_per_day))
     known = control_hosts.all_controls(tx)
     if len(known) < wanted:
         control_hosts.choose(tx, wanted - len(known), policy.probe_pages, now_ms)
         known = control_hosts.all_controls(tx)
     if not known:
         return 0
-    fresh_ms = now_ms - round(policy.control_fresh_s * 1000)
+    fresh_ms = now_ms - round(policy.max_control_probe_age_s * 1000)
     fresh = missing_probes.fresh_pairs(tx, known, fresh_ms)
     pairs = {
         (known[(place * each + turn) % len(known)], agent)

@@ -86,7 +86,9 @@ def order_probes(
             open_number = 0 if current is None else current.number
             wanted = _of_host(tx, host, taking, older_days, now_ms, open_number)
         else:
-            fresh_s = policy.probe_fresh_s if older_days is None else older_days * DAY_MS / 1000
+            fresh_s = (
+                policy.max_distance_age_s if older_days is None else older_days * DAY_MS / 1000
+            )
             before_ms = now_ms - round(fresh_s * 1000)
             wanted = requested_probes.stale_pairs(
                 tx, taking, before_ms, ORDERS_MOST + 1, missing=bool(agent)
@@ -180,7 +182,7 @@ def _within_limits(
     borne: Counter[int] = Counter()
     chosen = []
     for unit, agent in wanted:
-        if left[agent] > 0 and borne[unit] < policy.probes_of_a_host_a_day:
+        if left[agent] > 0 and borne[unit] < policy.probes_per_host_per_day:
             left[agent] -= 1
             borne[unit] += 1
             chosen.append((unit, agent))

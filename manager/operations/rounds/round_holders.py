@@ -96,7 +96,7 @@ def _of_probing(tx: Transaction, number: int, limit: int) -> RoundHolders:
 def _of_crawling(
     tx: Transaction, number: int, policy: Policy, now_ms: int, limit: int
 ) -> RoundHolders:
-    grace_ms = round(policy.log_grace_s * 1000)
+    grace_ms = round(policy.log_timeout_s * 1000)
     total, found = round_holders.open_units(tx, number, limit)
     holders = [_holder(_of_unit(one, now_ms), one) for one in found]
     blocked = pins.blocked_groups(agents.active(tx))

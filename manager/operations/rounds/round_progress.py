@@ -168,7 +168,7 @@ def _is_over(tx: Transaction, current: RoundRow, now_ms: int, policy: Policy) ->
     # Units that no agent here may have wait for one that may, not for this round.
     if hosts.any_in_state(tx, ["probing", "idle"], pins.blocked_groups(agents.active(tx))):
         return False
-    grace_ms = round(policy.log_grace_s * 1000)
+    grace_ms = round(policy.log_timeout_s * 1000)
     # What an agent found last is still on its way into the round, for as long as a log may be.
     if hosts.any_unresolved_since(tx, now_ms - grace_ms):
         return False

@@ -92,7 +92,7 @@ def expire_uploads(
     db: Database, parts: UploadParts, settings: CollectionSettings, now_ms: int
 ) -> int:
     """Throw away uploads to which nothing came for long; return how many."""
-    before_ms = now_ms - round(settings.upload_keep_s * 1000)
+    before_ms = now_ms - round(settings.upload_retention_s * 1000)
     with db.read() as tx:
         old = transfers.quiet_since(tx, before_ms)
     for row in old:

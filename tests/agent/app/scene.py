@@ -27,26 +27,26 @@ info_url = "http://example.org/robot"
 [manager]
 timeout_s = 5.0
 backoff_s = 0.2
-backoff_max_s = 0.5
+max_backoff_s = 0.5
 
 [politeness]
 interval_s = {interval_s}
-fast_interval_s = {interval_s}
-times_last = 0.0
+fast_host_interval_s = {interval_s}
+delay_factor = 0.0
 
 [limits]
 first_byte_s = 2.0
 total_s = 3.0
-retry_s = 0.2
+retry_delay_s = 0.2
 public_suffix = false
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [network]
 source_address = "127.10.0.1"
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 
@@ -54,7 +54,7 @@ allowed_networks = ["127.0.0.0/8"]
 reserve_bytes = 1000000
 
 [reports]
-every_s = 0.5
+log_interval_s = 0.5
 """
 
 

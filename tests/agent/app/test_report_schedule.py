@@ -115,8 +115,8 @@ def test_a_finished_probe_waits_a_while() -> None:
 
 
 def test_demonstrations_report_all_the_time() -> None:
-    """every_s takes the place of all other reasons, for hosts too."""
-    plan = schedule(ReportSettings(every_s=5.0))
+    """`log_interval_s` takes the place of all other reasons, for hosts too."""
+    plan = schedule(ReportSettings(log_interval_s=5.0))
     assert plan.log_due(QUIET) == "it is time"
     plan.log_closed(QUIET)
     plan.hosts_sent(QUIET)

@@ -24,8 +24,8 @@ CLOCK = SystemClock()
 def opened(folder: Path) -> CrawlSession:
     """Begin a process."""
     site = Settings(home=folder.parent)
-    naming = replace(site.naming, servers=("127.0.0.1:1",))  # nobody answers there
-    site = replace(site, pages=replace(site.pages, workers=0), naming=naming)
+    dns = replace(site.dns, servers=("127.0.0.1:1",))  # nobody answers there
+    site = replace(site, pages=replace(site.pages, workers=0), dns=dns)
     return CrawlSession.open(
         site, folder, "prs1", CLOCK, permitted=lambda: True, fetching=lambda: True
     )

@@ -39,13 +39,13 @@ USED_AS_THEY_ARE = {
     "reports": None,
     "collection": None,  # those of the process that sends
     "disk": None,
-    "memory": {"whole_days"},
-    "robot": {"token"},
-    "politeness": {"blocked"},
-    "limits": {"list_bytes"},
+    "memory": set(),
+    "robot": {"product_token"},
+    "politeness": {"blocked_url_patterns"},
+    "limits": {"server_list_bytes"},
     "network": {"month_bytes"},
-    "naming": None,
-    "pages": {"most_load"},
+    "dns": None,
+    "pages": {"max_load_per_core"},
     "links": set(),
 }
 

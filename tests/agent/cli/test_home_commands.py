@@ -76,7 +76,12 @@ def test_a_key_of_another_manager_is_not_used(home: Home) -> None:
 def test_a_bad_block_pattern_of_the_site_is_refused(home: Home) -> None:
     """The site's own pattern must be RE2; it is not passed over."""
     enrolled(home)
-    sets = ("--set", "robot.contact=a@example.org", "--set", 'politeness.blocked=["(?=x)"]')
+    sets = (
+        "--set",
+        "robot.contact=a@example.org",
+        "--set",
+        'politeness.blocked_url_patterns=["(?=x)"]',
+    )
     code, _, err = prs(home, "run", *sets)
     assert code == 1
     assert "is no RE2 pattern" in err
@@ -179,10 +184,10 @@ def test_status_names_settings_under_old_names(home: Home) -> None:
     write_status(home.status, replace(STATUS, renamed=tuple(one.message for one in RENAMED)))
     out = prs(home, "status")[1]
     assert (
-        "settings: network.resolver was renamed to naming.servers; the old name is accepted until "
+        "settings: network.resolver was renamed to dns.servers; the old name is accepted until "
         "release 0.4\n"
     ) in out
-    assert "network.allowed_ranges was renamed to naming.allowed_networks" in out
+    assert "network.allowed_ranges was renamed to dns.allowed_networks" in out
 
 
 def test_a_status_of_the_version_before_is_read(home: Home) -> None:
@@ -210,7 +215,7 @@ def test_stop_without_a_process(home: Home) -> None:
 
 def test_doctor_finds_what_is_missing(home: Home) -> None:
     """Without contact and key it says so, each with its remedy, and ends with exit code 1."""
-    sets = ("--set", "naming.servers=['127.0.0.1:1']")
+    sets = ("--set", "dns.servers=['127.0.0.1:1']")
     code, out, _ = prs(home, "doctor", *sets)
     assert code == 1
     for text in ("BAD contact: not set", "BAD key: ", "prs enrol URL", "BAD name servers: "):

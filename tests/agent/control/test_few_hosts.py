@@ -29,9 +29,9 @@ def test_few_hosts_are_told_with_reasons(
 @pytest.mark.parametrize(
     ("failures", "unanswered", "remedy"),
     [
-        ({"no_such_name": 9}, 0, "naming.servers"),
+        ({"no_such_name": 9}, 0, "dns.servers"),
         ({"unreachable": 9}, 0, "prs doctor --page URL"),
-        ({"unreachable": 3}, 4, "naming.servers"),
+        ({"unreachable": 3}, 4, "dns.servers"),
     ],
 )
 def test_the_remedy_is_of_what_fails_most(

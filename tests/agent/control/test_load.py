@@ -15,7 +15,7 @@ def test_it_pauses_above_the_limit_and_goes_on_a_fifth_below(tmp_path: Path) -> 
     guard = LoadGuard(2.0, tmp_path / "load.json", lambda: next(loads))
     said = [guard.look() for _ in range(6)]
     assert [bool(text) for text in said] == [False, True, True, True, False, False]
-    assert "pages.most_load = 2" in str(said[1])
+    assert "pages.max_load_per_core = 2" in str(said[1])
 
 
 def test_without_a_limit_nothing_is_too_much(tmp_path: Path) -> None:

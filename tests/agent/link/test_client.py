@@ -208,7 +208,7 @@ def test_the_list_is_streamed_as_it_is(tmp_path: Path) -> None:
     size = call(handler, lambda client: client.take_list(target, limit_bytes=200_000))
     assert target.stat().st_size == size == 100_002
     assert target.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(LinkError, match=r"limits\.list_bytes"):
+    with pytest.raises(LinkError, match=r"limits\.server_list_bytes"):
         call(handler, lambda client: client.take_list(target, limit_bytes=50_000))
 
 

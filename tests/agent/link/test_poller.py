@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from dataclasses import asdict
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from agent.link.actions import (
     ApplySettings,
@@ -24,11 +26,13 @@ from agent.link.poller import LEAST_WAIT_S, ListHeld, Poller
 from shared.errors import FormatError
 from shared.messages import Message
 from shared.wire import sync
+from shared.wire.sync_bounds import MAX_RENAMED
 from shared.wire.sync_light import (
     Capacity,
     Command,
     FinishedUnit,
     Permit,
+    RenamedSetting,
     Settings,
     SyncAnswer,
     SyncRequest,
@@ -418,3 +422,17 @@ def test_every_sync_says_what_the_agent_may_do() -> None:
     asked = machine.request(2, view(), 0).capacity
     assert asked is not None
     assert (asked.calm, asked.parallel_hosts) == (0.5, 50)
+
+
+def test_more_old_names_than_a_sync_may_have_are_cut() -> None:
+    """A manager refuses a longer list and the whole sync with it."""
+    renamed = tuple(
+        RenamedSetting(f"old.name_{n}", f"new.name_{n}") for n in range(MAX_RENAMED + 1)
+    )
+    request = poller().request(1, view(renamed=renamed), 0.0)
+    received = sync.SyncRequest.model_validate(said(request))
+    named = [(one.old, one.new) for one in received.renamed_settings]
+    assert named == [(one.old, one.new) for one in renamed[:MAX_RENAMED]]
+    too_many = dataclasses.replace(request, renamed_settings=list(renamed))
+    with pytest.raises(ValidationError, match="renamed_settings"):
+        sync.SyncRequest.model_validate(said(too_many))

@@ -25,8 +25,8 @@ sites = st.builds(
     politeness=st.builds(
         PolitenessSettings,
         interval_s=seconds,
-        fast_interval_s=seconds,
-        blocked=st.lists(st.sampled_from("abcd"), unique=True).map(tuple),
+        fast_host_interval_s=seconds,
+        blocked_url_patterns=st.lists(st.sampled_from("abcd"), unique=True).map(tuple),
     ),
     network=st.builds(
         NetworkSettings, parallel_hosts=st.integers(1, 10_000), bytes_per_s=st.integers(0, 10**9)
@@ -39,17 +39,17 @@ def test_never_looser(local: Settings, asked: sync.Settings) -> None:
     """Whatever is asked, nothing becomes faster, wider or less blocked; the rest stays."""
     result = tightened(local, asked)
     assert result.politeness.interval_s >= local.politeness.interval_s
-    assert result.politeness.fast_interval_s >= local.politeness.fast_interval_s
+    assert result.politeness.fast_host_interval_s >= local.politeness.fast_host_interval_s
     assert result.network.parallel_hosts <= local.network.parallel_hosts
     if local.network.bytes_per_s:
         assert 0 < result.network.bytes_per_s <= local.network.bytes_per_s
-    assert set(local.politeness.blocked) <= set(result.politeness.blocked)
+    assert set(local.politeness.blocked_url_patterns) <= set(result.politeness.blocked_url_patterns)
     assert (result.windows, result.robot, result.manager) == (
         local.windows,
         local.robot,
         local.manager,
     )
-    assert result.naming.allowed_networks == local.naming.allowed_networks
+    assert result.dns.allowed_networks == local.dns.allowed_networks
     assert tightened(result, asked) == result
 
 
@@ -64,6 +64,6 @@ def test_what_is_asked_is_done() -> None:
     asked = sync.Settings(interval_s=60, parallel_hosts=10, bytes_per_s=1000, blocked=["x"])
     result = tightened(Settings(home=HOME), asked)
     assert result.politeness.interval_s == 60
-    assert result.politeness.fast_interval_s == 60
-    assert result.politeness.blocked == ("x",)
+    assert result.politeness.fast_host_interval_s == 60
+    assert result.politeness.blocked_url_patterns == ("x",)
     assert (result.network.parallel_hosts, result.network.bytes_per_s) == (10, 1000)

@@ -28,8 +28,11 @@ def test_no_file_means_the_defaults_of_the_source(tmp_path: Path) -> None:
     settings = read_settings(tmp_path)
     assert settings == Settings(home=tmp_path)
     assert settings.network.parallel_hosts == 200
-    assert (settings.politeness.interval_s, settings.politeness.fast_interval_s) == (20.0, 10.0)
-    assert settings.disk.keep_logs_s == 7 * 86400
+    assert (settings.politeness.interval_s, settings.politeness.fast_host_interval_s) == (
+        20.0,
+        10.0,
+    )
+    assert settings.disk.log_retention_s == 7 * 86400
     assert settings.windows.weekday == ("00:00-24:00",)
 
 
@@ -76,7 +79,7 @@ def test_the_documented_file_can_carry_values(tmp_path: Path) -> None:
         ("[network]\nparallel_hosts = 100000\n", "must be <= 10000 hosts; the default is 200"),
         ('[network]\nparallel_hosts = "many"\n', "must be a whole number"),
         ("[network]\nparallel_hosts = true\n", "must be a whole number"),
-        ("[politeness]\nblocked = 'x'\n", "must be a list of texts"),
+        ("[politeness]\nblocked_url_patterns = 'x'\n", "must be a list of texts"),
         ("[politeness\n", "is not TOML"),
         ('[manager]\nurl = "http://prsm.example.org/"\n', "must begin with https://"),
         ('[manager]\nurl = "ftp://prsm.example.org/"\n', "must be https://name"),
@@ -85,19 +88,19 @@ def test_the_documented_file_can_carry_values(tmp_path: Path) -> None:
         ('[manager]\nname = "My Robot"\n', "agent name"),
         ('[manager]\nca_file = "ca.pem"\n', "no such file; a relative path starts at"),
         ('[manager]\nproxy = "proxy:8080"\n', "must be as http://proxy"),
-        ("[manager]\nbackoff_s = 60\nbackoff_max_s = 5\n", "must be >= manager.backoff_s"),
-        ('[robot]\ntoken = "PRS/1.0"\n', "letters, _ or -"),
+        ("[manager]\nbackoff_s = 60\nmax_backoff_s = 5\n", "must be >= manager.backoff_s"),
+        ('[robot]\nproduct_token = "PRS/1.0"\n', "letters, _ or -"),
         ('[robot]\ncontact = "nobody"\n', "must be a mail address"),
         ('[robot]\ninfo_url = "example.org"\n', "must be an http or https URL"),
-        ('[naming]\nallowed_networks = ["127.0.0.1/8"]\n', "write it as 127.0.0.0/8"),
-        ('[naming]\nservers = ["ns.example.org"]\n', "must be address:port"),
-        ('[naming]\nservers = ["127.0.0.1:99999"]\n', "must be address:port"),
+        ('[dns]\nallowed_networks = ["127.0.0.1/8"]\n', "write it as 127.0.0.0/8"),
+        ('[dns]\nservers = ["ns.example.org"]\n', "must be address:port"),
+        ('[dns]\nservers = ["127.0.0.1:99999"]\n', "must be address:port"),
         ('[network]\ncontent_codings = ["lzma"]\n', "network.content_codings"),
         ('[network]\nsource_address = "eth0"\n', "network.source_address"),
-        ('[memory]\nseen_by = "magic"\n', "must be one of pairs"),
-        ('[links]\noff = ["pings"]\n', 'did you mean "ping"'),
-        ('[links]\noff = ["anchor"]\n', "kinds of links that can be switched off"),
-        ('[links]\nwell_known = ["/x"]\n', "names of files below /.well-known/"),
+        ('[memory]\nseen_url_filter = "magic"\n', "must be one of pairs"),
+        ('[links]\ndisabled_kinds = ["pings"]\n', 'did you mean "ping"'),
+        ('[links]\ndisabled_kinds = ["anchor"]\n', "kinds of links that can be switched off"),
+        ('[links]\nwell_known_files = ["/x"]\n', "names of files below /.well-known/"),
         ('[windows]\nweekday = ["2-8"]\n', "must be a time of day"),
         ('[windows]\nweekday = ["02:00"]\n', "must be HH:MM-HH:MM"),
         ('[windows]\nweekday = ["02:00-02:00"]\n', "is empty"),
@@ -105,7 +108,7 @@ def test_the_documented_file_can_carry_values(tmp_path: Path) -> None:
         ("[windows]\nweekday = []\nweekend = []\n", "would never work"),
         ('[windows]\nzone = "Asia/Tokio"\n', "no such time zone"),
         ('[windows]\nzone = "../../etc/passwd"\n', "no such time zone"),
-        ('[reports]\nat = "25:00"\n', "must be a time of day"),
+        ('[reports]\ndaily_log_time = "25:00"\n', "must be a time of day"),
     ],
 )
 def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -23,9 +23,9 @@ from agent.app.site import diagnosis
 from agent.cli import main
 from agent.control.doctor import Check
 from agent.settings import (
+    DnsSettings,
     Home,
     ManagerSettings,
-    NamingSettings,
     NetworkSettings,
     RobotSettings,
     Settings,
@@ -62,7 +62,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return Settings(
         home=home.path,
         robot=RobotSettings(contact="a@example.org"),
-        naming=NamingSettings(servers=("127.0.0.1:1",)),
+        dns=DnsSettings(servers=("127.0.0.1:1",)),
     )
 
 
@@ -119,11 +119,11 @@ def test_tls_that_a_firewall_opens(site: Settings, tmp_path: Path) -> None:
 
 def test_a_name_server_that_is_not_there(tmp_path: Path) -> None:
     """Without one nothing is found: it is said which were asked, and what to set."""
-    there = Settings(home=tmp_path, naming=NamingSettings(servers=("127.0.0.1:1",)))
+    there = Settings(home=tmp_path, dns=DnsSettings(servers=("127.0.0.1:1",)))
     check = asyncio.run(diagnosis._name_servers(there))
     assert not check.good
     assert check.said.startswith("127.0.0.1:1: ")
-    assert "naming.servers" in check.remedy
+    assert "dns.servers" in check.remedy
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_what_name_servers_answer_is_told_apart(
         # Nothing may leave this machine: the source address is one that leads nowhere else.
         there = Settings(
             home=tmp_path,
-            naming=NamingSettings(servers=(server,)),
+            dns=DnsSettings(servers=(server,)),
             network=NetworkSettings(proxy="" if not good else "http://127.0.0.1:1"),
         )
         check = asyncio.run(diagnosis._name_servers(there, name))
@@ -154,16 +154,16 @@ def test_what_name_servers_answer_is_told_apart(
     assert said in check.said
     assert check.good == good
     if not good:
-        assert "naming.servers" in check.remedy
+        assert "dns.servers" in check.remedy
         assert page.said.startswith(f"{name} is not reached without a proxy: ")
-        assert "naming.servers" in page.remedy
+        assert "dns.servers" in page.remedy
     assert not page.good
 
 
 def test_a_trial_may_be_in_a_closed_network(tmp_path: Path) -> None:
     """Beside a manager on this machine, names of the Internet need not be known."""
     with running_name_server() as (server, _):
-        there = Settings(home=tmp_path, naming=NamingSettings(servers=(server,)))
+        there = Settings(home=tmp_path, dns=DnsSettings(servers=(server,)))
         asked = {
             trial: asyncio.run(diagnosis._name_servers(there, "nxdomain.example", trial=trial))
             for trial in (True, False)
@@ -187,14 +187,14 @@ def test_a_name_server_that_keeps_silent(tmp_path: Path, monkeypatch: pytest.Mon
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         server = f"127.0.0.1:{silent.getsockname()[1]}"
-        there = Settings(home=tmp_path, naming=NamingSettings(servers=(server,)))
+        there = Settings(home=tmp_path, dns=DnsSettings(servers=(server,)))
         check = asyncio.run(diagnosis._name_servers(there))
     assert "no answer from a name server in time" in check.said
     assert "check the network" in check.remedy
 
 
 def test_the_way_to_a_page_goes_by_the_names_of_the_crawl(tmp_path: Path) -> None:
-    """`naming.servers` finds the page's host; the system's name servers do not know it."""
+    """`dns.servers` finds the page's host; the system's name servers do not know it."""
 
     async def looks() -> tuple[Check, list[bytes]]:
         async with RawServer(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") as server:
@@ -202,8 +202,8 @@ def test_the_way_to_a_page_goes_by_the_names_of_the_crawl(tmp_path: Path) -> Non
             return await check_way_out(there, "", page), server.requests
 
     with running_name_server() as (server, _):
-        naming = NamingSettings(servers=(server,), allowed_networks=("127.0.0.0/8",))
-        there = Settings(home=tmp_path, naming=naming)
+        dns = DnsSettings(servers=(server,), allowed_networks=("127.0.0.0/8",))
+        there = Settings(home=tmp_path, dns=dns)
         check, requests = asyncio.run(looks())
     assert check.said == "127.0.0.1.inside.example answers without a proxy"
     assert b"Host: 127.0.0.1.inside.example:" in requests[0]
@@ -214,7 +214,7 @@ def test_a_proxy_looks_names_up_itself(tmp_path: Path) -> None:
     with running_name_server() as (server, _):
         there = Settings(
             home=tmp_path,
-            naming=NamingSettings(servers=(server,)),
+            dns=DnsSettings(servers=(server,)),
             network=NetworkSettings(proxy="http://127.0.0.1:1"),
         )
         check = asyncio.run(diagnosis._name_servers(there, "nxdomain.example"))
@@ -325,9 +325,9 @@ def test_the_way_to_pages_without_a_proxy(site: Settings) -> None:
             refused = await check_way_out(site, "", url)
             assert not server.requests, "the crawl would not go there"
             assert "127.0.0.0/8 (loopback), which is not crawled" in refused.said
-            assert "naming.allowed_networks" in refused.remedy
-            naming = replace(site.naming, allowed_networks=("127.0.0.0/8",))
-            return await check_way_out(replace(site, naming=naming), "", url), server.requests
+            assert "dns.allowed_networks" in refused.remedy
+            dns = replace(site.dns, allowed_networks=("127.0.0.0/8",))
+            return await check_way_out(replace(site, dns=dns), "", url), server.requests
 
     check, requests = asyncio.run(looks())
     assert (check.said, check.good) == ("127.0.0.1 answers without a proxy", True)

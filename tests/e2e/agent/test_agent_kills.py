@@ -116,7 +116,7 @@ def _kill_at(it: Scene, tracer: str, log: Path, calls: str, number: int) -> str:
         *(tracer, "-D", "-f", "-y", "-qq", "-o", str(log)),
         *("-e", f"trace={calls}", "-e", "signal=none"),
         *("-e", f"inject={calls}:signal=KILL:when={number}"),
-        *(str(BIN / "prs"), "run", *PATIENT, "--set", f"disk.commit_s={COMMIT_S}"),
+        *(str(BIN / "prs"), "run", *PATIENT, "--set", f"disk.commit_interval_s={COMMIT_S}"),
         # Otherwise it is a page worker that is killed at its own so manieth write.
         *(("--set", "pages.workers=0") if calls == "write" else ()),
     ]

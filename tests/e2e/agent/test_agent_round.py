@@ -18,12 +18,12 @@ INTERVAL_S = 0.05
 MANAGER_SETTINGS = """\
 [policy]
 tick_s = 0.2
-next_poll_s = 0.4
-soon_poll_s = 0.2
+sync_interval_s = 0.4
+pending_sync_interval_s = 0.2
 permit_s = 120.0
-log_grace_s = 1.0
+log_timeout_s = 1.0
 
-[naming]
+[dns]
 servers = ["127.0.0.1:{dns_port}"]
 allowed_networks = ["127.0.0.0/8"]
 """

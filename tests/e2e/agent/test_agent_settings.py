@@ -12,12 +12,37 @@ from tests.agent.app.scene import Scene, scene
 
 pytestmark = pytest.mark.e2e
 
+OLD_NAMES = {
+    "network.resolver": "dns.servers",
+    "network.allowed_ranges": "dns.allowed_networks",
+    "manager.backoff_max_s": "manager.max_backoff_s",
+    "politeness.fast_interval_s": "politeness.fast_host_interval_s",
+    "politeness.times_last": "politeness.delay_factor",
+    "limits.retry_s": "limits.retry_delay_s",
+    "links.off": "links.disabled_kinds",
+    "reports.every_s": "reports.log_interval_s",
+}
+"""The settings of a scene as version 0.1 named them."""
+
 
 def change(it: Scene, before: str, after: str) -> None:
     file = it.home / "prs.toml"
     text = file.read_text()
     assert before in text
     file.write_text(text.replace(before, after))
+
+
+def old_names(text: str, dns_port: int) -> str:
+    """Return the prs.toml of a scene as version 0.1 wrote it."""
+    new = f'[dns]\nservers = ["127.0.0.1:{dns_port}"]\nallowed_networks = ["127.0.0.0/8"]\n'
+    old = f'resolver = ["127.0.0.1:{dns_port}"]\nallowed_ranges = ["127.0.0.0/8"]\n'
+    assert new in text
+    text = text.replace(new, "").replace("[network]\n", f"[network]\n{old}")
+    for before, now in list(OLD_NAMES.items())[2:]:
+        line = f"\n{now.partition('.')[2]} = "
+        assert line in text
+        text = text.replace(line, f"\n{before.partition('.')[2]} = ")
+    return text
 
 
 @pytest.mark.slow
@@ -39,7 +64,7 @@ def test_hours_and_interval_change_while_it_runs(tmp_path: Path) -> None:
         change(it, "interval_s = 0.3", "interval_s = 0.05")
         seen = len(it.requests())
         it.until("requests again", lambda: len(it.requests()) > seen)
-        assert "politeness.interval_s, politeness.fast_interval_s" in it.said()
+        assert "politeness.interval_s, politeness.fast_host_interval_s" in it.said()
 
 
 @pytest.mark.slow
@@ -86,19 +111,14 @@ def test_an_updated_agent_starts_with_the_settings_of_the_version_before(tmp_pat
     with scene(tmp_path, hosts=2) as it:
         path = it.home / "prs.toml"
         text = path.read_text()
-        new = f'[naming]\nservers = ["127.0.0.1:{it.web.dns_port}"]\n'
-        new += 'allowed_networks = ["127.0.0.0/8"]\n'
-        assert new in text
-        old = f'resolver = ["127.0.0.1:{it.web.dns_port}"]\nallowed_ranges = ["127.0.0.0/8"]\n'
-        path.write_text(text.replace(new, "").replace("[network]\n", f"[network]\n{old}"))
+        path.write_text(old_names(text, it.web.dns_port))
         it.give_all()
         it.agent.start()
         it.until("the end", lambda: len(it.manager.finished) == 2)
-        (first, second) = it.manager.syncs[-1].renamed_settings
-        assert (first.old, first.new) == ("network.resolver", "naming.servers")
-        assert (second.old, second.new) == ("network.allowed_ranges", "naming.allowed_networks")
+        told = {(one.old, one.new) for one in it.manager.syncs[-1].renamed_settings}
+        assert told == set(OLD_NAMES.items())
         said = it.agent.prs("status")
-        assert "settings: network.resolver was renamed to naming.servers" in said
+        assert "settings: network.resolver was renamed to dns.servers" in said
         assert it.captures(), "pages were fetched by the name servers and ranges of the old names"
         path.write_text(text)
         it.until("a sync without", lambda: not it.manager.syncs[-1].renamed_settings)

@@ -79,11 +79,11 @@ def test_what_did_not_change_is_not_stored_again(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_all_may_be_stored_whole(tmp_path: Path) -> None:
-    """`memory.whole_days = 0`: every capture has its body."""
+    """`disk.full_capture_days = 0`: every capture has its body."""
     folder = site(tmp_path / "site")
     with scene(tmp_path, hosts=0, folder=[f"docs={folder}"], delay_ms=0.0) as it:
         for round_number in (1, 2):
             it.manager.round = round_number
             it.give_all()
-            assert it.once("--set", "memory.whole_days=0") == 0, it.said()
+            assert it.once("--set", "disk.full_capture_days=0") == 0, it.said()
         assert set(map(tuple, kinds(it).values())) == {("whole", "whole")}

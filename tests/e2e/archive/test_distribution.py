@@ -139,7 +139,10 @@ def test_behind_the_shipped_nginx() -> None:
         if os.geteuid() == 0:
             for each in (data, archive):
                 shutil.chown(each, group="www-data")
-        settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
+        settings = (
+            "server.behind_tls_proxy=true",
+            'archive.x_accel_redirect_path="/prsm-archive/"',
+        )
         fill(data, settings[1])
         with (
             running_manager(data, *settings, before="umask 077") as manager,
@@ -178,7 +181,10 @@ def test_a_download_behind_nginx_ends_within_a_piece(
 ) -> None:
     """After the token is revoked or a host withdrawn, nginx sends at most the piece it is at."""
     with HeldPort() as port:
-        settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
+        settings = (
+            "server.behind_tls_proxy=true",
+            'archive.x_accel_redirect_path="/prsm-archive/"',
+        )
         with (
             running_manager(large, *settings) as manager,
             nginx_in_front(tmp_path / "nginx", manager.port, large / "archive", port) as front,
@@ -214,7 +220,10 @@ def test_a_download_behind_nginx_ends_within_a_piece(
 def test_ranges_behind_nginx_across_pieces(large: Path, tmp_path: Path) -> None:
     """Bytes of several pieces, to the end, from the end; a range outside is refused."""
     with HeldPort() as port:
-        settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
+        settings = (
+            "server.behind_tls_proxy=true",
+            'archive.x_accel_redirect_path="/prsm-archive/"',
+        )
         with (
             running_manager(large, *settings) as manager,
             nginx_in_front(tmp_path / "nginx", manager.port, large / "archive", port) as front,

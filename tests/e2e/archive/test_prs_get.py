@@ -250,7 +250,7 @@ def test_by_the_shipped_nginx_through_a_proxy(tmp_path: Path) -> None:
     """TLS of our own authority through a proxy that cuts: nginx names files in its own way, and
     each goes on at its byte all the same."""
     party, folder = ThirdParty(tmp_path), filled(tmp_path / "data")
-    settings = ("server.behind_tls_proxy=true", 'archive.front="/prsm-archive/"')
+    settings = ("server.behind_tls_proxy=true", 'archive.x_accel_redirect_path="/prsm-archive/"')
     with (
         HeldPort() as port,
         running_manager(folder, *settings) as manager,

@@ -13,7 +13,7 @@ import pytest
 from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.pipeline.ports import LookUp
 from manager.naming import Names
-from manager.settings import NamingSettings
+from manager.settings import DnsSettings
 from shared.errors import SettingError
 from shared.naming import (
     AddressRules,
@@ -187,7 +187,7 @@ def test_a_server_that_is_no_address_is_refused() -> None:
 
 def test_the_managers_batch_of_hosts(name_server: str) -> None:
     """The look-up of the settings asks the servers of the settings and judges the answers."""
-    names = Names(NamingSettings(servers=(name_server,), timeout_s=PATIENT_S, tries=1))
+    names = Names(DnsSettings(servers=(name_server,), timeout_s=PATIENT_S, attempts=1))
     found = names.resolve(
         f"http://{label}.example:80/" for label in ("six", "alias", "both", "nxdomain", "servfail")
     )

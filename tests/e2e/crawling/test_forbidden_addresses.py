@@ -33,21 +33,21 @@ SETTINGS = """\
 contact = "test@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = 0.01
-fast_interval_s = 0.01
-times_last = 0.0
+fast_host_interval_s = 0.01
+delay_factor = 0.0
 
 [limits]
 connect_s = 1.0
 first_byte_s = 1.0
 total_s = 2.0
-retry_s = 0.2
+retry_delay_s = 0.2
 public_suffix = false
 
-[naming]
+[dns]
 servers = ["{resolver}"]
 allowed_networks = ["127.50.0.1/32"]
 
@@ -58,7 +58,7 @@ reserve_bytes = 1000000
 workers = 0
 
 [reports]
-every_s = 0.3
+log_interval_s = 0.3
 """
 
 

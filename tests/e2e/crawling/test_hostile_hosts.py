@@ -24,30 +24,30 @@ SETTINGS = """\
 contact = "test@example.org"
 
 [links]
-off = ["well_known"]
+disabled_kinds = ["well_known"]
 
 [politeness]
 interval_s = 0.1
-fast_interval_s = 0.1
-times_last = 0.0
+fast_host_interval_s = 0.1
+delay_factor = 0.0
 
 [limits]
 first_byte_s = 3.0
 total_s = 4.0
 retries = 0
-pages_per_host = 20
+pages_per_unit = 20
 
 [network]
 parallel_hosts = 300
 
-[naming]
+[dns]
 allowed_networks = ["127.0.0.0/8"]
 
 [disk]
 reserve_bytes = 1000000
 
 [reports]
-every_s = 0.5
+log_interval_s = 0.5
 """
 
 

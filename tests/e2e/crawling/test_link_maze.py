@@ -17,7 +17,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 def crawl(home: Path, maze: LinkMaze, more: str = "") -> Agent:
     """Crawl a maze by `prs run --once`."""
     with FakeManager() as manager:
-        text = SETTINGS.format(interval_s=0, dns_port=9).replace('off = ["well_known"]', more)
+        text = SETTINGS.format(interval_s=0, dns_port=9).replace(
+            'disabled_kinds = ["well_known"]', more
+        )
         agent = Agent(home, manager.name, text)
         agent.enrol(manager.url, manager.token)
         manager.give(maze.url)
@@ -47,7 +49,7 @@ def test_every_form_is_found_and_no_trap(tmp_path: Path) -> None:
 def test_a_kind_can_be_switched_off(tmp_path: Path) -> None:
     """Other kinds are followed as before."""
     with LinkMaze() as maze:
-        crawl(tmp_path, maze, 'off = ["ping", "style", "well_known", "pdf"]')
+        crawl(tmp_path, maze, 'disabled_kinds = ["ping", "style", "well_known", "pdf"]')
         found = maze.found()
     for name, is_found in found.items():
         is_off = name in ("a-ping", "pdf", *WELL_KNOWN) or name.startswith(("css-", "style-"))

@@ -149,7 +149,7 @@ def test_a_body_that_unpacks_without_end_is_cut() -> None:
 
 def test_a_host_of_bombs_is_set_aside() -> None:
     """The third one is enough: what follows of the host is archived unread, others are read."""
-    limited = replace(SITE, pages=replace(SITE.pages, cpu_s=0.1, workers=1))
+    limited = replace(SITE, pages=replace(SITE.pages, page_cpu_s=0.1, workers=1))
     many = BOMBS["megabytes of links"]
     bombs = [fetched(f"bomb {n}", many, host="bad.example") for n in range(6)]
     outcome = work_through([*bombs, good(1)], limited)

@@ -62,8 +62,8 @@ class Site(RawServer):
 async def visit_site(site: Site, path: str = "/page") -> Visit:
     """Visit a page as `prs fetch` does."""
     settings = Settings(home=Path())
-    naming = replace(settings.naming, allowed_networks=("127.0.0.0/8",))
-    by_hand = ByHand(replace(settings, naming=naming))
+    dns = replace(settings.dns, allowed_networks=("127.0.0.0/8",))
+    by_hand = ByHand(replace(settings, dns=dns))
     try:
         return await by_hand.visit(f"http://127.0.0.1:{site.port}{path}")
     finally:

@@ -124,8 +124,8 @@ async def by_hand(rules: bytes, path: str) -> tuple[str, list[FetchAnswer]]:
     settings = Settings(home=Path())
     settings = replace(
         settings,
-        naming=replace(settings.naming, allowed_networks=("127.0.0.0/8",)),
-        robot=replace(settings.robot, token=TOKEN),
+        dns=replace(settings.dns, allowed_networks=("127.0.0.0/8",)),
+        robot=replace(settings.robot, product_token=TOKEN),
     )
     answers: list[FetchAnswer] = []
     async with Site(rules) as site:

@@ -19,11 +19,11 @@ pytestmark = pytest.mark.e2e
 
 def visit_of(home: Path) -> Visit:
     settings = Settings(home=home)
-    naming = replace(settings.naming, allowed_networks=("127.0.0.0/8",))
+    dns = replace(settings.dns, allowed_networks=("127.0.0.0/8",))
 
     async def run() -> Visit:
         async with RawServer(HELLO) as server:
-            by_hand = ByHand(replace(settings, naming=naming))
+            by_hand = ByHand(replace(settings, dns=dns))
             try:
                 return await by_hand.visit(f"http://127.0.0.1:{server.port}/")
             finally:

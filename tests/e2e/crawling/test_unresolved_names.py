@@ -80,7 +80,7 @@ def test_a_manager_that_resolves_nothing(tmp_path: Path) -> None:
         status = said(fleet, "status")
         assert re.search(rf"unresolved\s+{count} {re.escape(NXDOMAIN)}", status)
         assert f"! the manager has no address of {count} of {count} hosts" in status
-        assert "naming.servers" in troubles(fleet)["names:"]
+        assert "dns.servers" in troubles(fleet)["names:"]
         assert "Nothing is wrong" not in said(fleet, "alerts")
         shown = page(fleet, "/console/alerts")
         assert "Nothing is wrong" not in shown

@@ -63,11 +63,11 @@ class Site(RawServer):
 def visited(case: str, path: str = "/page") -> tuple[Visit, list[str], list[str]]:
     """Return a visit, the paths of its links on the site, and the paths that were asked for."""
     settings = Settings(home=Path())
-    naming = replace(settings.naming, allowed_networks=("127.0.0.0/8",))
+    dns = replace(settings.dns, allowed_networks=("127.0.0.0/8",))
 
     async def run() -> tuple[Visit, list[str], list[str]]:
         async with Site(case) as site:
-            by_hand = ByHand(replace(settings, naming=naming))
+            by_hand = ByHand(replace(settings, dns=dns))
             try:
                 start = f"http://127.0.0.1:{site.port}"
                 visit = await by_hand.visit(start + path)
@@ -135,7 +135,7 @@ def test_links_alone_are_printed() -> None:
     async def run() -> tuple[bytes, bytes, int]:
         async with Site("two-content-types") as site:
             words = ["-m", "agent.cli", "fetch", "--links", f"http://127.0.0.1:{site.port}/page"]
-            words += ["--set", 'naming.allowed_networks=["127.0.0.0/8"]']
+            words += ["--set", 'dns.allowed_networks=["127.0.0.0/8"]']
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )

@@ -36,7 +36,7 @@ def test_an_archive_survives_an_emptied_database(tmp_path: Path) -> None:
     said = refused(data)
     assert "prsm.sqlite is missing or empty" in said
     assert "3 segments" in said
-    assert "3 segments" in refused(tmp_path / "new", f"database.files={data}")
+    assert "3 segments" in refused(tmp_path / "new", f"database.files_folder={data}")
     assert contents(data) == before
     assert (data / "prsm.sqlite").stat().st_size == 0
     assert "3 segments with 6 captures would be entered" in prsm(
@@ -56,14 +56,14 @@ def test_one_manager_for_a_file_of_sqlite(tmp_path: Path) -> None:
     two.mkdir()
     with running_manager(one) as first:
         (two / "prsm.sqlite").symlink_to(one / "prsm.sqlite")
-        said = refused(two, f"database.files={one}")
+        said = refused(two, f"database.files_folder={one}")
         assert "another manager serves this file" in said
         assert prsm(one, "status")
         backup = prsm(one, "backup", str(tmp_path / "copy.tar"))
         assert "rows of" in backup
         assert prsm(one, "migrate", "status").startswith("database 0")
         first.kill()
-    other = ManagerProcess(two, f'database.files="{one}"')
+    other = ManagerProcess(two, f'database.files_folder="{one}"')
     try:
         other.start()
     finally:

@@ -27,7 +27,7 @@ EXAMPLES: Final = 10
 AGENT: Final = "kyoto.example.ac.jp"
 LIMITS: Final = (
     "limits.uploads_per_minute=100000",
-    "archive.selections_at_once=100",
+    "archive.parallel_selections=100",
     "collection.reserve_bytes=0",
     "collection.segment_bytes=1000000",
 )

@@ -76,8 +76,8 @@ def test_the_death_of_one_manager_goes_unnoticed(
 ) -> None:
     """Two behind the front; the leader is killed, requests go on; it comes back, the other dies."""
     with postgres_server.new_database() as url, HeldPort() as port:
-        shared = (f"database.url={url}", f"database.files={tmp_path}", "database.leader_s=2",
-                  "server.behind_tls_proxy=true")  # fmt: skip
+        shared = (f"database.url={url}", f"database.files_folder={tmp_path}",
+                  "database.leader_timeout_s=2", "server.behind_tls_proxy=true")  # fmt: skip
         with (
             running_manager(tmp_path / "one", *shared) as one,
             running_manager(tmp_path / "two", *shared) as two,

@@ -36,7 +36,7 @@ def manager(tmp_path: Path) -> Iterator[ManagerProcess]:
         tmp_path / "data",
         "server.stop_s=1",
         "limits.uploads_per_minute=1000",
-        "intake.answer_s=600",
+        "intake.answer_timeout_s=600",
     ) as running:
         yield running
 

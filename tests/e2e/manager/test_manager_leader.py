@@ -28,7 +28,11 @@ def managers(
 ) -> Iterator[dict[str, ManagerProcess]]:
     """Serve one database by several managers."""
     with server.new_database() as url, ExitStack() as stack:
-        shared = (f"database.url={url}", f"database.files={folder}", "database.leader_s=2")
+        shared = (
+            f"database.url={url}",
+            f"database.files_folder={folder}",
+            "database.leader_timeout_s=2",
+        )
         yield {name: stack.enter_context(running_manager(folder / name, *shared)) for name in names}
 
 

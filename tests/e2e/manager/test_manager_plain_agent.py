@@ -89,8 +89,8 @@ def web(tmp_path: Path) -> Iterator[SimulatedWeb]:
 def manager(tmp_path: Path, web: SimulatedWeb) -> Iterator[ManagerProcess]:
     """Return a manager that resolves by the simulated web and may crawl loopback."""
     with running_manager(
-        tmp_path / "data", f'naming.servers=["127.0.0.1:{web.dns_port}"]',
-        'naming.allowed_networks=["127.0.0.0/8"]', "limits.uploads_per_minute=10000",
+        tmp_path / "data", f'dns.servers=["127.0.0.1:{web.dns_port}"]',
+        'dns.allowed_networks=["127.0.0.0/8"]', "limits.uploads_per_minute=10000",
     ) as started:  # fmt: skip
         yield started
 

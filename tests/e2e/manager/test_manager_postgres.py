@@ -23,7 +23,7 @@ def test_two_managers_share_one_database(tmp_path: Path, postgres_server: Postgr
     """An agent that one of them let in is known to the other; a log is entered once by both."""
     body = b"a.example.202611211000\n" + b"".join(encode([LINE]))
     with postgres_server.new_database() as url:
-        shared = (f"database.url={url}", f"database.files={tmp_path / 'files'}")
+        shared = (f"database.url={url}", f"database.files_folder={tmp_path / 'files'}")
         with (
             running_manager(tmp_path / "one", *shared) as one,
             running_manager(tmp_path / "two", *shared) as two,

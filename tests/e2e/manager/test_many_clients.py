@@ -134,7 +134,7 @@ async def _crawl_along(manager: ManagerProcess, token: str, wanted: str) -> None
 
 def test_selections_have_turns(data: Path) -> None:
     """More selections at once than the centre makes are told so, and when to come back."""
-    with running_manager(data, *SETTINGS, "archive.selections_at_once=3") as manager:
+    with running_manager(data, *SETTINGS, "archive.parallel_selections=3") as manager:
         tokens = [new_token(data, name, *MANY) for name in ("library", "museum")]
         slow = []
         with httpx.Client(base_url=manager.url, timeout=600) as client:
@@ -155,7 +155,7 @@ def test_selections_have_turns(data: Path) -> None:
             assert (third.status_code, "at a time" in third.text) == (429, True), third.text
             fourth = ask(tokens[1])
             fourth.read()
-            assert (fourth.status_code, "selections_at_once" in fourth.text) == (503, True)
+            assert (fourth.status_code, "parallel_selections" in fourth.text) == (503, True)
             assert int(fourth.headers["retry-after"]) >= 1
             for each in slow:
                 each.close()

@@ -73,7 +73,7 @@ def test_a_standby_takes_over(tmp_path: Path) -> None:
             f"postgresql://{first.user}@/prsm?host={first.folder}&host={second.folder}"
             "&target_session_attrs=read-write"
         )
-        settings = (f"database.url={url}", f"database.files={tmp_path / 'files'}")
+        settings = (f"database.url={url}", f"database.files_folder={tmp_path / 'files'}")
         with (
             running_manager(tmp_path / "one", *settings) as one,
             one.agent("a.example") as agent,

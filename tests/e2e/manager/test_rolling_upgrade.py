@@ -57,8 +57,8 @@ def test_two_versions_serve_one_database(tmp_path: Path, postgres_server: Postgr
     with postgres_server.new_database() as url:
         shared = (
             f"database.url={url}",
-            f"database.files={tmp_path / 'files'}",
-            "database.leader_s=2",
+            f"database.files_folder={tmp_path / 'files'}",
+            "database.leader_timeout_s=2",
         )
         config = tmp_path / "prsm.toml"
         config.write_text(f'[database]\nurl = "{url}"\n')

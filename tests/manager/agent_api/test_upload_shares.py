@@ -27,7 +27,7 @@ async def _patch(
 
 def test_an_agent_has_so_many_parts_under_way(tmp_path: Path) -> None:
     """The next one is answered 429 with the limit and its setting; another agent's is taken."""
-    settings = ("collection.chunks_per_agent=2", "collection.chunks_at_once=3")
+    settings = ("collection.chunks_per_agent=2", "collection.parallel_chunks=3")
     with running(tmp_path, *settings) as prsm:
         greedy, other, third = prsm.agent(), prsm.agent("b.example"), prsm.agent("c.example")
         data = [os.urandom(2_000_000) for _ in range(5)]
@@ -67,7 +67,7 @@ def test_an_agent_has_so_many_parts_under_way(tmp_path: Path) -> None:
                         assert told["setting"] == "collection.chunks_per_agent"
                 busy = await _patch(client, third, places[4], data[4])
                 assert busy.status_code == 503
-                assert "collection.chunks_at_once" in busy.text
+                assert "collection.parallel_chunks" in busy.text
                 go_on.set()
                 answers = await asyncio.gather(*sending)
                 # What they sent is no segment, and is told so by who reads it.

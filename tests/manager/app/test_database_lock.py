@@ -38,9 +38,9 @@ def test_a_second_directory_is_refused(tmp_path: Path, kind: str) -> None:
     with running(tmp_path / "one"):
         url = link(kind, tmp_path / "two", tmp_path / "one" / "prsm.sqlite")
         with pytest.raises(StoreError, match=r"another manager serves this file.*PostgreSQL"):
-            start(tmp_path / "two", url, f"database.files={tmp_path / 'one'}")
+            start(tmp_path / "two", url, f"database.files_folder={tmp_path / 'one'}")
         assert sqlite_of(tmp_path / "one", "SELECT count(*) FROM managers") == [(1,)]
-    start(tmp_path / "two", url, f"database.files={tmp_path / 'one'}")
+    start(tmp_path / "two", url, f"database.files_folder={tmp_path / 'one'}")
 
 
 def test_a_killed_process_gives_it_back(tmp_path: Path) -> None:

@@ -131,9 +131,9 @@ def test_a_journal_without_its_database_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_new_manager_with_anothers_folder(data: Path, tmp_path: Path) -> None:
-    """`database.files` points at another's folder: the new database isn't made."""
+    """`database.files_folder` points at another's folder: the new database isn't made."""
     before = contents(data)
-    refused(Mismatch.NO_DATABASE, tmp_path / "new", f"database.files={data}")
+    refused(Mismatch.NO_DATABASE, tmp_path / "new", f"database.files_folder={data}")
     assert not (tmp_path / "new" / "prsm.sqlite").exists()
     assert contents(data) == before
 
@@ -142,8 +142,8 @@ def test_an_old_manager_with_anothers_folder(data: Path, tmp_path: Path) -> None
     """Its rows name none of the files: both ids are said."""
     start(tmp_path / "other")
     before = contents(data)
-    error = refused(Mismatch.FOREIGN_FILES, tmp_path / "other", f"database.files={data}")
-    assert "database.files" in str(error)
+    error = refused(Mismatch.FOREIGN_FILES, tmp_path / "other", f"database.files_folder={data}")
+    assert "database.files_folder" in str(error)
     assert contents(data) == before
 
 
@@ -151,7 +151,7 @@ def test_a_folder_without_a_mark_needs_rows(data: Path, tmp_path: Path) -> None:
     """Before the upgrade nobody was marked: a database that names none of the files is foreign."""
     start(tmp_path / "other")
     unmark(data)
-    refused(Mismatch.UNNAMED_FILES, tmp_path / "other", f"database.files={data}")
+    refused(Mismatch.UNNAMED_FILES, tmp_path / "other", f"database.files_folder={data}")
     assert not (data / MARK).exists()
 
 
@@ -171,7 +171,7 @@ def test_an_upgrade_after_a_step_back_keeps_the_id(data: Path, tmp_path: Path) -
     assert sqlite_of(data, "SELECT uuid FROM installation") == before
     start(tmp_path / "other")
     change_schema(read_settings(tmp_path / "other"), "0035", START_MS + 3_600_000)
-    refused(Mismatch.FOREIGN_FILES, tmp_path / "other", f"database.files={data}")
+    refused(Mismatch.FOREIGN_FILES, tmp_path / "other", f"database.files_folder={data}")
 
 
 def test_an_upgrade_refuses_what_is_not_whole(data: Path) -> None:
@@ -252,9 +252,9 @@ def test_a_backup_without_captures_is_restored_and_served(data: Path, tmp_path: 
 def test_files_inside_anothers_folders_are_refused(data: Path, tmp_path: Path, inside: str) -> None:
     """The other's jobs move and delete what lies there."""
     with pytest.raises(InstallationError) as caught:
-        start(tmp_path / "new", f"database.files={data / inside}")
+        start(tmp_path / "new", f"database.files_folder={data / inside}")
     assert caught.value.reason in (Mismatch.FOREIGN_FILES, Mismatch.NO_DATABASE)
-    start(tmp_path / "beside", f"database.files={data / 'beside'}")
+    start(tmp_path / "beside", f"database.files_folder={data / 'beside'}")
 
 
 def test_a_trash_alone_is_data(tmp_path: Path) -> None:
@@ -319,9 +319,9 @@ def test_a_copy_is_refused_while_the_first_lives(data: Path, tmp_path: Path) -> 
     shutil.copy(data / "prsm.sqlite", copy / "prsm.sqlite")
     with pytest.MonkeyPatch.context() as patched, running(data) as first:
         patched.setattr("time.sleep", lambda _: first.manager.lease.renew())
-        error = refused(Mismatch.IN_USE, copy, f"database.files={data}")
+        error = refused(Mismatch.IN_USE, copy, f"database.files_folder={data}")
         assert first.manager.leadership.place in str(error)
-    start(copy, f"database.files={data}")  # given back
+    start(copy, f"database.files_folder={data}")  # given back
 
 
 def test_a_silent_copy_is_taken_over(data: Path, tmp_path: Path) -> None:
@@ -332,7 +332,7 @@ def test_a_silent_copy_is_taken_over(data: Path, tmp_path: Path) -> None:
     waited: list[float] = []
     with pytest.MonkeyPatch.context() as patched, running(data) as first:
         patched.setattr("time.sleep", waited.append)
-        with running(copy, f"database.files={data}"):
+        with running(copy, f"database.files_folder={data}"):
             assert sum(waited) >= 30
             first.manager.lease.renew()
             first.manager.lease.renew()
@@ -356,9 +356,9 @@ def test_a_copy_that_nothing_tells_apart_is_refused_while_the_first_lives(
         sqlite_copy(data / "prsm.sqlite", copy / "prsm.sqlite")
         first.manager.lease.renew()
         patched.setattr("time.sleep", lambda _: first.manager.lease.renew())
-        error = refused(Mismatch.IN_USE, copy, f"database.files={data}")
+        error = refused(Mismatch.IN_USE, copy, f"database.files_folder={data}")
         assert first.manager.leadership.place in str(error)
-    start(copy, f"database.files={data}")  # given back
+    start(copy, f"database.files_folder={data}")  # given back
 
 
 def test_two_copies_that_began_together_both_delete_nothing(
@@ -372,7 +372,7 @@ def test_two_copies_that_began_together_both_delete_nothing(
     copy.mkdir()
     with running(data) as first:
         sqlite_copy(data / "prsm.sqlite", copy / "prsm.sqlite")
-        with running(copy, f"database.files={data}") as second:
+        with running(copy, f"database.files_folder={data}") as second:
             second.manager.lease.renew()
             first.manager.lease.renew()
             with pytest.raises(InstallationError, match="stop that one first"):
@@ -476,7 +476,7 @@ def test_an_empty_server_beside_data(data: Path, postgres_server: PostgresServer
 @pytest.mark.postgres
 def test_replicas_share_their_files(tmp_path: Path, postgres_server: PostgresServer) -> None:
     """Two managers of one database use one folder at once; the first to end leaves the lease."""
-    files = f"database.files={tmp_path / 'files'}"
+    files = f"database.files_folder={tmp_path / 'files'}"
     with postgres_server.new_database() as url:
         database = f'database.url="{url}"'
         with running(tmp_path / "one", database, files) as one:

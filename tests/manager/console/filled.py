@@ -57,7 +57,14 @@ def fill_world(folder: Path, hosts: list[str] | None = None, rounds: int = 2) ->
             add_user(db, role, PASSWORD, role, ADMIN, START_MS - 86_400_000)
         # Long leases: between two turns of the little world nobody is lost.
         world = _Varied(
-            db, Policy(permit_s=600, log_grace_s=20, batch=500, probes_at_once=400, gap_s=36_000)
+            db,
+            Policy(
+                permit_s=600,
+                log_timeout_s=20,
+                tick_batch_rows=500,
+                parallel_probes=400,
+                max_tick_gap_s=36_000,
+            ),
         )
         world.true_ms = START_MS - 6 * 3_600_000
         names = list(AGENTS)

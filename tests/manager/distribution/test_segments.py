@@ -169,7 +169,7 @@ def test_unknown_and_hostile_names(prsm: Running, agent: Agent, library: Caller)
 
 
 def test_the_server_in_front_sends(prsm: Running, agent: Agent, library: Caller) -> None:
-    """With archive.front the manager only says where the file is."""
+    """With archive.x_accel_redirect_path the manager only says where the file is."""
     collected(prsm, agent, [page()])
     object.__setattr__(prsm.manager.settings.archive, "front", "/prsm-archive/")
     answer = library.get(PATH)

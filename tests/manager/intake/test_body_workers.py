@@ -30,7 +30,7 @@ class Job:
     cpu_s: float = 60.0
     is_long: bool = False
 
-    cpu_setting = "intake.list_cpu_s"
+    cpu_setting = "intake.host_list_cpu_s"
 
 
 def note(job: Job) -> int:
@@ -208,7 +208,7 @@ def test_a_job_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("function", "job", "code", "setting"),
     [
-        (compute, Job(1, cpu_s=-4), Fault.CPU_LIMIT, "intake.list_cpu_s"),
+        (compute, Job(1, cpu_s=-4), Fault.CPU_LIMIT, "intake.host_list_cpu_s"),
         (take_memory, Job(1, value=4e9), Fault.MEMORY_LIMIT, "intake.worker_memory_bytes"),
     ],
 )

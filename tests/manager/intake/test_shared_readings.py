@@ -80,7 +80,7 @@ def test_a_long_reading_is_kept_for_who_is_told_to_come_back() -> None:
     async def steps() -> None:
         readings: KeptReadings[str] = KeptReadings(0.01)
         work = Work()
-        with pytest.raises(BusyError, match=r"intake\.answer_s") as caught:
+        with pytest.raises(BusyError, match=r"intake\.answer_timeout_s") as caught:
             await readings.wait(1, "a", work.run)
         assert caught.value.retry_after_s > 0
         assert not work.cancelled

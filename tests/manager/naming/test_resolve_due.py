@@ -8,7 +8,7 @@ from pathlib import Path
 from manager.naming import Names, resolve_due
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.hosts.hosts import import_hosts
-from manager.settings import NamingSettings
+from manager.settings import DnsSettings
 from shared.messages import Message
 from shared.naming import HostAnswer
 from tests.manager.running import LOCAL, Running, running
@@ -20,7 +20,7 @@ class FakeNames(Names):
     """Names that are looked up in a table."""
 
     def __init__(self, known: dict[str, HostAnswer]) -> None:
-        super().__init__(NamingSettings())
+        super().__init__(DnsSettings())
         self._known = known
         self.asked: list[str] = []
 
@@ -49,7 +49,7 @@ def test_answers_are_recorded(tmp_path: Path) -> None:
         assert host_detail(prsm.manager.db, good).addresses == [(0, "133.9.1.1")]
         assert "no address" in str(host_detail(prsm.manager.db, bad).host.resolve_problem)
         assert due(prsm, names) == 0
-        prsm.clock.advance(prsm.manager.policy.resolve_retry_s + 1)
+        prsm.clock.advance(prsm.manager.policy.dns_retry_delay_s + 1)
         assert due(prsm, names) == 1
         assert names.asked[-1] == bad
 

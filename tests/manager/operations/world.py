@@ -41,15 +41,15 @@ ADMIN = Actor("user", "hana", "request-1")
 POLICY = Policy(
     permit_s=600,
     grace_s=60,
-    plain_renewal_s=7200,
+    plain_permit_s=7200,
     tick_s=5,
-    gap_s=60,
-    next_poll_s=60,
+    max_tick_gap_s=60,
+    sync_interval_s=60,
     probe_timeout_s=3000,
     plain_probe_timeout_s=9000,
-    log_grace_s=20,
-    batch=50,
-    probes_at_once=20,
+    log_timeout_s=20,
+    tick_batch_rows=50,
+    parallel_probes=20,
 )
 
 MARGIN_MS = 30_000
@@ -395,7 +395,7 @@ class World:
                 self.check_exclusive()
             if not changed_something(outcome) and not fetched:
                 # A little later nothing is waited for any more: logs, grace.
-                self.wait(self.policy.log_grace_s + 1)
+                self.wait(self.policy.log_timeout_s + 1)
                 for name in self.agents if names is None else names:
                     self.call(name)
                 if not changed_something(self.tick()):

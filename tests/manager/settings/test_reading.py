@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from manager.settings import SETTINGS_FILE, Settings, documented, read_settings
+from manager.settings import (
+    RENAMED,
+    SETTINGS_FILE,
+    Settings,
+    documented,
+    read_settings,
+    setting_lines,
+)
 from shared.errors import SettingError
+from shared.settings import Renamed
 
 
 def write(folder: Path, text: str) -> Path:
@@ -29,14 +38,13 @@ def test_the_file_is_read(tmp_path: Path) -> None:
     """Values of prsm.toml in the data directory replace defaults; whole numbers may be floats."""
     write(
         tmp_path,
-        "[server]\nlisten_port = 9000\n[policy]\ntick_s = 2\n"
-        '[naming]\nservers = ["127.0.0.1:5353"]\n',
+        '[server]\nlisten_port = 9000\n[policy]\ntick_s = 2\n[dns]\nservers = ["127.0.0.1:5353"]\n',
     )
     settings = read_settings(tmp_path)
     assert settings.server.listen_port == 9000
     assert settings.policy.tick_s == 2.0
     assert isinstance(settings.policy.tick_s, float)
-    assert settings.naming.servers == ("127.0.0.1:5353",)
+    assert settings.dns.servers == ("127.0.0.1:5353",)
 
 
 def test_the_command_line_is_stronger(tmp_path: Path) -> None:
@@ -68,12 +76,15 @@ def test_another_file_may_be_named(tmp_path: Path) -> None:
         ("[server]\nlisten_port = true\n", ["server.listen_port = true", "a whole number"]),
         ("[policy]\ntick_s = -1\n", ["policy.tick_s = -1", ">= 0.1 s", "the default is 5.0"]),
         ("[policy]\ntick_s = nan\n", ["policy.tick_s = nan", ">= 0.1 s"]),
-        ("[policy]\npermit_s = 60\nnext_poll_s = 50\n", ["policy.permit_s", "policy.next_poll_s"]),
+        (
+            "[policy]\npermit_s = 60\nsync_interval_s = 50\n",
+            ["policy.permit_s", "policy.sync_interval_s"],
+        ),
         ("[server]\nlisten_host = 5\n", ["server.listen_host = 5", "a text in quotes"]),
-        ("[naming]\nservers = '127.0.0.1'\n", ["naming.servers", "a list of texts"]),
-        ("[naming]\nservers = ['dns.example']\n", ["dns.example", "address:port"]),
-        ("[naming]\nservers = ['127.0.0.1:99999']\n", ["127.0.0.1:99999", "address:port"]),
-        ("[naming]\nallowed_networks = ['127.0.0.1/8']\n", ["127.0.0.1/8", "host bits"]),
+        ("[dns]\nservers = '127.0.0.1'\n", ["dns.servers", "a list of texts"]),
+        ("[dns]\nservers = ['dns.example']\n", ["dns.example", "address:port"]),
+        ("[dns]\nservers = ['127.0.0.1:99999']\n", ["127.0.0.1:99999", "address:port"]),
+        ("[dns]\nallowed_networks = ['127.0.0.1/8']\n", ["127.0.0.1/8", "host bits"]),
         ("[server]\nbehind_tls_proxy = 1\n", ["behind_tls_proxy = 1", "true or false"]),
         ("[server]\npublic_url = 'ftp://x/'\n", ["public_url", "https://name"]),
         ("[server]\ntls_key = '/no/such'\n", ["tls_certificate and server.tls_key", "both"]),
@@ -122,3 +133,30 @@ def test_every_setting_has_a_reason() -> None:
             for field in dataclasses.fields(value):
                 assert field.metadata["unit"], field.name
                 assert len(field.metadata["reason"]) > 10, field.name
+
+
+@pytest.mark.parametrize("one", RENAMED, ids=lambda one: one.old)
+def test_an_old_name_is_refused_with_the_new_one(one: Renamed, tmp_path: Path) -> None:
+    """In the file and on the command line; the new name is a setting, the old one is free."""
+    names = {line.name: line for line in setting_lines(Settings(data=tmp_path))}
+    assert one.old not in names
+    group, _, name = one.old.partition(".")
+    value = names[one.new].default
+    write(tmp_path, f"[{group}]\n{name} = {value}\n")
+    with pytest.raises(SettingError) as caught:
+        read_settings(tmp_path)
+    assert caught.value.code == "settings_errors.old_names"
+    expected = f"prsm.toml: {one.old} = {value}: this setting is named {one.new}; write the new"
+    assert expected in str(caught.value)
+    write(tmp_path, "")
+    with pytest.raises(SettingError, match=rf"--set {one.old}=.* is named {one.new}; write"):
+        read_settings(tmp_path, overrides=[f"{one.old}={value}"])
+
+
+def test_the_upgrade_page_lists_each_renamed_setting() -> None:
+    """With its new name, in the order in which the manager has them."""
+    page = Path(__file__).parents[3] / "docs" / "operations" / "install.md"
+    _, begun, rest = page.read_text().partition("\n### Renamed settings\n")
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", rest, re.M)
+    assert begun
+    assert rows == [(one.old, one.new) for one in RENAMED]

@@ -161,7 +161,7 @@ def test_an_archive_in_an_object_store(
         f'archive.store="s3://captures/{tmp_path.name}"',
         f'archive.store_endpoint="{s3}"',
         'archive.store_region="us-east-1"',
-        'archive.front="/prsm-archive/"',
+        'archive.x_accel_redirect_path="/prsm-archive/"',
     )
     with running(tmp_path, *settings) as prsm:
         agent = prsm.agent()

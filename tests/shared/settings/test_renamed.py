@@ -36,6 +36,13 @@ class House:
     doors: Doors = dataclasses.field(default_factory=Doors)
 
 
+@frozen
+class Room:
+    """A program whose old group went."""
+
+    doors: Doors = dataclasses.field(default_factory=Doors)
+
+
 FORM = Form(House, head="A house.", example="doors.exit=1", renamed=RENAMED)
 
 
@@ -90,3 +97,47 @@ def test_values_are_written_into_a_file_with_old_names(tmp_path: Path) -> None:
     text, groups = FORM.with_values(path, {"ways": {"width": 4}})
     assert "out = 7  # north\n" in text
     assert (groups["ways"].width, groups["doors"].exit) == (4, 7)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("[ways]\nout = 7  # north\n", "[ways]\nout = 8  # north\n"),
+        ("[doors]\nexit = 7\n", "[doors]\nexit = 8\n"),
+        ("[ways]\nout = 7\n[doors]\nexit = 7\n", "[ways]\nout = 8\n[doors]\nexit = 8\n"),
+        ("[ways]\n# out = 7\n", "[ways]\n# out = 7\n\n[doors]\nexit = 8\n"),
+    ],
+)
+def test_a_value_is_written_under_each_name_in_the_file(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    """An older version still reads a file with the old name; two names never differ."""
+    text, groups = FORM.with_values(file(tmp_path, before), {"doors": {"exit": 8}})
+    assert text == after
+    assert groups["doors"].exit == 8
+
+
+def test_a_group_of_old_names_may_be_empty(tmp_path: Path) -> None:
+    """A file of all settings, none of them switched on, has the group's heading."""
+    form = Form(Room, head="A room.", example="doors.exit=1", renamed=RENAMED)
+    path = file(tmp_path, "[ways]\n# out = 7\n[doors]\n")
+    assert form.read(path)["doors"].exit == 1
+    path = file(tmp_path, "[ways]\nin = 7\n")
+    with pytest.raises(SettingError, match="ways: unknown group of settings"):
+        form.read(path)
+
+
+def test_old_names_that_are_not_read_are_refused_together(tmp_path: Path) -> None:
+    """One sentence has place, value and new name of each."""
+    renamed = (Renamed("ways.out", "doors.exit"), Renamed("ways.back", "doors.entry"))
+    form = Form(Room, head="A room.", example="doors.exit=1", renamed=renamed)
+    path = file(tmp_path, "[ways]\nout = 7\nback = 8\n")
+    with pytest.raises(SettingError) as caught:
+        form.read(path)
+    assert caught.value.code == "settings_errors.old_names"
+    assert str(caught.value) == (
+        f"{path}: ways.out = 7: this setting is named doors.exit; ways.back = 8: this setting is "
+        "named doors.entry; write the new names, the values keep their meaning"
+    )
+    with pytest.raises(SettingError, match=r"^--set ways\.out=7: ways\.out = 7: .* doors\.exit"):
+        form.read(file(tmp_path, ""), ("ways.out=7",))

@@ -57,7 +57,7 @@ def show(visit: Visit) -> Response:
         first=start + 1 if seen.rows else 0,
         last=start + len(seen.rows),
         moment_text=figures.moment,
-        fresh_ms=visit.now_ms - round(visit.policy.probe_fresh_s * 1000),
+        fresh_ms=visit.now_ms - round(visit.policy.max_distance_age_s * 1000),
     )
 
 

@@ -55,7 +55,7 @@ def order(visit: Visit) -> Response:
 
 
 def _wanted(agent: str, days: float | None, visit: Visit) -> str:
-    shown = visit.policy.probe_fresh_s / 86_400 if days is None else days
+    shown = visit.policy.max_distance_age_s / 86_400 if days is None else days
     if agent:
         return _(
             "%(agent)s probes all hosts that it has not measured within %(days)s days.",

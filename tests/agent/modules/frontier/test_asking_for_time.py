@@ -83,9 +83,9 @@ def test_a_robots_txt_behind_a_redirect_asks_for_its_host() -> None:
 
 
 def test_how_long_a_crawl_waits_is_a_setting() -> None:
-    """`politeness.crawl_patience_s`: who has more patience asks again when the time is over."""
+    """`politeness.max_host_wait_s`: who has more patience asks again when the time is over."""
     settings = Settings(
-        home=Path("/nowhere"), politeness=PolitenessSettings(crawl_patience_s=50_000.0)
+        home=Path("/nowhere"), politeness=PolitenessSettings(max_host_wait_s=50_000.0)
     )
     patience_s = crawl_limits(settings).crawl_patience_s
     assert patience_s == 50_000.0

@@ -165,10 +165,10 @@ def test_a_postgresql_that_ends_is_told_by_a_manager_as_it_runs(
     """By the jobs of its clocks and its own signs of life, and so is what waited before."""
     overrides = [
         f'database.url="{server.url("prsm_own")}"',
-        f'database.files="{tmp_path / "files"}"',
-        "database.leader_s=2",
-        "alerts.look_s=1",
-        "alerts.database_s=1",
+        f'database.files_folder="{tmp_path / "files"}"',
+        "database.leader_timeout_s=2",
+        "alerts.check_interval_s=1",
+        "alerts.database_outage_s=1",
         "limits.reserve_bytes=0",
         "collection.reserve_bytes=0",
     ]

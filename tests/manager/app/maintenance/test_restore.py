@@ -54,7 +54,7 @@ def test_a_restore_that_failed_can_be_tried_again(
     for folder in (data, files):
         (folder / "lost+found").mkdir(parents=True)
     config = tmp_path / "new.toml"
-    config.write_text(f'[database]\nfiles = "{files}"\n')
+    config.write_text(f'[database]\nfiles_folder = "{files}"\n')
 
     def broken(*_: object) -> None:
         assert (files / "logs" / "1" / "whole.parquet").exists()
@@ -74,7 +74,7 @@ def test_what_is_there_is_never_removed(tmp_path: Path, backup: BackupReader) ->
     files.mkdir()
     (files / "precious").write_bytes(b"1")
     config = tmp_path / "new.toml"
-    config.write_text(f'[database]\nfiles = "{files}"\n')
+    config.write_text(f'[database]\nfiles_folder = "{files}"\n')
     with pytest.raises(FormatError, match="is not empty"):
         restore.restore(backup, tmp_path / "new", config, ADMIN, lambda: NOW_MS)
     assert (files / "precious").read_bytes() == b"1"

@@ -113,11 +113,11 @@ def test_settings_under_old_names_are_shown(prsm: Running, person: Visitor) -> N
     viewer = person("viewer")
     page = f"/console/agent?name={AGENT}"
     assert "old name" not in viewer.page(page).text
-    said = json.dumps([{"old": "network.resolver", "new": "naming.servers"}])
+    said = json.dumps([{"old": "network.resolver", "new": "dns.servers"}])
     with prsm.manager.db.write() as tx:
         tx.execute(agents.update().where(agents.c.name == AGENT).values(renamed_settings=said))
     text = viewer.page(page).text
     assert "Renamed setting" in text
-    assert "network.resolver is now called naming.servers" in text
+    assert "network.resolver is now called dns.servers" in text
     found = viewer.get(f"/api/v1/agents/{AGENT}").json()
     assert found["agent"]["renamed_settings"] == json.loads(said)

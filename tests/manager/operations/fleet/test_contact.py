@@ -53,7 +53,7 @@ def test_a_sync_brings_a_permit_and_the_next_time(database: Database) -> None:
     assert answer.server_time_ms == world.now_ms
     polls = {world.sync("a").next_poll_s for _ in range(20)}
     assert len(polls) > 5
-    assert min(polls) >= 0.8 * world.policy.soon_poll_s
+    assert min(polls) >= 0.8 * world.policy.pending_sync_interval_s
     world.call("a")
     polls = {world.sync("a").next_poll_s for _ in range(20)}
     assert 48 <= min(polls) < max(polls) < 72.1

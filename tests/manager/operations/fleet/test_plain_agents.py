@@ -92,7 +92,7 @@ def test_a_message_to_a_manager_with_a_wrong_clock_lasts_no_longer(
         assert row.last_contact_ms is not None
         assert abs(row.last_contact_ms - world.now_ms) <= 60_000
         lasts_ms = row.permit_until_ms - world.now_ms
-        assert policy.plain_renewal_s * 1000 <= lasts_ms <= (policy.plain_renewal_s + 120) * 1000
+        assert policy.plain_permit_s * 1000 <= lasts_ms <= (policy.plain_permit_s + 120) * 1000
 
 
 def test_a_list_asked_for_twice_is_the_same(database: Database) -> None:
@@ -142,7 +142,7 @@ def test_a_probe_without_a_line_stays_open(database: Database) -> None:
 
 def test_any_message_renews_what_a_plain_agent_has(database: Database) -> None:
     """It calls once a night; a day of silence takes nothing from it, two do."""
-    world = with_plain(database, replace(POLICY, plain_renewal_s=600))
+    world = with_plain(database, replace(POLICY, plain_permit_s=600))
     start_round(database, "keep", ADMIN, world.now_ms, probe=False, policy=world.policy)
     world.tick()
     world.take_list("p")

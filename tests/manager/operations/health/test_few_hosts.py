@@ -104,7 +104,7 @@ def test_an_agent_that_resolves_or_reaches_few(counts: UnitCounts, codes: list[F
     for one in found:
         text = str(trouble_of(one).message)
         assert text.startswith("agent a ")
-        assert "alerts.hosts_share requires 50%" in text
+        assert "alerts.min_reachable_share requires 50%" in text
         assert "prs doctor" in text
 
 
@@ -118,8 +118,8 @@ def test_an_alert_of_the_manager_begins_and_is_over(database: Database) -> None:
     (begun,) = told(world)
     assert (begun.key, begun.state) == ("names:", "begun")
     assert (
-        "no address of 3 of 4 hosts; alerts.hosts_share requires 50%; of them 3: no such name"
-        in str(begun.message)
+        "no address of 3 of 4 hosts; alerts.min_reachable_share requires 50%; "
+        "of them 3: no such name" in str(begun.message)
     )
     assert told(world) == []
     look_up_again(database, "", ADMIN, world.now_ms)
@@ -166,8 +166,8 @@ def test_a_sentence_has_numbers_and_remedy() -> None:
     one = FewHosts(FewCode.REACHED, "a", 2000, (("unreachable", 1500),), 0.5)
     message = trouble_of(one).message
     assert str(message) == (
-        "agent a reached nothing of 1,500 of 2,000 hosts; alerts.hosts_share requires 50%; of them "
-        "1,500: unreachable; `prs doctor --page URL` there tests the way to a host"
+        "agent a reached nothing of 1,500 of 2,000 hosts; alerts.min_reachable_share requires 50%; "
+        "of them 1,500: unreachable; `prs doctor --page URL` there tests the way to a host"
     )
     assert message.params["why"] == (
         Message("alerts.hosts_few_failures", hosts=1500, failure="unreachable"),

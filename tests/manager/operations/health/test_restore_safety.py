@@ -125,7 +125,7 @@ def test_who_was_away_long_enough_waits_no_more(database: Database) -> None:
     """The old manager ended before the longest permit: all are over, and work begins at once."""
     moved = moved_since_backup(database)
     world, kept = moved.world, moved.kept
-    longest_s = world.policy.permit_s + 2 * world.policy.gap_s
+    longest_s = world.policy.permit_s + 2 * world.policy.max_tick_gap_s
     world.wait(longest_s)
     restored(world, kept, down_s=longest_s)
     for _ in range(3):

@@ -52,7 +52,7 @@ def test_a_banned_agent_loses_the_host_and_never_gets_it(database: Database) -> 
 @pytest.mark.parametrize("pairs", [2_000_000, 0])
 def test_a_banned_agent_does_not_probe(database: Database, pairs: int) -> None:
     """Neither when everybody probes everything nor when some do; nor what is found later."""
-    world = World(database, Policy(probe_everywhere_pairs=pairs, permit_s=600, log_grace_s=20))
+    world = World(database, Policy(max_full_probe_pairs=pairs, permit_s=600, log_timeout_s=20))
     world.join("a", "b")
     world.hosts("h1.jp", "h2.jp")
     ban_host(database, "h1.jp", "a", "", ADMIN, world.now_ms)

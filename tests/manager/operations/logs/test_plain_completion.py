@@ -28,7 +28,7 @@ from tests.manager.operations.plain_agent import HOUR_S, CountingAgent, counting
 from tests.manager.operations.world import POLICY
 
 YEAR_S: Final = 365 * 24 * HOUR_S
-CALM: Final = replace(POLICY, plain_renewal_s=YEAR_S, gap_s=YEAR_S, grace_s=YEAR_S)
+CALM: Final = replace(POLICY, plain_permit_s=YEAR_S, max_tick_gap_s=YEAR_S, grace_s=YEAR_S)
 """Nothing is taken from an agent that is silent for some nights."""
 FIVE: Final = {f"h{number}.jp": 3 for number in range(1, 6)}
 EXAMPLES: Final = 150 if os.environ.get("PRSM_TESTS") == "all" else 3

@@ -83,7 +83,7 @@ def test_a_host_that_is_down_makes_no_agent_suspect(database: Database) -> None:
         line.key for line in list_hosts(database).hosts
         if host_detail(database, line.key).units[0].control_ms
     ]  # fmt: skip
-    assert len(controls) == world.policy.controls_of_an_agent
+    assert len(controls) == world.policy.control_hosts_per_agent
     world.down = frozenset(controls[:1])
     world.run()
     assert actions(database, "host.sick") == controls[:1]

@@ -96,7 +96,7 @@ def test_a_plan_warns_of_a_disk_that_is_too_small(database: Database) -> None:
 
 def test_an_agent_has_probes_for_twice_its_parallel_hosts(database: Database) -> None:
     """What it has, nobody else can probe; but never less than a few, for small hosts go fast."""
-    world = World(database, replace(POLICY, probes_at_once=400))
+    world = World(database, replace(POLICY, parallel_probes=400))
     world.join("narrow", "wide")
     tell(world, "narrow", NIGHT.model_copy(update={"parallel_hosts": 3}))
     tell(world, "wide", NIGHT.model_copy(update={"parallel_hosts": 25}))

@@ -60,7 +60,7 @@ def test_the_places_are_bounded_and_some_are_for_known_devices() -> None:
         await asyncio.sleep(0)
         with pytest.raises(
             BusyError,
-            match=r"^64 logins are waiting already, .* \(limits.logins_waiting\): try again in 2 s",
+            match=r"^64 logins are waiting already, .* \(limits.queued_logins\): try again in 2 s",
         ) as busy:
             await look(stranger(200))
         assert busy.value.retry_after_s == 2

@@ -199,7 +199,7 @@ def test_a_preview_says_what_other_methods_would_give(database: Database) -> Non
         assert one.above_bound is not None
         assert one.above_bound >= 1
     hurried = make_plan(
-        database, "keep", ADMIN, world.now_ms, policy=Policy(compare_s=0), compare=True
+        database, "keep", ADMIN, world.now_ms, policy=Policy(plan_comparison_s=0), compare=True
     )
     late = Message("planning.not_ready", limit_s=0)
     assert {one.why for one in plan_detail(database, hurried).compared} == {late}

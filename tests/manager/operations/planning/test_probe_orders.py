@@ -51,7 +51,7 @@ def test_a_small_fleet_probes_everything(database: Database) -> None:
 
 def test_budgets_of_agents_and_hosts_hold(database: Database) -> None:
     """500 pages a day are ten hosts an agent; a host bears four agents a day."""
-    world = begun(database, probe_pages_a_day=500, probes_of_a_host_a_day=4)
+    world = begun(database, probe_pages_per_day=500, probes_per_host_per_day=4)
     pairs = ordered(world)
     of_agent = Counter(agent for _, agent in pairs)
     of_host = Counter(host for host, _ in pairs)
@@ -68,9 +68,9 @@ def test_budgets_of_agents_and_hosts_hold(database: Database) -> None:
 
 def test_the_largest_hosts_are_probed_by_everybody(database: Database) -> None:
     """Half of the bytes hang on them; the others are probed by two."""
-    world = begun(database, probe_everywhere_pairs=0, probes_of_a_host=2, controls_of_an_agent=0)
+    world = begun(database, max_full_probe_pairs=0, probes_per_host=2, control_hosts_per_agent=0)
     world.run()
-    world.policy = replace(world.policy, probe_fresh_s=1)
+    world.policy = replace(world.policy, max_distance_age_s=1)
     world.wait(10)
     for name in NAMES:
         world.call(name)

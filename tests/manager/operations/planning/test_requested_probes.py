@@ -66,7 +66,7 @@ def test_what_is_old_is_found_by_its_age(database: Database) -> None:
     assert [one.agent for one in near][-1] in "abc"
     assert len(near) == 3
 
-    tight = replace(world.policy, probe_pages=50, probe_pages_a_day=200)
+    tight = replace(world.policy, probe_pages=50, probe_pages_per_day=200)
     done = order_probes(database, ADMIN, world.now_ms, agent="b", older_days=7, policy=tight)
     assert (done.orders, done.left_out, done.is_cut) == (4, 8, False)
     none = order_probes(database, ADMIN, world.now_ms, older_days=20, policy=world.policy)

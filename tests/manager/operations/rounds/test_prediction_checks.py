@@ -23,7 +23,7 @@ HOSTS = tuple(f"h{n}.jp" for n in range(24))
 @kept_world
 def partly_probed(database: Database) -> World:
     """Return a world of six agents, each host probed by two; one agent is much the fastest."""
-    world = World(database, replace(POLICY, probe_everywhere_pairs=10, probes_of_a_host=2))
+    world = World(database, replace(POLICY, max_full_probe_pairs=10, probes_per_host=2))
     for number, name in enumerate(NAMES):
         world.join(name, speed=1.0 if number else 0.2)
     world.hosts(*HOSTS)

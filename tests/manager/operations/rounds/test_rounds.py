@@ -106,7 +106,7 @@ def test_a_host_is_with_one_prober_at_a_time(database: Database) -> None:
 def test_large_fleets_probe_each_host_from_some(database: Database) -> None:
     """Above a number of pairs a host is probed by its finder, its owner and a few at random."""
     names = ("a", "b", "c", "d", "e", "f")
-    world = World(database, replace(POLICY, probe_everywhere_pairs=10, probes_of_a_host=3))
+    world = World(database, replace(POLICY, max_full_probe_pairs=10, probes_per_host=3))
     world.join(*names)
     finder = world.agents["f"].identity
     found = [(n, f"http://h{n}.jp/", None) for n in range(8)]
@@ -170,7 +170,7 @@ def test_a_probe_without_a_log_is_given_up(database: Database) -> None:
     world.agents["a"].lines = []
     world.sync("a")
     assert round_detail(database, 1).orders == {"finished": 1}
-    world.wait(world.policy.log_grace_s + 1)
+    world.wait(world.policy.log_timeout_s + 1)
     world.sync("a")
     assert round_detail(database, 1).orders == {"failed": 1}
     world.run()
@@ -261,7 +261,7 @@ def test_a_round_ends_when_the_logs_are_in(database: Database) -> None:
     world.call("a")
     world.fetch("a", H1)
     world.sync("a")
-    world.wait(world.policy.log_grace_s + 1)
+    world.wait(world.policy.log_timeout_s + 1)
     world.sync("a")
     world.tick()
     current = current_round(database)

@@ -94,7 +94,7 @@ def test_a_round_ends_with_units_that_failed(database: Database) -> None:
         claim(world, "a", host, failure="no_such_name", reason="unreachable: no such name")
     world.call("a")
     for _ in range(4):
-        world.wait(world.policy.log_grace_s + 1)
+        world.wait(world.policy.log_timeout_s + 1)
         world.tick()
         world.call("a")
     assert current_round(database) is None

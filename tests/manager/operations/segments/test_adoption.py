@@ -217,7 +217,7 @@ def test_another_installations_files(data: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     with running(other) as prsm:
         prsm.agent("z.example")
-    (other / "prsm.toml").write_text(f'[database]\nfiles = "{data}"\n')
+    (other / "prsm.toml").write_text(f'[database]\nfiles_folder = "{data}"\n')
     assert told(other, "--dry-run", "--id-of", "files")["id_from"] == "files"
     done = told(other)
     assert (done["id_from"], done["segments"], done["new_agents"]) == ("database", 5, 2)

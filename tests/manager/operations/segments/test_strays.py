@@ -258,7 +258,7 @@ def test_a_crawl_log_that_no_row_names_goes_to_the_trash(prsm: Running, tmp_path
 
 
 def test_a_log_whose_lines_were_forgotten_is_deleted(prsm: Running, tmp_path: Path) -> None:
-    """`intake.keep_logs_s` never goes through the trash, and removes what lies there."""
+    """`intake.log_retention_s` never goes through the trash, and removes what lies there."""
     here, there = log_of(prsm, "202611211000"), log_of(prsm, "202611211001")
     reading = prsm.manager.archive.reading
     reading.trash.take(there.relative_to(tmp_path).as_posix(), "2026-11-01")
