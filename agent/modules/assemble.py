@@ -30,6 +30,7 @@ from agent.modules.robots.robots_fetch import RulesFetch
 from agent.modules.server_list.scope import scope_of
 from agent.modules.server_list.seed import Seed
 from agent.modules.store import Store
+from agent.pipeline.handler import Handler
 from agent.pipeline.messages import Scope
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import (
@@ -41,7 +42,6 @@ from agent.pipeline.ports import (
     Reports,
     Resolver,
 )
-from agent.pipeline.spec import Handler
 from shared.frozen import frozen
 from shared.messages import Message
 

@@ -18,16 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from agent.modules.counts import StopCounts
 from agent.modules.limits import CrawlLimits
 from agent.modules.public_suffix import is_registrable
 from agent.modules.recent_memory import Recent
 from agent.modules.traps import SAME_CONTENT, Traps
+from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
-from agent.pipeline.spec import Output
 from shared.frozen import frozen
 from shared.urls import has_refused_port, host_of
 
@@ -81,15 +81,19 @@ class Filter:
         self._traps.retune(limits)
         self._hold(self._scope)
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take pages' links, or a change of the agent's units."""
-        if port == "changed":
-            changes = cast(Sequence[ListChanged], batch)
-            before, self._scope = self._scope, changes[-1].scope
-            if self._scope.jobs is not before.jobs or any(one.moves_urls for one in changes):
-                self._hold(self._scope)
-            return ()
-        return self._sort_out(cast(Sequence[Links], batch))
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "links": Input(Links, self.handle_links),
+            "changed": Input(ListChanged, self.handle_changed),
+        }
+
+    def handle_changed(self, changes: Sequence[ListChanged]) -> Iterable[Output]:
+        """Check links again where a change of the scope may decide otherwise about them."""
+        before, self._scope = self._scope, changes[-1].scope
+        if self._scope.jobs is not before.jobs or any(one.moves_urls for one in changes):
+            self._hold(self._scope)
+        return ()
 
     def _hold(self, scope: Scope) -> None:
         self._scope = scope
@@ -97,7 +101,8 @@ class Filter:
         self._sorted = Recent(SORTED_REMEMBERED)
         self._held = Recent(HELD_REMEMBERED)
 
-    def _sort_out(self, batch: Sequence[Links]) -> Iterator[Output]:
+    def handle_links(self, batch: Sequence[Links]) -> Iterator[Output]:
+        """Pass on the links that are worth a request, and those that others own."""
         limits, stop = self._limits, self._stopped.add
         for page in batch:
             if page.content and page.referer is not None:

@@ -16,8 +16,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from agent.pipeline.handler import Handler, Output, input_methods
+from agent.pipeline.messages import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.spec import GraphError, Handler, Output, Pipeline
+from agent.pipeline.spec import GraphError, Pipeline
 from agent.runners.mailbox import NO_PORT, Mailbox
 from agent.runners.partitions import Place, Route, alone, breaks_cycle, drains, has_room
 from agent.runners.routing import chooser
@@ -47,7 +49,7 @@ class InProcessRunner:
         batch: int = BATCH,
         choose: Callable[[int], int] | None = None,
     ) -> None:
-        """Build every handler.
+        """Build every handler. Raises GraphError for one whose inputs are not its module's.
 
         partitions: how many of each module, 1 where it is not named. choose: which of n waiting
         places has its turn, for tests that try every order; None: the one that waits longest.
@@ -66,13 +68,12 @@ class InProcessRunner:
         for module in pipeline.modules:
             count = counts.get(module.name, 1)
             self._choosers[module.name] = chooser(module.key, count)
+            handlers = [
+                make(module.name, Partition(number, count), self.post) for number in range(count)
+            ]
             self._places[module.name] = [
-                Place(
-                    module.name,
-                    make(module.name, Partition(number, count), self.post),
-                    Mailbox(capacity, module.spills),
-                )
-                for number in range(count)
+                Place(one, input_methods(module, one), Mailbox(capacity, module.spills))
+                for one in handlers
             ]
         self._outside = {name: self._route_to(name, to_all=False) for name in pipeline.outside}
         clocks = [self._outside[name] for name in pipeline.outside if name.endswith(".tick")]
@@ -133,7 +134,7 @@ class InProcessRunner:
         while self._inbox and not enough():
             self.settle(PORTION)
 
-    def tick(self, message: object) -> None:
+    def tick(self, message: Tick) -> None:
         """Send the time to every module that wants it, and process what follows."""
         for route in self._clocks:
             place = route.places[0]
@@ -198,7 +199,7 @@ class InProcessRunner:
             box.port, box.growing, box.listed = NO_PORT, [], False
         if port != "tick":
             self.handled += size
-        made = place.handler.handle(port, batch)
+        made = place.methods[port](batch)
         if not made:
             return
         if size <= FEW:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from agent.pipeline.spec import Handler
+from agent.pipeline.handler import Handle, Handler
+from agent.pipeline.messages import Tick
 from agent.runners.mailbox import Mailbox
 
 __all__ = ["Place", "Route", "alone", "breaks_cycle", "drains", "has_room"]
@@ -18,12 +19,12 @@ class Place:
     once when it is done: nothing can be overtaken by that.
     """
 
-    __slots__ = ("gathered", "handler", "mailbox", "module", "receivers", "routes", "wants")
+    __slots__ = ("gathered", "handler", "mailbox", "methods", "receivers", "routes", "wants")
 
-    def __init__(self, module: str, handler: Handler, mailbox: Mailbox) -> None:
-        self.module = module
+    def __init__(self, handler: Handler, methods: dict[str, Handle], mailbox: Mailbox) -> None:
         self.handler = handler
-        self.wants: Callable[[object], bool] | None = getattr(handler, "wants_tick", None)
+        self.methods = methods
+        self.wants: Callable[[Tick], bool] | None = getattr(handler, "wants_tick", None)
         self.mailbox = mailbox
         self.routes: dict[str, list[Route]] = {}
         self.gathered: frozenset[str] = frozenset()

@@ -101,7 +101,7 @@ def _run(name: str, stream: Stream, links: int, size: int, folder: Path) -> dict
     begun = time.process_time()
     with patch.object(ledger, "add_new", counted):
         for page, start in enumerate(range(0, links, PAGE_LINKS), 1):
-            for _ in dedup.handle("candidates", candidates[start : start + PAGE_LINKS]):
+            for _ in dedup.handle_candidates(candidates[start : start + PAGE_LINKS]):
                 pass
             if page % PAGES_A_COMMIT == 0:
                 ledger.commit()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from agent.pipeline.handler import Handler, Output
 from agent.pipeline.messages import (
     Fetched,
     Job,
@@ -417,6 +418,13 @@ def work_of(page: Fetched, web: dict[str, Page]) -> PageWork:
         tuple(url for url in links if host_of(url) != page.host),
     )
     return PageWork(processed, Links(links, page.url, page.job, page.depth + 1))
+
+
+def handle(handler: Handler, port: str, *messages: object) -> list[Output]:
+    """Give a handler a batch at an input, as a runner does; the messages must be of its type."""
+    one = handler.inputs()[port]
+    assert all(isinstance(message, one.message) for message in messages), messages
+    return list(one.handle(messages))
 
 
 class FakeReports:

@@ -15,8 +15,8 @@ from typing import Final
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.queues import JobQueue
 from agent.modules.frontier.registry import Holdings
+from agent.pipeline.handler import Output
 from agent.pipeline.messages import Job, RulesDue, UnitFinished
-from agent.pipeline.spec import Output
 from shared.host_failures import HostFailure
 from shared.urls import host_of
 

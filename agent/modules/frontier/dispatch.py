@@ -14,9 +14,9 @@ from typing import Final
 from agent.modules.frontier.outage import ASKED
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.registry import Holdings
+from agent.pipeline.handler import Output
 from agent.pipeline.messages import Due, RulesDue, Tick
 from agent.pipeline.ports import QueuedUrl
-from agent.pipeline.spec import Output
 from shared.urls import canonical
 
 __all__ = ["Starts"]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from functools import wraps
+from typing import Final, TypeVar
 
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.backoff import BackedOff
@@ -24,6 +25,7 @@ from agent.modules.frontier.registry import Holdings
 from agent.modules.frontier.request_end import NO_CONNECTION, Endings
 from agent.modules.frontier.robots_effects import Rulings
 from agent.modules.limits import CrawlLimits, Politeness
+from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.messages import (
     Denied,
     HandedOver,
@@ -43,13 +45,29 @@ from agent.pipeline.messages import (
 )
 from agent.pipeline.partition import Partition
 from agent.pipeline.ports import FetchAnswer, Ledger
-from agent.pipeline.spec import Output
 from shared.frozen import frozen
 from shared.urls import host_of
 
 __all__ = ["Frontier", "FrontierState"]
 
 DENIALS_A_TICK: Final = 100  # URLs that robots.txt forbids cost no rest, but time: up to 5 ms
+
+
+M = TypeVar("M")
+
+
+def _then_begun(
+    handle: Callable[[Frontier, Sequence[M]], Iterable[Output]],
+) -> Callable[[Frontier, Sequence[M]], Iterator[Output]]:
+    """Make a method of an input report the hosts that begin in it, behind all else."""
+
+    @wraps(handle)
+    def handle_then_begun(self: Frontier, batch: Sequence[M]) -> Iterator[Output]:
+        yield from handle(self, batch)
+        if self._has.begun:
+            yield from self._report_begun()
+
+    return handle_then_begun
 
 
 @frozen
@@ -93,24 +111,21 @@ class Frontier:
         if partition.count > 1:
             ours = (one for one in ours if not one.address or partition.holds(one.address))
         has.take_up(ours)
-        self._on: dict[str, Callable[[Sequence[Any]], Iterable[Output]]] = {
-            "placed": self._placed,
-            "moved": self._moved,
-            "handed": self._handed,
-            "changed": self._changed,
-            "tick": self._tick,
-            "rules": self._rules,
-            "rules_known": self._rules_known,
-            "denied": self._denied,
-            "ended": self._ended,
-            "kept": self._kept,
-        }
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take a batch at any of the inputs."""
-        yield from self._on[port](batch)
-        if self._has.begun:
-            yield from self._tell_begun()
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "placed": Input(Placed, self.handle_placed),
+            "moved": Input(Moved, self.handle_moved),
+            "handed": Input(HandedOver, self.handle_handed),
+            "changed": Input(ListChanged, self.handle_changed),
+            "tick": Input(Tick, self.handle_tick),
+            "rules": Input(RulesRedirected, self.handle_rules),
+            "rules_known": Input(RulesKnown, self.handle_rules_known),
+            "denied": Input(Denied, self.handle_denied),
+            "ended": Input(FetchAnswer, self.handle_ended),
+            "kept": Input(Processed, self.handle_kept),
+        }
 
     def retune(self, politeness: Politeness, limits: CrawlLimits) -> None:
         """Take new settings; rests that have begun keep their length."""
@@ -143,19 +158,23 @@ class Frontier:
         """Return hosts that wait for their next request, the longest first."""
         return waits(self._has, limit)
 
-    def _tell_begun(self) -> Iterator[Output]:
+    def _report_begun(self) -> Iterator[Output]:
         for host in self._has.begun:
             if host.jobs:
                 yield "begun", HostBegun(host.name, host.address.name, tuple(host.jobs))
         self._has.begun.clear()
 
-    def _tick(self, batch: Sequence[Tick]) -> Iterator[Output]:
+    @_then_begun
+    def handle_tick(self, batch: Sequence[Tick]) -> Iterator[Output]:
+        """Finish jobs of which nothing is left, and begin the requests whose turn it is."""
         self._starts.begin_tick(batch[-1])
         self._denials_left = DENIALS_A_TICK
         yield from self._finishing.finished()
         yield from self._starts.dispatch()
 
-    def _placed(self, batch: Sequence[Placed]) -> Iterator[Output]:
+    @_then_begun
+    def handle_placed(self, batch: Sequence[Placed]) -> Iterator[Output]:
+        """Take in jobs whose hosts have an address, or more in their queues."""
         has = self._has
         for placed in batch:
             known = has.jobs.get(placed.job)
@@ -192,15 +211,21 @@ class Frontier:
         self._has.turns.offer_job(queue)
         self._has.turns.has_grown(queue.host.address)
 
-    def _moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
+    @_then_begun
+    def handle_moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
+        """Move hosts to other addresses."""
         for move in batch:
             yield from self._moving.moved(move)
 
-    def _handed(self, batch: Sequence[HandedOver]) -> Iterator[Output]:
+    @_then_begun
+    def handle_handed(self, batch: Sequence[HandedOver]) -> Iterator[Output]:
+        """Take over hosts that have left their old addresses."""
         for message in batch:
             yield from self._moving.handed(message)
 
-    def _changed(self, batch: Sequence[ListChanged]) -> Iterator[Output]:
+    @_then_begun
+    def handle_changed(self, batch: Sequence[ListChanged]) -> Iterator[Output]:
+        """Apply changes of the scope to the jobs."""
         has = self._has
         for change in batch:
             has.scope = change.scope
@@ -238,7 +263,9 @@ class Frontier:
             yield "closed", UnitClosed(job.number, job.unit, host_of(job.unit))
         yield from self._drop(job)
 
-    def _rules(self, batch: Sequence[RulesRedirected]) -> Iterable[Output]:
+    @_then_begun
+    def handle_rules(self, batch: Sequence[RulesRedirected]) -> Iterable[Output]:
+        """Queue the redirected robots.txt of hosts at the addresses they lead to."""
         has = self._has
         for one in batch:
             address = has.address(one.address)
@@ -256,12 +283,16 @@ class Frontier:
             has.turns.offer_address(address)
         return ()
 
-    def _rules_known(self, batch: Sequence[RulesKnown]) -> Iterator[Output]:
+    @_then_begun
+    def handle_rules_known(self, batch: Sequence[RulesKnown]) -> Iterator[Output]:
+        """Apply the rules of hosts: their URLs may have turns."""
         for known in batch:
             self._rulings.known(known)
             yield from self._let_go(known.host)
 
-    def _denied(self, batch: Sequence[Denied]) -> Iterator[Output]:
+    @_then_begun
+    def handle_denied(self, batch: Sequence[Denied]) -> Iterator[Output]:
+        """Give back the turns of URLs that robots.txt forbids, and use them."""
         for denied in batch:
             yield from self._endings.denied(denied)
             yield from self._let_go(denied.host)
@@ -269,7 +300,9 @@ class Frontier:
         if self._denials_left > 0:
             yield from self._starts.dispatch()
 
-    def _ended(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
+    @_then_begun
+    def handle_ended(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
+        """Give back the turns of requests, and begin the rests of their addresses."""
         hosts = self._has.hosts
         for ended in batch:
             due = ended.due
@@ -282,7 +315,9 @@ class Frontier:
             if host is not None and host.leaves_to:
                 yield from self._moving.hand_over_if_quiet(host)
 
-    def _kept(self, batch: Sequence[Processed]) -> Iterator[Output]:
+    @_then_begun
+    def handle_kept(self, batch: Sequence[Processed]) -> Iterator[Output]:
+        """Forget URLs whose pages lie in a segment."""
         hosts = self._has.hosts
         for kept in batch:
             self._endings.kept(kept)

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field, replace
 
 from agent.modules.frontier.queues import HostQueue
 from agent.modules.frontier.registry import Holdings
+from agent.pipeline.handler import Output
 from agent.pipeline.messages import HandedOver, Job, Moved, Placed, UnitClosed
 from agent.pipeline.partition import Partition
-from agent.pipeline.spec import Output
 
 __all__ = ["HostMoves"]
 

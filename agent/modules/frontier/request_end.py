@@ -23,6 +23,7 @@ from agent.modules.retry import (
     UNTOUCHED,
     gets_another_attempt,
 )
+from agent.pipeline.handler import Output
 from agent.pipeline.messages import (
     Denied,
     Due,
@@ -31,7 +32,6 @@ from agent.pipeline.messages import (
     UnitClosed,
 )
 from agent.pipeline.ports import FetchAnswer
-from agent.pipeline.spec import Output
 from shared.host_failures import HostFailure
 from shared.plurals import with_plurals
 

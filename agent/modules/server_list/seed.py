@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
+from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.messages import (
     HostFailed,
     Job,
@@ -29,7 +30,6 @@ from agent.pipeline.messages import (
     UnitFinished,
 )
 from agent.pipeline.ports import Ledger
-from agent.pipeline.spec import Output
 from shared.urls import canonical, host_of
 
 __all__ = ["Seed"]
@@ -57,20 +57,21 @@ class Seed:
         """Return what the agent holds now."""
         return self._scope
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take slices of a list, or the news that jobs are done, quiet, or not to be reached."""
-        match port:
-            case "list":
-                return self._take(cast(Sequence[ListSlice], batch))
-            case "finished":
-                return self._finished(cast(Sequence[UnitFinished], batch))
-            case "quiet":
-                return self._quiet(cast(Sequence[UnitClosed], batch))
-            case _:
-                failures = cast(Sequence[HostFailed], batch)
-                return self._finished([unit for one in failures for unit in self._failed(one)])
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "list": Input(ListSlice, self.handle_list),
+            "finished": Input(UnitFinished, self.handle_finished),
+            "failed": Input(HostFailed, self.handle_failed),
+            "quiet": Input(UnitClosed, self.handle_quiet),
+        }
 
-    def _take(self, batch: Sequence[ListSlice]) -> Iterator[Output]:
+    def handle_failed(self, failures: Sequence[HostFailed]) -> Iterator[Output]:
+        """Finish the jobs of hosts that have no address."""
+        return self.handle_finished([unit for one in failures for unit in self._failed(one)])
+
+    def handle_list(self, batch: Sequence[ListSlice]) -> Iterator[Output]:
+        """Carry out slices of a list."""
         for one in batch:
             yield from self._take_slice(one)
 
@@ -156,7 +157,8 @@ class Seed:
                 else:
                     yield "closed", unit
 
-    def _quiet(self, batch: Sequence[UnitClosed]) -> Iterator[Output]:
+    def handle_quiet(self, batch: Sequence[UnitClosed]) -> Iterator[Output]:
+        """Report ended jobs as closed, with those that waited for the last one of their host."""
         for unit in batch:
             yield "closed", unit
             others = self._closing.get(unit.host, set())
@@ -186,7 +188,8 @@ class Seed:
                 failure.failure,
             )
 
-    def _finished(self, units: Sequence[UnitFinished]) -> Iterator[Output]:
+    def handle_finished(self, units: Sequence[UnitFinished]) -> Iterator[Output]:
+        """Note that jobs are done, and report each once."""
         done: dict[str, UnitFinished] = {}
         for unit in units:
             job = self._scope.jobs.get(unit.unit)

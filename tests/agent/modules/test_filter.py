@@ -12,9 +12,9 @@ from agent.modules.counts import StopCounts
 from agent.modules.filter import EMBEDDED_HOPS, Filter
 from agent.modules.limits import CrawlLimits
 from agent.modules.server_list.scope import scope_of_jobs
+from agent.pipeline.handler import Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
-from agent.pipeline.spec import Output
 from shared.urls import canonical, host_of
 from tests.fixtures_dir import fixture_folder
 
@@ -52,7 +52,7 @@ class Gate:
         self, *urls: str, from_job: int = 1, depth: int = 2, redirects: int = 0
     ) -> list[Output]:
         links = Links(urls, "http://a.example.jp/", from_job, depth, redirects)
-        return list(self.filter.handle("links", [links]))
+        return list(self.filter.handle_links([links]))
 
 
 def test_a_link_into_a_unit_goes_in() -> None:
@@ -76,10 +76,10 @@ def test_a_link_into_a_piece_at_rest_goes_by_the_manager() -> None:
     gate = Gate()
     piece = Job(5, "http://s.example.jp:80/mine/", "crawl", 1, share=2)
     scope = scope_of(*JOBS, piece)
-    gate.filter.handle("changed", [ListChanged(replace(scope, resting=frozenset({piece.unit})))])
+    gate.filter.handle_changed([ListChanged(replace(scope, resting=frozenset({piece.unit})))])
     url = "http://s.example.jp/mine/new.html"
     assert gate.see(url) == [("outside", Outside(url, "http://a.example.jp/"))]
-    gate.filter.handle("changed", [ListChanged(scope_of(*JOBS, piece))])
+    gate.filter.handle_changed([ListChanged(scope_of(*JOBS, piece))])
     [(port, candidate)] = gate.see(url)
     assert (port, getattr(candidate, "job", 0)) == ("inside", piece.number)
 
@@ -88,7 +88,7 @@ def test_a_port_of_another_protocol_is_never_asked() -> None:
     """A unit that a list names with such a port ends without a request, and says why."""
     gate = Gate()
     mail = Job(6, "http://a.example.jp:25/", "crawl", 1)
-    gate.filter.handle("changed", [ListChanged(scope_of(*JOBS, mail))])
+    gate.filter.handle_changed([ListChanged(scope_of(*JOBS, mail))])
     assert gate.see("http://a.example.jp:25/") == []
     assert gate.see("http://b.example.jp:6667/x") == []
     assert gate.stopped.count("port of another protocol") == 2
@@ -121,7 +121,7 @@ def test_a_unit_of_our_own_passes_whatever_its_name() -> None:
     """What the manager has ordered needs no public suffix."""
     gate = Gate()
     own = scope_of(Job(9, "http://intranet:80/", "crawl", 1))
-    list(gate.filter.handle("changed", [ListChanged(own)]))
+    list(gate.filter.handle_changed([ListChanged(own)]))
     assert [port for port, _ in gate.see("http://intranet/x")] == ["inside"]
 
 
@@ -139,7 +139,7 @@ def test_a_job_that_is_done_takes_nothing() -> None:
     gate = Gate()
     gate.see("http://a.example.jp/known")
     change = ListChanged(scope_of(*JOBS, finished=frozenset({A})))
-    list(gate.filter.handle("changed", [change]))
+    list(gate.filter.handle_changed([change]))
     assert [port for port, _ in gate.see("http://a.example.jp/late")] == ["outside"]
 
 
@@ -192,7 +192,7 @@ def test_a_known_link_costs_no_second_message() -> None:
     assert len(gate.see(url, url)) == 1
     assert gate.see(url) == []
     again = scope_of(replace(JOBS[0], number=7, round=2))
-    list(gate.filter.handle("changed", [ListChanged(again)]))
+    list(gate.filter.handle_changed([ListChanged(again)]))
     (output,) = gate.see(url)
     assert isinstance(output[1], Candidate)
     assert output[1].job == 7
@@ -226,7 +226,7 @@ def test_traps_of_the_wild_end() -> None:
         urls = [canonical(url) for url in chain]
         gate = Gate()
         trap = scope_of(Job(1, host_of(urls[0]), "crawl", 1))
-        list(gate.filter.handle("changed", [ListChanged(trap)]))
+        list(gate.filter.handle_changed([ListChanged(trap)]))
         # What the site adds at each step, it adds for ever: a longer path, or another number.
         grown = urls[-1].removeprefix(urls[-2])
         grows = grown != urls[-1]
@@ -243,7 +243,7 @@ def test_pages_that_are_fetched_again_lead_nowhere_inside() -> None:
     """The pages of the order pass; what they link to is neither fetched nor reported."""
     gate = Gate()
     job = Job(1, A, "refetch", 1, 2)
-    gate.filter.handle("changed", [ListChanged(scope_of(job))])
+    gate.filter.handle_changed([ListChanged(scope_of(job))])
     assert [port for port, _ in gate.see("http://a.example.jp/x", from_job=0)] == ["inside"]
     assert gate.see("http://a.example.jp/y", from_job=1) == []
 
@@ -256,7 +256,7 @@ def loaded(depth: int, *, is_embedded: bool = False) -> Links:
 
 
 def depths(gate: Gate, links: Links) -> list[tuple[int, int]]:
-    found = [one for port, one in gate.filter.handle("links", [links]) if port == "inside"]
+    found = [one for port, one in gate.filter.handle_links([links]) if port == "inside"]
     return [(one.depth, one.link_kind) for one in found if isinstance(one, Candidate)]
 
 
@@ -285,4 +285,4 @@ def test_well_known_files_are_for_who_has_the_top_of_a_host() -> None:
                           (3, "http://p.example.jp/")):  # fmt: skip
         links = Links((f"{url}.well-known/security.txt",), None, from_job, 0)
         links = replace(links, kinds=bytes((LinkKind.WELL_KNOWN,)))
-        assert list(Gate().filter.handle("links", [links])) == []
+        assert list(Gate().filter.handle_links([links])) == []

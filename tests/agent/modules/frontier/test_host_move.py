@@ -8,6 +8,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.server_list.scope import scope_of as scope_of_ledger
+from agent.pipeline.handler import Output
 from agent.pipeline.messages import (
     Due,
     HandedOver,
@@ -23,8 +24,7 @@ from agent.pipeline.messages import (
 )
 from agent.pipeline.partition import Partition, partition_of
 from agent.pipeline.ports import QueuedUrl
-from agent.pipeline.spec import Output
-from tests.agent.fakes import FakeLedger
+from tests.agent.fakes import FakeLedger, handle
 from tests.agent.modules.answers import ended, kept
 from tests.agent.modules.test_filter import scope_of
 
@@ -79,7 +79,7 @@ class Pair:
         return outputs
 
     def to_part(self, part: int, port: str, message: object) -> list[Output]:
-        outputs = list(self.parts[part].handle(port, [message]))
+        outputs = handle(self.parts[part], port, message)
         self.out += outputs
         return outputs
 

@@ -33,7 +33,7 @@ def take(seed: Seed, ledger: FakeLedger, orders: Sequence[Order], round_number: 
     most = 0
     for one in slices_of(ledger, orders, round_number):
         most = max(most, weight(one))
-        list(seed.handle("list", [one]))
+        list(seed.handle_list([one]))
     return most
 
 

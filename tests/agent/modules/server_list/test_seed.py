@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from agent.modules.server_list.scope import scope_of
 from agent.modules.server_list.seed import Seed
+from agent.pipeline.handler import Output
 from agent.pipeline.messages import (
     HostFailed,
     Job,
@@ -14,9 +15,8 @@ from agent.pipeline.messages import (
     UnitClosed,
     UnitFinished,
 )
-from agent.pipeline.spec import Output
 from shared.wire.orders import Order
-from tests.agent.fakes import FakeLedger
+from tests.agent.fakes import FakeLedger, handle
 from tests.agent.world import slices_of
 
 A, B = "http://a.example:80/", "http://b.example:80/"
@@ -32,10 +32,10 @@ class Desk:
 
     def give(self, *orders: Order, round_number: int | None = 1) -> list[Output]:
         slices = slices_of(self.ledger, orders, round_number)
-        return [output for one in slices for output in self.seed.handle("list", [one])]
+        return [output for one in slices for output in self.seed.handle_list([one])]
 
     def tell(self, port: str, *messages: object) -> list[Output]:
-        return list(self.seed.handle(port, messages))
+        return handle(self.seed, port, *messages)
 
     def job(self, unit: str) -> Job:
         return self.seed.scope.jobs[unit]
