@@ -71,15 +71,14 @@ class Filter:
         self._blocked = blocked
         self._stopped = stopped
         self._reported = Recent(OUTSIDE_REMEMBERED)
-        self._scope = scope
-        self._hold(scope)
+        self.hold(scope)
 
     def retune(self, limits: CrawlLimits, blocked: Blocked) -> None:
         """Take new settings; links that were sorted out before are looked at again."""
         self._limits = limits
         self._blocked = blocked
         self._traps.retune(limits)
-        self._hold(self._scope)
+        self.hold(self._scope)
 
     def inputs(self) -> Inputs:
         """Return the inputs by name."""
@@ -90,12 +89,12 @@ class Filter:
 
     def handle_changed(self, changes: Sequence[ListChanged]) -> Iterable[Output]:
         """Check links again where a change of the scope may decide otherwise about them."""
-        before, self._scope = self._scope, changes[-1].scope
-        if self._scope.jobs is not before.jobs or any(one.moves_urls for one in changes):
-            self._hold(self._scope)
+        if any(one.moves_urls for one in changes):
+            self.hold(self._scope)
         return ()
 
-    def _hold(self, scope: Scope) -> None:
+    def hold(self, scope: Scope) -> None:
+        """Take a scope; links that were sorted out before are checked again."""
         self._scope = scope
         self._hosts: dict[str, _Host] = {}
         self._sorted = Recent(SORTED_REMEMBERED)

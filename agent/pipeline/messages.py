@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from dataclasses import field
 from typing import Final, Literal, Protocol
 
 from shared.archive.capture import Capture
@@ -177,18 +178,18 @@ class Jobs(Protocol):
 
 @frozen
 class Scope:
-    """Scope of the agent: the job of each page. One for all modules, changed by seed.
+    """Scope of the agent: the job of each page.
 
     finished: units whose job is done, so that nothing of them is fetched again. resting: pieces of
-    split hosts of which nothing is left to fetch, and which only a list wakes again. It is changed
-    in place, with each unit that is done and each slice of a list: to copy it for each of
-    them would cost more and more. `ListChanged` tells of every change.
+    split hosts of which nothing is left to fetch, and which only a list wakes again.
+    A process has one scope. `seed` changes it in place, and `ListChanged` reports each change:
+    a copy for each unit that is done would cost more and more.
     """
 
     units: Units
     jobs: Jobs  # by unit
     finished: AbstractSet[str]
-    resting: AbstractSet[str] = frozenset()
+    resting: set[str] = field(default_factory=set)
 
     def job_of(self, url: str) -> Job | None:
         """Return the job whose unit is the longest that holds a canonical URL, or None."""
@@ -226,7 +227,6 @@ class ListChanged:
     closed: those of `ended` that no frontier has anything of, so that none need say it is quiet.
     """
 
-    scope: Scope
     begun: tuple[Job, ...] = ()
     ended: tuple[Job, ...] = ()
     closed: frozenset[int] = frozenset()

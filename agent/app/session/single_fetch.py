@@ -38,7 +38,6 @@ from agent.pipeline.messages import (
     Fetched,
     Job,
     Links,
-    ListChanged,
     RulesDue,
     RulesFetched,
     RulesKnown,
@@ -226,9 +225,7 @@ class ByHand:
 
     def _filtered(self, links: Links, host: str) -> tuple[Candidate | None, str]:
         """Return a URL as the filter lets it through, or None and why it does not."""
-        job = Job(_JOB, host, "crawl", 0)
-        changed = ListChanged(scope_of_jobs((job,)), begun=(job,))
-        list(self._filter.handle_changed([changed]))
+        self._filter.hold(scope_of_jobs((Job(_JOB, host, "crawl", 0),)))
         before = {reason: one.count for reason, one in self._stopped.by_reason.items()}
         for _, message in self._filter.handle_links([links]):
             if isinstance(message, Candidate):

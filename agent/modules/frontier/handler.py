@@ -228,7 +228,6 @@ class Frontier:
         """Apply changes of the scope to the jobs."""
         has = self._has
         for change in batch:
-            has.scope = change.scope
             for job in change.altered:
                 has.alter(job)
             if change.last:

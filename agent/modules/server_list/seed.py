@@ -44,8 +44,7 @@ class Seed:
     def __init__(self, ledger: Ledger, scope: Scope) -> None:
         """Take up the list in force."""
         self._ledger = ledger
-        self._resting_units: set[str] = set()
-        self._scope = replace(scope, resting=self._resting_units)
+        self._scope = scope
         self.shares_hosts = ledger.shares_hosts()
         self.probes_finished = 0  # since the process started, and those that it found finished
         self._count_probes(scope.finished)
@@ -89,7 +88,6 @@ class Seed:
             yield (
                 "changed",
                 ListChanged(
-                    self._scope,
                     tuple(begun),
                     tuple(ended),
                     frozenset(closed),
@@ -121,7 +119,7 @@ class Seed:
             self._ledger.drop_job(number)
             self._scope.units.end(row.job.unit)
             self._scope.jobs.forget(number)
-            self._resting_units.discard(row.job.unit)
+            self._scope.resting.discard(row.job.unit)
         return ended, closed
 
     def _alter(self, job: Job) -> list[tuple[str, str | None]]:
@@ -140,9 +138,9 @@ class Seed:
 
     def _wakes(self, job: Job, new_pages: Iterable[object]) -> bool:
         """Return whether a job ends its rest: it may have something to fetch."""
-        if job.unit not in self._resting_units or not new_pages:
+        if job.unit not in self._scope.resting or not new_pages:
             return False
-        self._resting_units.discard(job.unit)
+        self._scope.resting.discard(job.unit)
         return True
 
     def _close(self, ended: Sequence[Job], closed: set[int]) -> Iterator[Output]:
@@ -203,16 +201,16 @@ class Seed:
             for name, unit in done.items()
             if unit.reason in NOTHING_LEFT and self._scope.jobs[name].is_piece
         }
-        news = [unit for unit in done.values() if unit.unit not in self._resting_units]
-        self._resting_units |= resting
+        news = [unit for unit in done.values() if unit.unit not in self._scope.resting]
+        self._scope.resting.update(resting)
         ended = done.keys() - resting
-        self._resting_units -= ended
+        self._scope.resting.difference_update(ended)
         for name in ended:
             self._ledger.finish_job(done[name].job)
             self._scope.units.finish(name)
         self._count_probes(ended)
         jobs = tuple(self._scope.jobs[unit] for unit in done if unit in ended)
         if jobs:
-            yield "changed", ListChanged(self._scope, done=jobs)
+            yield "changed", ListChanged(done=jobs)
         for unit in news:
             yield "finished", unit

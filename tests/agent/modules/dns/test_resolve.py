@@ -9,7 +9,6 @@ import pytest
 
 from agent.modules.dns.resolve import ASKED_AHEAD, NOWHERE, Resolve
 from agent.modules.limits import CrawlLimits
-from agent.modules.server_list.scope import scope_of_jobs
 from agent.pipeline.handler import Output
 from agent.pipeline.messages import (
     Candidate,
@@ -32,7 +31,6 @@ from tests.agent.fakes import FakeClock, FakeLedger, FakeResolver, handle
 
 A, B = "http://a.example:80/", "http://b.example:80/"
 LIMITS = CrawlLimits(ttl_least_s=100, refresh_s=1000, lookup_retry_s=30, stale_s=5000)
-EMPTY = scope_of_jobs(())
 
 
 class Office:
@@ -233,7 +231,7 @@ def test_hosts_of_jobs_that_are_done_are_left_alone() -> None:
     office = Office()
     office.see(A)
     office.answer()
-    office.tell("changed", ListChanged(EMPTY, done=(Job(1, A, "crawl", 1),)))
+    office.tell("changed", ListChanged(done=(Job(1, A, "crawl", 1),)))
     office.tick()
     office.tick(100_000)
     assert office.resolver.asked == [A]
@@ -246,7 +244,7 @@ def test_a_host_without_work_leaves_16_bytes() -> None:
         office.see(f"http://h{number}.example:80/", job=number)
     office.answer()
     jobs = [Job(number, f"http://h{number}.example:80/", "crawl", 1) for number in range(50)]
-    office.tell("changed", ListChanged(EMPTY, done=tuple(jobs)))
+    office.tell("changed", ListChanged(done=tuple(jobs)))
     assert not office.module._hosts
     again = office.see("http://h7.example:80/", job=77)
     assert again == [("placed", Placed(77, "http://h7.example:80/", "192.0.2.1"))]
@@ -261,7 +259,7 @@ def test_an_address_from_memory_is_watched_as_any_other() -> None:
     office = Office()
     office.see(A)
     office.answer()
-    office.tell("changed", ListChanged(EMPTY, ended=(Job(1, A, "crawl", 1),)))
+    office.tell("changed", ListChanged(ended=(Job(1, A, "crawl", 1),)))
     office.see(A, job=2)
     office.resolver.addresses[A] = ("192.0.2.9",)
     office.tick()
@@ -462,5 +460,5 @@ def test_late_answers_disturb_nobody() -> None:
     """A host whose jobs left the list before its look-up was answered is forgotten."""
     office = Office()
     office.see(A)
-    office.tell("changed", ListChanged(EMPTY, ended=(Job(1, A, "crawl", 1),)))
+    office.tell("changed", ListChanged(ended=(Job(1, A, "crawl", 1),)))
     assert of(office.answer(), "placed") == []

@@ -49,7 +49,6 @@ def change(outputs: Iterable[Output]) -> ListChanged:
     """Return what all slices of a list have changed, as one."""
     changes = [message for message in of(outputs, "changed") if isinstance(message, ListChanged)]
     return ListChanged(
-        changes[-1].scope,
         tuple(job for one in changes for job in one.begun),
         tuple(job for one in changes for job in one.ended),
         frozenset(number for one in changes for number in one.closed),
@@ -136,7 +135,6 @@ def test_a_done_job_is_told_once_and_rests() -> None:
     outputs = desk.tell("finished", done(job), done(job))
     assert of(outputs, "finished") == [done(job)]
     assert change(outputs).done == (job,)
-    assert change(outputs).scope.finished == {A}
     assert desk.tell("finished", done(job)) == []
     assert of(desk.give(Order(A), Order(B)), "links") == []
     assert desk.seed.scope.finished == {A}
