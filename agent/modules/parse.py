@@ -52,15 +52,14 @@ class Parse:
     def handle_answer(self, batch: Sequence[PageWork]) -> Iterator[Output]:
         """Send the links of pages, some at a time, and then the pages."""
         for work in batch:
-            links, sent = work.links, work.sent
-            left = len(links.urls) - sent
-            if left > PORTION:
-                yield "links", _portion(links, sent, sent + PORTION)
-                self._done(replace(work, sent=sent + PORTION))
+            links = work.links
+            if len(links.urls) > PORTION:
+                yield "links", _portion(links, 0, PORTION)
+                self._done(replace(work, links=_portion(links, PORTION, None)))
                 continue
             self.at_work -= 1
-            if left or _is_seen(work):
-                yield "links", _portion(links, sent, None) if sent else links
+            if links.urls or _is_seen(work):
+                yield "links", links
             yield "processed", work.processed
 
 

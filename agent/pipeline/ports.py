@@ -183,7 +183,6 @@ class PageWork:
 
     processed: Processed
     links: Links  # redirects 0, depth that of the page plus one
-    sent: int = 0  # links that have left `parse`
 
 
 class PageWorker(Protocol):

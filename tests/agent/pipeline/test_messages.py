@@ -82,7 +82,7 @@ EXAMPLES: dict[type, object] = {
         LookUp(HOST, (ADDRESS,), 300.0, "later", True, 12.5, HostFailure.NAME_TIMEOUT),
         Moved(HOST, OTHER, ADDRESS, "timed out", HostFailure.NAME_TIMEOUT),
         Outside(URL, REFERER),
-        PageWork(PROCESSED, LINKS, 1000),
+        PageWork(PROCESSED, LINKS),
         Placed(7, HOST, ADDRESS, 12.5),
         PROCESSED,
         RULES_DUE,
