@@ -258,9 +258,9 @@ class WorkerPages:
                 task.alone = True
         if not worker.ready:
             guilty = None
-            self._put_off(f"{worker.ending()} before it was ready")
-        elif guilty is None and worker.why() == LOST:
-            self._put_off(worker.ending())
+            self._put_off(f"{worker.exit_text()} before it was ready")
+        elif guilty is None and worker.failure() == LOST:
+            self._put_off(worker.exit_text())
         left = [task for task in worker.tasks if task is not guilty]
         self._waiting.extendleft(reversed(left))
         self._waiting_bytes += sum(task.size_bytes for task in left)
@@ -270,11 +270,11 @@ class WorkerPages:
         self._dispatch()
 
     def _judge(self, guilty: Task, worker: WorkerProcess) -> None:
-        reason = worker.why()
+        reason = worker.failure()
         if reason == LOST:
             guilty.losses += 1
             if guilty.losses < _LOSSES:
-                self._remark("page workers lost", f"{worker.ending()} at {guilty.page.url}")
+                self._remark("page workers lost", f"{worker.exit_text()} at {guilty.page.url}")
                 self._put_in_front(guilty)
                 return
             reason = PARSE_CRASH
