@@ -71,14 +71,14 @@ class Filter:
         self._blocked = blocked
         self._stopped = stopped
         self._reported = Recent(OUTSIDE_REMEMBERED)
-        self.hold(scope)
+        self.use_scope(scope)
 
     def retune(self, limits: CrawlLimits, blocked: Blocked) -> None:
         """Take new settings; links that were sorted out before are looked at again."""
         self._limits = limits
         self._blocked = blocked
         self._traps.retune(limits)
-        self.hold(self._scope)
+        self.use_scope(self._scope)
 
     def inputs(self) -> Inputs:
         """Return the inputs by name."""
@@ -90,11 +90,11 @@ class Filter:
     def handle_changed(self, changes: Sequence[ListChanged]) -> Iterable[Output]:
         """Check links again where a change of the scope may decide otherwise about them."""
         if any(one.moves_urls for one in changes):
-            self.hold(self._scope)
+            self.use_scope(self._scope)
         return ()
 
-    def hold(self, scope: Scope) -> None:
-        """Take a scope; links that were sorted out before are checked again."""
+    def use_scope(self, scope: Scope) -> None:
+        """Go by a scope; links that were sorted out before are checked again."""
         self._scope = scope
         self._hosts: dict[str, _Host] = {}
         self._sorted = Recent(SORTED_REMEMBERED)

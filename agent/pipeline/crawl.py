@@ -10,8 +10,8 @@ and compressed (`parse`), written (`store`), and only then forgotten by the fron
 crash in between means that it is fetched again, never that it is lost.
 
 Links to hosts or directories of others leave by `filter.outside` to the manager. When a job is
-done (`frontier.finished`, or `resolve.failed` for a host without an address), `seed` tells
-everybody by a new scope, so that no late link wakes it up.
+done (`frontier.finished`, or `resolve.failed` for a host without an address), `seed` reports
+the changed scope to all, so that no late link wakes it.
 Source: seed 000, table 3; design 5.
 """
 

@@ -66,7 +66,7 @@ class WorkerOptions:
 
 
 class WorkerPages:
-    """Fulfils `agent.pipeline.ports.PageWorker` with processes. Made inside a running loop."""
+    """Fulfils `agent.pipeline.ports.PageWorker` with processes. Make it inside a loop."""
 
     def __init__(
         self,

@@ -61,7 +61,7 @@ _LIMITS: Final = {"URL too long": ("limits.url_chars",)}
 class Hop:
     """One request, or why none was sent. Times are milliseconds, sizes bytes with headers.
 
-    outcome: as in the crawl (`agent.pipeline.messages.Outcome`), or `denied` by robots.txt,
+    outcome: as in the crawl (`messages.requests.Outcome`), or `denied` by robots.txt,
     `no_address`, `url_too_long`, `filtered` for another reason of the filter.
     """
 
@@ -225,7 +225,7 @@ class ByHand:
 
     def _filtered(self, links: Links, host: str) -> tuple[Candidate | None, str]:
         """Return a URL as the filter lets it through, or None and why it does not."""
-        self._filter.hold(scope_of_jobs((Job(_JOB, host, "crawl", 0),)))
+        self._filter.use_scope(scope_of_jobs((Job(_JOB, host, "crawl", 0),)))
         before = {reason: one.count for reason, one in self._stopped.by_reason.items()}
         for _, message in self._filter.handle_links([links]):
             if isinstance(message, Candidate):

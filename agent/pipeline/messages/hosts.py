@@ -20,7 +20,7 @@ __all__ = [
 
 @frozen
 class LookUp:
-    """The answer to a name: addresses that may be crawled, best first, or why there is none."""
+    """Answer to a name: addresses that may be crawled, best first, or the reason for none."""
 
     host: str
     addresses: tuple[str, ...]
@@ -33,7 +33,7 @@ class LookUp:
 
 @frozen
 class Placed:
-    """A job's host has an address, and the job's queue holds something new."""
+    """Address of a job's host, when the job's queue holds something new."""
 
     job: int
     host: str
@@ -43,7 +43,7 @@ class Placed:
 
 @frozen
 class HostBegun:
-    """A host is taken up: it will have turns, so its name must be watched."""
+    """Start of a host: it will have turns, so its name must be watched."""
 
     host: str
     address: str  # where it was placed
@@ -52,9 +52,9 @@ class HostBegun:
 
 @frozen
 class Unreached:
-    """No connection to a host's address came about; the network of ours is there.
+    """Failure to connect to a host's address while our network is up.
 
-    answered: the address has answered before: it may be our network after all.
+    answered: the address has answered before; it may be our network after all.
     """
 
     host: str
@@ -72,7 +72,7 @@ class HostFound:
 
 @frozen
 class HostFailed:
-    """A host never had an address to crawl: nothing of it can be fetched from here."""
+    """Host without an address to crawl: nothing of it can be fetched from here."""
 
     host: str
     reason: str
@@ -81,7 +81,7 @@ class HostFailed:
 
 @frozen
 class Moved:
-    """A host answers at another address from now on; its queue goes there."""
+    """Move of a host to another address; its queue goes there."""
 
     host: str
     address: str  # the new one; "": none is left, its jobs end
@@ -92,7 +92,7 @@ class Moved:
 
 @frozen
 class HandedOver:
-    """Nothing of a host that moved is under way at its old address: the new one may take over."""
+    """Release of a host that moved: nothing of it is under way at its old address."""
 
     host: str
     address: str  # the new one

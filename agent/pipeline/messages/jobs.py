@@ -31,7 +31,7 @@ class Job:
 
 @frozen
 class ServerList:
-    """M1 as it came: what the list says of itself, and its units and start pages."""
+    """Server list (M1): its head, its units and its start pages."""
 
     head: ListHead
     orders: tuple[Order, ...]
@@ -39,7 +39,7 @@ class ServerList:
 
 @frozen
 class ListSlice:
-    """Some of the changes of a new list: a long list at once would hold up every request.
+    """Part of the changes of a new list: a long list at once would hold up every request.
 
     A job that begins has no number yet; beside it stands the referer of its top page. shares_hosts:
     whether the whole list has pieces of split hosts. last: now the list is in force.
@@ -54,7 +54,7 @@ class ListSlice:
 
 @frozen
 class ListChanged:
-    """Event: the scope has changed, by a slice of a new list, or because jobs are done.
+    """Change of the scope by a slice of a new list, or because jobs are done.
 
     closed: those of `ended` that no frontier has anything of, so that none need say it is quiet.
     """
@@ -75,7 +75,7 @@ class ListChanged:
 
 @frozen
 class UnitFinished:
-    """Nothing of a job still waits or is under way, or its limit is reached."""
+    """End of a job: nothing of it waits or is under way, or its limit is reached."""
 
     job: int
     unit: str
@@ -85,12 +85,12 @@ class UnitFinished:
     pages: int
     response_bytes: int
     reason: str = "complete"
-    failure: HostFailure | None = None  # not a single page came, and this is why
+    failure: HostFailure | None = None  # the cause, where not a single page came
 
 
 @frozen
 class UnitClosed:
-    """The last request of a job that left the list is over: its right may be given on.
+    """End of the last request of a job that left the list: its right may be granted to others.
 
     Not repeated after a crash, which ends all requests by itself.
     """

@@ -52,7 +52,7 @@ class Candidate:
 
 @frozen
 class Outside:
-    """A URL that is not ours to fetch: a new host, or a page of a unit that others own."""
+    """A URL that others fetch: of a new host, or of a unit that others own."""
 
     url: str
     referer: str | None

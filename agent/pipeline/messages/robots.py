@@ -10,7 +10,7 @@ __all__ = ["RulesDue", "RulesFetched", "RulesKnown", "RulesRedirected"]
 
 @frozen
 class RulesDue:
-    """A host's robots.txt must be fetched before anything else; holds the address's token."""
+    """Turn of a host's robots.txt, before its pages; holds the address's token."""
 
     host: str  # whose rules
     address: str  # where to fetch them; another host's after a redirect
@@ -25,7 +25,7 @@ class RulesDue:
 
 @frozen
 class RulesRedirected:
-    """robots.txt of `rules_of` lies behind a redirect; `host` is where it leads."""
+    """Redirect of the robots.txt of `rules_of` to a URL of `host`."""
 
     rules_of: str
     host: str
@@ -50,7 +50,7 @@ class RulesFetched:
 
 @frozen
 class RulesKnown:
-    """The rules of a host are known until `expires_s`; its URLs may have their turn."""
+    """Rules of a host, known until `expires_s`; its URLs may have their turn."""
 
     host: str
     address: str

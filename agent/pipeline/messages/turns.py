@@ -42,10 +42,10 @@ class Due:
 
 @frozen
 class Denied:
-    """robots.txt forbids it: the token goes back without an interval.
+    """Refusal of a URL by robots.txt: the token goes back without an interval.
 
-    rule: the line that forbids; "": the rules are no longer at hand and must be fetched again,
-    so the URL keeps its place.
+    rule: the line that forbids; "": the rules were dropped and must be fetched again, so the URL
+    keeps its place.
     """
 
     due: Due

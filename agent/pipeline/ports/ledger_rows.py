@@ -51,7 +51,7 @@ class JobRow:
 
 @frozen
 class Rest:
-    """An address that is left alone for longer than usual, over restarts too."""
+    """Rest of an address that is longer than usual, kept over restarts."""
 
     address: str
     host: str  # that was asked last
@@ -62,7 +62,7 @@ class Rest:
 
 @frozen
 class OpenJob:
-    """Of a job that is not finished, what decides on its turn."""
+    """Unfinished job, with the facts that decide on its turn."""
 
     number: int
     address: str  # "" until its host was placed

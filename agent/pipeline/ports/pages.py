@@ -31,7 +31,7 @@ class PageWorker(Protocol):
 
 
 class EarlierCaptures(Protocol):
-    """The last whole capture of each URL, so that a later one may say: it is still the same.
+    """Memory of the last whole capture of each URL, to which a later one may refer.
 
     It may forget, and then a page is fetched and stored whole. It never knows a capture that no
     commit has made durable.

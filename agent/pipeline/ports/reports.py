@@ -17,15 +17,15 @@ class Reports(Protocol):
     """Store of reports: the report module fills it, the link delivers from it."""
 
     def finished(self, unit: UnitFinished) -> None:
-        """A unit is done; told to the manager until it answered."""
+        """Report a unit that is done, until the manager has answered."""
         ...
 
     def closed(self, unit: UnitClosed) -> None:
-        """A unit that left the list is quiet."""
+        """Report a unit that left the list and is quiet."""
         ...
 
     def outside(self, urls: Sequence[Outside]) -> None:
-        """URLs for M2; durable with the ledger's next commit."""
+        """Report URLs for M2; they are durable with the ledger's next commit."""
         ...
 
     def addresses(self, host: str, addresses: Sequence[str]) -> None:
@@ -33,9 +33,9 @@ class Reports(Protocol):
         ...
 
     def requested(self, requests: Sequence[FetchAnswer]) -> None:
-        """Requests that were sent, for the counters."""
+        """Count requests that were sent."""
         ...
 
     def kept(self, pages: Sequence[Processed]) -> None:
-        """Pages that lie in a segment, for the counters."""
+        """Count pages that lie in a segment."""
         ...

@@ -77,10 +77,10 @@ def test_a_link_into_a_piece_at_rest_goes_by_the_manager() -> None:
     gate = Gate()
     piece = Job(5, "http://s.example.jp:80/mine/", "crawl", 1, share=2)
     scope = scope_of(*JOBS, piece)
-    gate.filter.hold(replace(scope, resting={piece.unit}))
+    gate.filter.use_scope(replace(scope, resting={piece.unit}))
     url = "http://s.example.jp/mine/new.html"
     assert gate.see(url) == [("outside", Outside(url, "http://a.example.jp/"))]
-    gate.filter.hold(scope_of(*JOBS, piece))
+    gate.filter.use_scope(scope_of(*JOBS, piece))
     [(port, candidate)] = gate.see(url)
     assert (port, getattr(candidate, "job", 0)) == ("inside", piece.number)
 
@@ -89,7 +89,7 @@ def test_a_port_of_another_protocol_is_never_asked() -> None:
     """A unit that a list names with such a port ends without a request, and says why."""
     gate = Gate()
     mail = Job(6, "http://a.example.jp:25/", "crawl", 1)
-    gate.filter.hold(scope_of(*JOBS, mail))
+    gate.filter.use_scope(scope_of(*JOBS, mail))
     assert gate.see("http://a.example.jp:25/") == []
     assert gate.see("http://b.example.jp:6667/x") == []
     assert gate.stopped.count("port of another protocol") == 2
@@ -122,7 +122,7 @@ def test_a_unit_of_our_own_passes_whatever_its_name() -> None:
     """What the manager has ordered needs no public suffix."""
     gate = Gate()
     own = scope_of(Job(9, "http://intranet:80/", "crawl", 1))
-    gate.filter.hold(own)
+    gate.filter.use_scope(own)
     assert [port for port, _ in gate.see("http://intranet/x")] == ["inside"]
 
 
@@ -196,7 +196,7 @@ def test_a_known_link_costs_no_second_message() -> None:
     assert gate.see(url) == []
     gate.filter.handle_changed([ListChanged(altered=JOBS[:1])])
     assert len(gate.see(url)) == 1
-    gate.filter.hold(scope_of(replace(JOBS[0], number=7, round=2)))
+    gate.filter.use_scope(scope_of(replace(JOBS[0], number=7, round=2)))
     (output,) = gate.see(url)
     assert isinstance(output[1], Candidate)
     assert output[1].job == 7
@@ -230,7 +230,7 @@ def test_traps_of_the_wild_end() -> None:
         urls = [canonical(url) for url in chain]
         gate = Gate()
         trap = scope_of(Job(1, host_of(urls[0]), "crawl", 1))
-        gate.filter.hold(trap)
+        gate.filter.use_scope(trap)
         # What the site adds at each step, it adds for ever: a longer path, or another number.
         grown = urls[-1].removeprefix(urls[-2])
         grows = grown != urls[-1]
@@ -247,7 +247,7 @@ def test_pages_that_are_fetched_again_lead_nowhere_inside() -> None:
     """The pages of the order pass; what they link to is neither fetched nor reported."""
     gate = Gate()
     job = Job(1, A, "refetch", 1, 2)
-    gate.filter.hold(scope_of(job))
+    gate.filter.use_scope(scope_of(job))
     assert [port for port, _ in gate.see("http://a.example.jp/x", from_job=0)] == ["inside"]
     assert gate.see("http://a.example.jp/y", from_job=1) == []
 
