@@ -24,8 +24,9 @@ from agent.modules.priority import level_of
 from agent.modules.seen import make_seen
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages import Candidate
-from agent.pipeline.ports import LEVELS, Ledger, QueuedUrl
+from agent.pipeline.messages.links import Candidate
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ports.ledger_rows import LEVELS, QueuedUrl
 
 __all__ = ["Dedup"]
 

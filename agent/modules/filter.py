@@ -27,7 +27,9 @@ from agent.modules.recent_memory import Recent
 from agent.modules.traps import SAME_CONTENT, Traps
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
-from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
+from agent.pipeline.messages.jobs import Job, ListChanged
+from agent.pipeline.messages.links import Candidate, Links, Outside
+from agent.pipeline.scope import Scope
 from shared.frozen import frozen
 from shared.urls import has_refused_port, host_of
 

@@ -14,8 +14,9 @@ from dataclasses import replace
 from typing import Final
 
 from agent.pipeline.handler import Input, Inputs, Output
-from agent.pipeline.messages import Fetched, Links
-from agent.pipeline.ports import PageWork, PageWorker
+from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Fetched, PageWork
+from agent.pipeline.ports.pages import PageWorker
 
 __all__ = ["Parse"]
 

@@ -19,32 +19,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.pipeline.messages import (
-    Candidate,
-    Denied,
-    Due,
-    Fetched,
+from agent.pipeline.messages.hosts import (
     HandedOver,
     HostBegun,
     HostFailed,
     HostFound,
-    Links,
-    ListChanged,
-    ListSlice,
+    LookUp,
     Moved,
-    Outside,
     Placed,
-    Processed,
-    RulesDue,
-    RulesFetched,
-    RulesKnown,
-    RulesRedirected,
-    Tick,
-    UnitClosed,
-    UnitFinished,
     Unreached,
 )
-from agent.pipeline.ports import FetchAnswer, LookUp, PageWork
+from agent.pipeline.messages.jobs import ListChanged, ListSlice, UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Candidate, Links, Outside
+from agent.pipeline.messages.pages import Fetched, PageWork, Processed
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
+from agent.pipeline.messages.turns import Denied, Due, Tick
 from agent.pipeline.spec import Connection, Key, Module, Pipeline, validate
 
 __all__ = ["CRAWL"]

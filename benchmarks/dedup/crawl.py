@@ -20,7 +20,8 @@ from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
 from agent.modules.limits import CrawlLimits
 from agent.modules.seen import STRUCTURES, Seen, make_seen
-from agent.pipeline.messages import Candidate, Job
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.links import Candidate
 from benchmarks.dedup.stream import Stream
 from shared.archive.encode import SegmentInfo
 

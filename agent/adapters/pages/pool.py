@@ -31,8 +31,7 @@ from agent.adapters.pages.process import LOST, PARSE_CRASH, PARSE_TIMEOUT, Task,
 from agent.adapters.pages.suspects import SET_ASIDE, Suspects
 from agent.adapters.pages.wire import Failed
 from agent.adapters.pages.worker_start import Launch
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 from shared.frozen import frozen
 
 __all__ = ["WorkerOptions", "WorkerPages"]
@@ -66,7 +65,7 @@ class WorkerOptions:
 
 
 class WorkerPages:
-    """Fulfils `agent.pipeline.ports.PageWorker` with processes. Make it inside a loop."""
+    """Fulfils `agent.pipeline.ports.pages.PageWorker` with processes. Make it inside a loop."""
 
     def __init__(
         self,

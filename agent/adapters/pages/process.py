@@ -31,8 +31,7 @@ from agent.adapters.pages.wire import (
     results_in,
 )
 from agent.adapters.pages.worker_start import Files, Launch
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 from shared.errors import FormatError
 
 __all__ = ["LOST", "PARSE_CRASH", "PARSE_MEMORY", "PARSE_TIMEOUT", "Task", "WorkerProcess"]

@@ -16,7 +16,8 @@ from agent.modules.counts import StopCounts
 from agent.modules.frontier.queues import JobQueue
 from agent.modules.frontier.registry import Registry
 from agent.pipeline.handler import Output
-from agent.pipeline.messages import Job, RulesDue, UnitFinished
+from agent.pipeline.messages.jobs import Job, UnitFinished
+from agent.pipeline.messages.robots import RulesDue
 from shared.host_failures import HostFailure
 from shared.urls import host_of
 

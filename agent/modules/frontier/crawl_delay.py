@@ -20,7 +20,7 @@ from typing import Final
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
 from agent.modules.retry import ANSWERED, FAULTS, PAGE_FAULT, TROUBLE
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer
 
 __all__ = ["Pace", "is_first_fault", "is_strike"]
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from agent.modules.frontier.queues import HostQueue
 from agent.modules.frontier.registry import Registry
 from agent.pipeline.handler import Output
-from agent.pipeline.messages import HandedOver, Job, Moved, Placed, UnitClosed
+from agent.pipeline.messages.hosts import HandedOver, Moved, Placed
+from agent.pipeline.messages.jobs import Job, UnitClosed
 from agent.pipeline.partition import Partition
 
 __all__ = ["HostMoves"]

@@ -24,14 +24,11 @@ from agent.modules.retry import (
     gets_another_attempt,
 )
 from agent.pipeline.handler import Output
-from agent.pipeline.messages import (
-    Denied,
-    Due,
-    Processed,
-    RulesDue,
-    UnitClosed,
-)
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.jobs import UnitClosed
+from agent.pipeline.messages.pages import Processed
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.robots import RulesDue
+from agent.pipeline.messages.turns import Denied, Due
 from shared.host_failures import HostFailure
 from shared.plurals import with_plurals
 

@@ -17,8 +17,8 @@ from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.frontier.registry import Registry
 from agent.modules.limits import Politeness
 from agent.modules.retry import UNTOUCHED
-from agent.pipeline.messages import RulesDue, RulesKnown
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.robots import RulesDue, RulesKnown
 from shared.host_failures import HostFailure
 
 __all__ = ["Rulings"]

@@ -29,16 +29,10 @@ from agent.modules.robots.robots_rules import Rules
 from agent.modules.robots.robots_txt import parse_in_portions
 from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages import (
-    SITEMAP_DEPTH,
-    Denied,
-    Due,
-    Links,
-    RulesFetched,
-    RulesKnown,
-    Tick,
-)
-from agent.pipeline.ports import Clock
+from agent.pipeline.messages.links import SITEMAP_DEPTH, Links
+from agent.pipeline.messages.robots import RulesFetched, RulesKnown
+from agent.pipeline.messages.turns import Denied, Due, Tick
+from agent.pipeline.ports.clock import Clock
 from shared.errors import UrlError
 from shared.frozen import frozen
 from shared.plurals import with_plurals

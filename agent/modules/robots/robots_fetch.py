@@ -19,8 +19,10 @@ from agent.modules.retry import ANSWERED, UNTOUCHED
 from agent.modules.robots.robots_txt import MAX_BYTES
 from agent.pipeline.addresses import pinned
 from agent.pipeline.handler import Input, Inputs, Output
-from agent.pipeline.messages import Fetched, RulesDue, RulesFetched, RulesRedirected
-from agent.pipeline.ports import FetchAnswer, Fetcher, FetchRequest
+from agent.pipeline.messages.pages import Fetched
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesRedirected
+from agent.pipeline.ports.network import Fetcher
 from shared.archive.content_coding import GZIP, decode_content, is_text
 from shared.urls import host_of
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent.modules.counts import StopCounts
-from agent.pipeline.messages import Job, ServerList
+from agent.pipeline.messages.jobs import Job, ServerList
 from shared.errors import UrlError
 from shared.units import UnitIndex, is_unit, unit_key
 from shared.urls import canonical

@@ -24,8 +24,9 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.pipeline.messages import Job, Scope
-from agent.pipeline.ports import Ledger
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.scope import Scope
 from shared.units import UnitIndex, is_whole_host
 from shared.urls import host_of
 

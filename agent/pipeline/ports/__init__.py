@@ -10,35 +10,3 @@ Nothing here waits. A fetch, a look-up or the work on a page is started, and its
 at a module's input as a message. Durable stores take changes at once and make them durable
 together, at the next `commit` of the ledger.
 """
-
-from __future__ import annotations
-
-from agent.pipeline.messages.hosts import LookUp
-from agent.pipeline.messages.pages import PageWork
-from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
-from agent.pipeline.ports.clock import Clock
-from agent.pipeline.ports.ledger import Ledger
-from agent.pipeline.ports.ledger_rows import LEVEL_BITS, LEVELS, JobRow, OpenJob, QueuedUrl, Rest
-from agent.pipeline.ports.network import Fetcher, Resolver
-from agent.pipeline.ports.pages import EarlierCaptures, PageWorker
-from agent.pipeline.ports.reports import Reports
-
-__all__ = [
-    "LEVELS",
-    "LEVEL_BITS",
-    "Clock",
-    "EarlierCaptures",
-    "FetchAnswer",
-    "FetchRequest",
-    "Fetcher",
-    "JobRow",
-    "Ledger",
-    "LookUp",
-    "OpenJob",
-    "PageWork",
-    "PageWorker",
-    "QueuedUrl",
-    "Reports",
-    "Resolver",
-    "Rest",
-]

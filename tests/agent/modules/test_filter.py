@@ -14,7 +14,9 @@ from agent.modules.limits import CrawlLimits
 from agent.modules.server_list.scope import scope_of_jobs
 from agent.pipeline.handler import Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
-from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
+from agent.pipeline.messages.jobs import Job, ListChanged
+from agent.pipeline.messages.links import Candidate, Links, Outside
+from agent.pipeline.scope import Scope
 from shared.urls import canonical, host_of
 from tests.fixtures_dir import fixture_folder
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from agent.modules.parse import Parse
-from agent.pipeline.messages import Fetched, Links
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Fetched, PageWork
 from shared.archive.capture import Capture
 from tests.agent.fakes import HTML, FakeWorker, Page
 

@@ -6,15 +6,11 @@ import pytest
 
 from agent.modules.counts import StopCounts
 from agent.modules.report import Report
-from agent.pipeline.messages import (
-    Denied,
-    HostFound,
-    Outside,
-    Tick,
-    UnitClosed,
-    UnitFinished,
-)
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.hosts import HostFound
+from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Outside
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.turns import Denied, Tick
 from shared.host_failures import LOOK_UP_FAILURES, HostFailure
 from tests.agent.fakes import FakeLedger, FakeReports
 from tests.agent.modules.answers import due_of, ended, kept

@@ -15,8 +15,9 @@ from agent.modules.page.work import work_on
 from agent.modules.parse import Parse
 from agent.modules.server_list.scope import scope_of_jobs
 from agent.modules.traps import SAME_CONTENT
-from agent.pipeline.messages import Candidate, Fetched, Job, Links
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.links import Candidate, Links
+from agent.pipeline.messages.pages import Fetched, PageWork
 from shared.archive.capture import Capture
 from tests.agent.fakes import HTML
 

@@ -9,34 +9,22 @@ from typing import Any
 import pytest
 
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.messages import (
-    Candidate,
-    Denied,
-    Due,
-    Earlier,
-    Fetched,
+from agent.pipeline.messages.hosts import (
     HandedOver,
     HostBegun,
     HostFailed,
     HostFound,
-    Job,
-    Links,
-    ListChanged,
-    ListSlice,
+    LookUp,
     Moved,
-    Outside,
     Placed,
-    Processed,
-    RulesDue,
-    RulesFetched,
-    RulesKnown,
-    RulesRedirected,
-    Tick,
-    UnitClosed,
-    UnitFinished,
     Unreached,
 )
-from agent.pipeline.ports import FetchAnswer, FetchRequest, LookUp, PageWork
+from agent.pipeline.messages.jobs import Job, ListChanged, ListSlice, UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Candidate, Links, Outside
+from agent.pipeline.messages.pages import Earlier, Fetched, PageWork, Processed
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
+from agent.pipeline.messages.turns import Denied, Due, Tick
 from shared.archive.capture import Capture, Revisit
 from shared.archive.encode import encode_capture
 from shared.host_failures import HostFailure

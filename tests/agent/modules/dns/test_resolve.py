@@ -10,22 +10,21 @@ import pytest
 from agent.modules.dns.resolve import ASKED_AHEAD, NOWHERE, Resolve
 from agent.modules.limits import CrawlLimits
 from agent.pipeline.handler import Output
-from agent.pipeline.messages import (
-    Candidate,
+from agent.pipeline.messages.hosts import (
     HostBegun,
     HostFailed,
     HostFound,
-    Job,
-    ListChanged,
+    LookUp,
     Moved,
     Placed,
-    RulesFetched,
-    RulesRedirected,
-    Tick,
     Unreached,
 )
+from agent.pipeline.messages.jobs import Job, ListChanged
+from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
+from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import JobRow, LookUp
+from agent.pipeline.ports.ledger_rows import JobRow
 from shared.host_failures import LOOK_UP_FAILURES, HostFailure
 from tests.agent.fakes import FakeClock, FakeLedger, FakeResolver, handle
 

@@ -9,8 +9,7 @@ import pytest
 from agent.modules.frontier.crawl_delay import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
-from agent.pipeline.messages import Outcome
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer, Outcome
 from tests.agent.modules import answers
 
 HOST, ADDRESS = "http://a.example:80/", "192.0.2.1"

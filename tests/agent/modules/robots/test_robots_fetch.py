@@ -11,13 +11,9 @@ from agent.modules.limits import CrawlLimits
 from agent.modules.robots.robots_fetch import RulesFetch
 from agent.modules.robots.robots_txt import MAX_BYTES
 from agent.pipeline.handler import Output
-from agent.pipeline.messages import (
-    Fetched,
-    RulesDue,
-    RulesFetched,
-    RulesRedirected,
-)
-from agent.pipeline.ports import FetchAnswer, FetchRequest
+from agent.pipeline.messages.pages import Fetched
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesRedirected
 from tests.agent.fakes import FakeClock, FakeFetcher
 from tests.agent.modules.answers import ADDRESS, HOST, answer
 

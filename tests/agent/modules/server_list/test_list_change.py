@@ -10,7 +10,7 @@ import pytest
 from agent.modules.server_list.list_change import CHANGES
 from agent.modules.server_list.scope import scope_of
 from agent.modules.server_list.seed import Seed
-from agent.pipeline.messages import ListSlice
+from agent.pipeline.messages.jobs import ListSlice
 from shared.wire.orders import Order
 from tests.agent.fakes import FakeLedger
 from tests.agent.world import World, order, site, slices_of

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import agent.modules.server_list.scope as scope_module
 from agent.modules.server_list.scope import UnitsHeld, scope_of, scope_of_jobs
-from agent.pipeline.messages import Job
+from agent.pipeline.messages.jobs import Job
 from shared.units import UnitIndex
 from shared.urls import host_of
 from tests.agent.fakes import FakeLedger

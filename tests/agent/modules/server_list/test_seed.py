@@ -7,14 +7,9 @@ from collections.abc import Iterable
 from agent.modules.server_list.scope import scope_of
 from agent.modules.server_list.seed import Seed
 from agent.pipeline.handler import Output
-from agent.pipeline.messages import (
-    HostFailed,
-    Job,
-    Links,
-    ListChanged,
-    UnitClosed,
-    UnitFinished,
-)
+from agent.pipeline.messages.hosts import HostFailed
+from agent.pipeline.messages.jobs import Job, ListChanged, UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Links
 from shared.wire.orders import Order
 from tests.agent.fakes import FakeLedger, handle
 from tests.agent.world import slices_of
