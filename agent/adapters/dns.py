@@ -15,7 +15,7 @@ from typing import Final
 
 from agent.adapters.routes import has_route
 from agent.pipeline.addresses import stand_in
-from agent.pipeline.ports import LookUp
+from agent.pipeline.messages.hosts import LookUp
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.naming import KINDS, HostFailure, Kind, Question, look_up
@@ -36,7 +36,7 @@ class ResolverOptions:
 
 
 class DnsResolver:
-    """Fulfils `agent.pipeline.ports.Resolver`. Make it inside a running event loop."""
+    """Fulfils `agent.pipeline.ports.network.Resolver`. Make it inside a running event loop."""
 
     def __init__(
         self,

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from agent.adapters.ledger.database import Database
-from agent.pipeline.messages import Outside, Processed, UnitClosed, UnitFinished
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Outside
+from agent.pipeline.messages.pages import Processed
+from agent.pipeline.messages.requests import FetchAnswer
 from shared.frozen import frozen
 from shared.host_failures import HostFailure, is_naming_failure
 from shared.wire.sync_light import FinishedUnit, HostAddresses
@@ -57,7 +59,7 @@ class Counted:
 
 
 class DurableReports:
-    """Fulfils `agent.pipeline.ports.Reports`, and lets the link take from it."""
+    """Fulfils `agent.pipeline.ports.reports.Reports`, and lets the link take from it."""
 
     def __init__(self, database: Database) -> None:
         """database: the ledger's, whose commits make it all durable."""

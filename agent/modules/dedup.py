@@ -15,18 +15,18 @@ Source: seed 000, 5.2.2; seed 003.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from collections.abc import Iterator, Sequence
 
 from agent.modules.counts import StopCounts
 from agent.modules.kind_counts import KindCounts
 from agent.modules.limits import CrawlLimits
 from agent.modules.priority import level_of
 from agent.modules.seen import make_seen
+from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages import Candidate
-from agent.pipeline.ports import LEVELS, Ledger, QueuedUrl
-from agent.pipeline.spec import Output
+from agent.pipeline.messages.links import Candidate
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ports.ledger_rows import LEVELS, QueuedUrl
 
 __all__ = ["Dedup"]
 
@@ -47,9 +47,12 @@ class Dedup:
         self._stopped = stopped
         self._seen = make_seen(limits.seen_by, limits.seen_in_memory)
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take candidates; those that are new in their jobs leave."""
-        candidates = cast(Sequence[Candidate], batch)
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {"candidates": Input(Candidate, self.handle_candidates)}
+
+    def handle_candidates(self, candidates: Sequence[Candidate]) -> Iterator[Output]:
+        """Pass on the candidates that are new in their jobs."""
         unknown: dict[int, dict[str, Candidate]] = {}
         again: list[Candidate] = []
         known = self._seen.meet([hash((one.job, one.url)) for one in candidates])

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import cast
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.redirect_chain import cookies_for, next_step
 from agent.modules.request import redirect_target
 from agent.modules.retry import UNTOUCHED, gets_another_attempt
 from agent.pipeline.addresses import pinned
-from agent.pipeline.messages import Due, Earlier, Fetched, Links
-from agent.pipeline.ports import EarlierCaptures, FetchAnswer, Fetcher, FetchRequest
-from agent.pipeline.spec import Output
+from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Earlier, Fetched
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.turns import Due
+from agent.pipeline.ports.network import Fetcher
+from agent.pipeline.ports.pages import EarlierCaptures
 from shared.archive.capture import (
     IDENTICAL_PAYLOAD,
     NOT_MODIFIED,
@@ -56,13 +59,18 @@ class Fetch:
         """Go by other limits, as the frontier does: both judge which attempt is the last."""
         self._limits = limits
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take URLs whose turn it is, or answers."""
-        if port == "answer":
-            return self._answers(cast(Sequence[FetchAnswer], batch))
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "due": Input(Due, self.handle_due),
+            "answer": Input(FetchAnswer, self.handle_answer),
+        }
+
+    def handle_due(self, batch: Sequence[Due]) -> Iterable[Output]:
+        """Start the requests of URLs whose turn it is."""
         start, done, most = self._fetcher.start, self._done, self._limits.body_bytes
         self.in_flight += len(batch)
-        for due in cast(Sequence[Due], batch):
+        for due in batch:
             cookies = cookies_for(due.chain, due.url)
             known = None if self._earlier is None else self._known(due, cookies)
             address = pinned(due.address)
@@ -80,7 +88,8 @@ class Fetch:
             return known
         return replace(known, etag="", modified="")
 
-    def _answers(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
+    def handle_answer(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
+        """Send the end of each request, its page, and the target of its redirect."""
         retries = self._limits.retries
         self.in_flight -= len(batch)
         for answer in batch:

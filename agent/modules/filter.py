@@ -18,16 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from agent.modules.counts import StopCounts
 from agent.modules.limits import CrawlLimits
 from agent.modules.public_suffix import is_registrable
 from agent.modules.recent_memory import Recent
 from agent.modules.traps import SAME_CONTENT, Traps
+from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
-from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
-from agent.pipeline.spec import Output
+from agent.pipeline.messages.jobs import Job, ListChanged
+from agent.pipeline.messages.links import Candidate, Links, Outside
+from agent.pipeline.scope import Scope
 from shared.frozen import frozen
 from shared.urls import has_refused_port, host_of
 
@@ -71,33 +73,37 @@ class Filter:
         self._blocked = blocked
         self._stopped = stopped
         self._reported = Recent(OUTSIDE_REMEMBERED)
-        self._scope = scope
-        self._hold(scope)
+        self.use_scope(scope)
 
     def retune(self, limits: CrawlLimits, blocked: Blocked) -> None:
         """Take new settings; links that were sorted out before are looked at again."""
         self._limits = limits
         self._blocked = blocked
         self._traps.retune(limits)
-        self._hold(self._scope)
+        self.use_scope(self._scope)
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take pages' links, or a change of the agent's units."""
-        if port == "changed":
-            changes = cast(Sequence[ListChanged], batch)
-            before, self._scope = self._scope, changes[-1].scope
-            if self._scope.jobs is not before.jobs or any(one.moves_urls for one in changes):
-                self._hold(self._scope)
-            return ()
-        return self._sort_out(cast(Sequence[Links], batch))
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "links": Input(Links, self.handle_links),
+            "changed": Input(ListChanged, self.handle_changed),
+        }
 
-    def _hold(self, scope: Scope) -> None:
+    def handle_changed(self, changes: Sequence[ListChanged]) -> Iterable[Output]:
+        """Check links again where a change of the scope may decide otherwise about them."""
+        if any(one.moves_urls for one in changes):
+            self.use_scope(self._scope)
+        return ()
+
+    def use_scope(self, scope: Scope) -> None:
+        """Go by a scope; links that were sorted out before are checked again."""
         self._scope = scope
         self._hosts: dict[str, _Host] = {}
         self._sorted = Recent(SORTED_REMEMBERED)
         self._held = Recent(HELD_REMEMBERED)
 
-    def _sort_out(self, batch: Sequence[Links]) -> Iterator[Output]:
+    def handle_links(self, batch: Sequence[Links]) -> Iterator[Output]:
+        """Pass on the links that are worth a request, and those that others own."""
         limits, stop = self._limits, self._stopped.add
         for page in batch:
             if page.content and page.referer is not None:
@@ -137,7 +143,7 @@ class Filter:
         limits, stop = self._limits, self._stopped.add
         host = self._host(url)
         job = (host.whole or self._scope.job_of(url)) if host.ours else None
-        if host.ours and job is None and self._scope.units.holding(url) is not None:
+        if host.ours and job is None and self._scope.units.unit_of(url) is not None:
             return None  # its job has just left the list, which is about to be told here
         if kind == LinkKind.WELL_KNOWN and (
             job is None or job.number != links.from_job or job.max_pages

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
-from agent.pipeline.messages import Fetched, Links
-from agent.pipeline.ports import PageWork, PageWorker
-from agent.pipeline.spec import Output
-from shared.frozen import frozen
+from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Fetched, PageWork
+from agent.pipeline.ports.pages import PageWorker
 
 __all__ = ["Parse"]
 
@@ -24,18 +24,10 @@ __all__ = ["Parse"]
 PORTION: Final = 1000  # links
 
 
-@frozen
-class _Rest:
-    """A page whose links up to `sent` have left."""
-
-    work: PageWork
-    sent: int
-
-
 class Parse:
     """The module `parse`."""
 
-    def __init__(self, worker: PageWorker, done: Callable[[object], None]) -> None:
+    def __init__(self, worker: PageWorker, done: Callable[[PageWork], None]) -> None:
         """Take the door to the page workers.
 
         done: where their work goes, and what is left of it, to arrive at the input `answer`.
@@ -44,27 +36,31 @@ class Parse:
         self._done = done
         self.at_work = 0
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take fetched pages, or the results of their processing."""
-        if port == "answer":
-            return self._answers(cast("Sequence[PageWork | _Rest]", batch))
-        for page in cast(Sequence[Fetched], batch):
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "pages": Input(Fetched, self.handle_pages),
+            "answer": Input(PageWork, self.handle_answer),
+        }
+
+    def handle_pages(self, batch: Sequence[Fetched]) -> Iterable[Output]:
+        """Give fetched pages to the page workers."""
+        for page in batch:
             self.at_work += 1
             self._worker.start(page, self._done)
         return ()
 
-    def _answers(self, batch: Sequence[PageWork | _Rest]) -> Iterator[Output]:
-        for one in batch:
-            work, sent = (one.work, one.sent) if isinstance(one, _Rest) else (one, 0)
+    def handle_answer(self, batch: Sequence[PageWork]) -> Iterator[Output]:
+        """Send the links of pages, some at a time, and then the pages."""
+        for work in batch:
             links = work.links
-            left = len(links.urls) - sent
-            if left > PORTION:
-                yield "links", _portion(links, sent, sent + PORTION)
-                self._done(_Rest(work, sent + PORTION))
+            if len(links.urls) > PORTION:
+                yield "links", _portion(links, 0, PORTION)
+                self._done(replace(work, links=_portion(links, PORTION, None)))
                 continue
             self.at_work -= 1
-            if left or _is_seen(work):
-                yield "links", _portion(links, sent, None) if sent else links
+            if links.urls or _is_seen(work):
+                yield "links", links
             yield "processed", work.processed
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.pipeline.ports import LEVELS
+from agent.pipeline.ports.ledger_rows import LEVELS
 
 __all__ = ["level_of"]
 

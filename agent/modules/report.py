@@ -8,28 +8,40 @@ that find no room on the disk wait here, as pages do in `store`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from agent.modules.counts import StopCounts
 from agent.modules.kind_counts import KindCounts
 from agent.pipeline.addresses import pinned
-from agent.pipeline.messages import (
-    Denied,
-    Due,
-    HostFound,
-    Outcome,
-    RulesDue,
-    UnitClosed,
-    UnitFinished,
-)
-from agent.pipeline.ports import FetchAnswer, FetchRequest, Ledger, Reports
-from agent.pipeline.spec import Output
+from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.hosts import HostFound
+from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Outside
+from agent.pipeline.messages.pages import Processed
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
+from agent.pipeline.messages.robots import RulesDue
+from agent.pipeline.messages.turns import Denied, Due, Tick
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ports.reports import Reports
 from shared.archive.errors import DiskFullError
-from shared.host_failures import LOOK_UP_FAILURES
+from shared.host_failures import HostFailure
 from shared.messages import Message
 
 __all__ = ["Report"]
+
+OUTCOMES: Final[dict[HostFailure, Outcome]] = {
+    HostFailure.NO_SUCH_NAME: "no_such_name",
+    HostFailure.NO_ADDRESS: "no_address",
+    HostFailure.NOT_A_NAME: "not_a_name",
+    HostFailure.NAME_TIMEOUT: "name_timeout",
+    HostFailure.NAME_REFUSED: "name_refused",
+    HostFailure.NAME_SERVER_FAILED: "name_server_failed",
+    HostFailure.NAME_SERVER_AWAY: "name_server_away",
+    HostFailure.NAME_UNANSWERED: "name_unanswered",
+    HostFailure.FORBIDDEN_ADDRESS: "forbidden_address",
+}
+"""The failures that leave a host without an address, as the log has them."""
 
 
 class Report:
@@ -52,27 +64,36 @@ class Report:
         self._denied = denied
         self._lines: list[FetchAnswer] = []
         self.paused: Message | None = None
-        self._on: dict[str, Callable[[Sequence[Any]], None]] = {
-            "outside": reports.outside,
-            "ended": self._ended,
-            "kept": reports.kept,
-            "finished": self._finished,
-            "closed": self._closed,
-            "denied": self._count_denied,
-            "found": self._found,
-            "tick": self._try_again,
+
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "outside": Input(Outside, self.handle_outside),
+            "ended": Input(FetchAnswer, self.handle_ended),
+            "kept": Input(Processed, self.handle_kept),
+            "finished": Input(UnitFinished, self.handle_finished),
+            "closed": Input(UnitClosed, self.handle_closed),
+            "denied": Input(Denied, self.handle_denied),
+            "found": Input(HostFound, self.handle_found),
+            "tick": Input(Tick, self.handle_tick),
         }
 
-    def wants_tick(self, _: object) -> bool:
+    def wants_tick(self, _: Tick) -> bool:
         """Return whether anything waits for the time."""
         return bool(self._lines)
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take a batch at any of the inputs."""
-        self._on[port](batch)
+    def handle_outside(self, batch: Sequence[Outside]) -> Iterable[Output]:
+        """Report URLs that others own."""
+        self._reports.outside(batch)
         return ()
 
-    def _ended(self, batch: Sequence[FetchAnswer]) -> None:
+    def handle_kept(self, batch: Sequence[Processed]) -> Iterable[Output]:
+        """Count pages that lie in a segment."""
+        self._reports.kept(batch)
+        return ()
+
+    def handle_ended(self, batch: Sequence[FetchAnswer]) -> Iterable[Output]:
+        """Log and count the requests that were sent."""
         requests = [answer for answer in batch if answer.was_sent]
         self._reports.requested(requests)
         for answer in requests:
@@ -81,10 +102,13 @@ class Report:
                 self._kinds.answered(due.link_kind, answer.status)
         self._lines += requests
         self._write()
+        return ()
 
-    def _try_again(self, batch: Sequence[object]) -> None:
+    def handle_tick(self, _: Sequence[Tick]) -> Iterable[Output]:
+        """Write the lines that found no room on the disk."""
         if self._lines:
             self._write()
+        return ()
 
     def _write(self) -> None:
         try:
@@ -95,33 +119,41 @@ class Report:
         self._lines = []
         self.paused = None
 
-    def _finished(self, batch: Sequence[UnitFinished]) -> None:
+    def handle_finished(self, batch: Sequence[UnitFinished]) -> Iterable[Output]:
+        """Report units that are done, and log those whose hosts have no address."""
         for unit in batch:
             self._reports.finished(unit)
         unplaced = [_unsent(unit) for unit in batch if _has_no_address(unit)]
         if unplaced:
             self._lines += unplaced
             self._write()
+        return ()
 
-    def _closed(self, batch: Sequence[UnitClosed]) -> None:
+    def handle_closed(self, batch: Sequence[UnitClosed]) -> Iterable[Output]:
+        """Report units that left the list and are quiet."""
         for unit in batch:
             self._reports.closed(unit)
+        return ()
 
-    def _count_denied(self, batch: Sequence[Denied]) -> None:
+    def handle_denied(self, batch: Sequence[Denied]) -> Iterable[Output]:
+        """Count URLs that robots.txt forbids."""
         for one in batch:
             if one.rule:
                 self._denied.add("robots.txt", one.due.url)
+        return ()
 
-    def _found(self, batch: Sequence[HostFound]) -> None:
+    def handle_found(self, batch: Sequence[HostFound]) -> Iterable[Output]:
+        """Report the addresses of hosts."""
         for one in batch:
             if not all(map(pinned, one.addresses)):
                 continue  # a proxy looks names up: their addresses are not known here
             self._reports.addresses(one.host, one.addresses)
+        return ()
 
 
 def _has_no_address(unit: UnitFinished) -> bool:
     """Return whether a unit sent no request because its host has no address."""
-    return unit.failure in LOOK_UP_FAILURES and not unit.pages
+    return unit.failure in OUTCOMES and not unit.pages
 
 
 def _unsent(unit: UnitFinished) -> FetchAnswer:
@@ -130,7 +162,7 @@ def _unsent(unit: UnitFinished) -> FetchAnswer:
     due = RulesDue(unit.host, "", unit.unit, 0, unit.round, unit.kind)
     return FetchAnswer(
         request=FetchRequest(unit.unit, "", 0, due=due),
-        outcome=cast(Outcome, unit.failure.value),
+        outcome=OUTCOMES[unit.failure],
         capture=None,
         status=0,
         request_bytes=0,

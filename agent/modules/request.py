@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer
 from shared.errors import UrlError
 from shared.urls import crawlable
 

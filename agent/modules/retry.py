@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.pipeline.messages import Outcome
+from agent.pipeline.messages.requests import Outcome
 
 __all__ = [
     "ANSWERED",

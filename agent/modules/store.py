@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, cast
+from typing import Final
 
-from agent.pipeline.messages import Earlier, Processed
-from agent.pipeline.ports import EarlierCaptures, Ledger
-from agent.pipeline.spec import Output
+from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.pages import Earlier, Processed
+from agent.pipeline.messages.turns import Tick
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ports.pages import EarlierCaptures
 from shared.archive.errors import DiskFullError
 from shared.messages import Message
 
@@ -38,14 +40,24 @@ class Store:
         """Return how many pages wait for room on the disk."""
         return len(self._waiting)
 
-    def wants_tick(self, _: object) -> bool:
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "pages": Input(Processed, self.handle_pages),
+            "tick": Input(Tick, self.handle_tick),
+        }
+
+    def wants_tick(self, _: Tick) -> bool:
         """Return whether anything waits for the time."""
         return bool(self._waiting)
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take pages to write, or the time to try again."""
-        if port == "pages":
-            self._waiting.extend(cast(Sequence[Processed], batch))
+    def handle_pages(self, batch: Sequence[Processed]) -> Iterable[Output]:
+        """Write pages, after those that wait for room."""
+        self._waiting.extend(batch)
+        return self._write()
+
+    def handle_tick(self, _: Sequence[Tick]) -> Iterable[Output]:
+        """Write the pages that found no room on the disk."""
         return self._write()
 
     def _write(self) -> Iterator[Output]:

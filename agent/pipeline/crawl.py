@@ -10,8 +10,8 @@ and compressed (`parse`), written (`store`), and only then forgotten by the fron
 crash in between means that it is fetched again, never that it is lost.
 
 Links to hosts or directories of others leave by `filter.outside` to the manager. When a job is
-done (`frontier.finished`, or `resolve.failed` for a host without an address), `seed` tells
-everybody by a new scope, so that no late link wakes it up.
+done (`frontier.finished`, or `resolve.failed` for a host without an address), `seed` reports
+the changed scope to all, so that no late link wakes it.
 Source: seed 000, table 3; design 5.
 """
 
@@ -19,6 +19,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from agent.pipeline.messages.hosts import (
+    HandedOver,
+    HostBegun,
+    HostFailed,
+    HostFound,
+    LookUp,
+    Moved,
+    Placed,
+    Unreached,
+)
+from agent.pipeline.messages.jobs import ListChanged, ListSlice, UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Candidate, Links, Outside
+from agent.pipeline.messages.pages import Fetched, PageWork, Processed
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
+from agent.pipeline.messages.turns import Denied, Due, Tick
 from agent.pipeline.spec import Connection, Key, Module, Pipeline, validate
 
 __all__ = ["CRAWL"]
@@ -27,42 +43,128 @@ MODULES: Final = (
     Module(
         "seed",
         Key.SINGLE,
-        ("list", "finished", "failed", "quiet"),
-        ("links", "changed", "finished", "closed"),
+        inputs={
+            "list": ListSlice,
+            "finished": UnitFinished,
+            "failed": HostFailed,
+            "quiet": UnitClosed,
+        },
+        outputs={
+            "links": Links,
+            "changed": ListChanged,
+            "finished": UnitFinished,
+            "closed": UnitClosed,
+        },
     ),
-    Module("filter", Key.FREE, ("links", "changed"), ("inside", "outside")),
-    Module("dedup", Key.URL, ("candidates",), ("new",), spills=True),
+    Module(
+        "filter",
+        Key.FREE,
+        inputs={"links": Links, "changed": ListChanged},
+        outputs={"inside": Candidate, "outside": Outside},
+    ),
+    Module(
+        "dedup",
+        Key.URL,
+        inputs={"candidates": Candidate},
+        outputs={"new": Candidate},
+        spills=True,
+    ),
     Module(
         "resolve",
         Key.HOST,
-        ("candidates", "rules", "begun", "unreached", "changed", "answer", "tick"),
-        ("placed", "rules", "rules_lost", "moved", "found", "failed"),
+        inputs={
+            "candidates": Candidate,
+            "rules": RulesRedirected,
+            "begun": HostBegun,
+            "unreached": Unreached,
+            "changed": ListChanged,
+            "answer": LookUp,
+            "tick": Tick,
+        },
+        outputs={
+            "placed": Placed,
+            "rules": RulesRedirected,
+            "rules_lost": RulesFetched,
+            "moved": Moved,
+            "found": HostFound,
+            "failed": HostFailed,
+        },
         spills=True,
     ),
     Module(
         "frontier",
         Key.IP,
-        (
-            *("placed", "moved", "handed", "changed", "tick"),
-            *("rules", "rules_known", "denied", "ended", "kept"),
-        ),
-        ("due", "rules_due", "finished", "closed", "handed", "begun", "unreached"),
+        inputs={
+            "placed": Placed,
+            "moved": Moved,
+            "handed": HandedOver,
+            "changed": ListChanged,
+            "tick": Tick,
+            "rules": RulesRedirected,
+            "rules_known": RulesKnown,
+            "denied": Denied,
+            "ended": FetchAnswer,
+            "kept": Processed,
+        },
+        outputs={
+            "due": Due,
+            "rules_due": RulesDue,
+            "finished": UnitFinished,
+            "closed": UnitClosed,
+            "handed": HandedOver,
+            "begun": HostBegun,
+            "unreached": Unreached,
+        },
         spills=True,
     ),
     Module(
         "rules_fetch",
         Key.IP,
-        ("due", "answer"),
-        ("fetched", "redirect", "ended", "page"),
+        inputs={"due": RulesDue, "answer": FetchAnswer},
+        outputs={
+            "fetched": RulesFetched,
+            "redirect": RulesRedirected,
+            "ended": FetchAnswer,
+            "page": Fetched,
+        },
     ),
-    Module("robots", Key.HOST, ("fetched", "due", "tick"), ("known", "links", "allowed", "denied")),
-    Module("fetch", Key.IP, ("due", "answer"), ("page", "redirect", "ended")),
-    Module("parse", Key.FREE, ("pages", "answer"), ("links", "processed")),
-    Module("store", Key.SINGLE, ("pages", "tick"), ("kept",)),
+    Module(
+        "robots",
+        Key.HOST,
+        inputs={"fetched": RulesFetched, "due": Due, "tick": Tick},
+        outputs={"known": RulesKnown, "links": Links, "allowed": Due, "denied": Denied},
+    ),
+    Module(
+        "fetch",
+        Key.IP,
+        inputs={"due": Due, "answer": FetchAnswer},
+        outputs={"page": Fetched, "redirect": Links, "ended": FetchAnswer},
+    ),
+    Module(
+        "parse",
+        Key.FREE,
+        inputs={"pages": Fetched, "answer": PageWork},
+        outputs={"links": Links, "processed": Processed},
+    ),
+    Module(
+        "store",
+        Key.SINGLE,
+        inputs={"pages": Processed, "tick": Tick},
+        outputs={"kept": Processed},
+    ),
     Module(
         "report",
         Key.SINGLE,
-        ("outside", "ended", "kept", "finished", "closed", "denied", "found", "tick"),
+        inputs={
+            "outside": Outside,
+            "ended": FetchAnswer,
+            "kept": Processed,
+            "finished": UnitFinished,
+            "closed": UnitClosed,
+            "denied": Denied,
+            "found": HostFound,
+            "tick": Tick,
+        },
     ),
 )
 

@@ -1,26 +1,27 @@
-"""Specification of a pipeline: modules with a partition key, and connections of ports.
+"""Specification of a pipeline: modules with a partition key and typed ports, and connections.
 
 A pipeline is data. A module handles a batch of messages that arrived at one of its inputs and
 returns messages for its outputs; it never waits and does no I/O but through `ports`. Runners
 decide where the partitions of a module live; they keep order within a key, bound their mailboxes,
-and lose nothing. `validate` refuses a graph that could not keep these promises.
+and lose nothing. `validate` refuses a graph that could not keep these promises, or that connects
+an output to an input of another message type.
 Source: seed 000, sections 3 and 4 (modules, queues, Switcher, hash of host, URL or address).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import field
 from enum import Enum
-from typing import Protocol
 
 from shared.errors import PrsmError
 from shared.frozen import frozen
 
-__all__ = ["Connection", "GraphError", "Handler", "Key", "Module", "Output", "Pipeline", "validate"]
+__all__ = ["Connection", "GraphError", "Key", "Module", "Pipeline", "validate"]
 
 
 class GraphError(PrsmError):
-    """A pipeline names what does not exist, or could deadlock."""
+    """A pipeline names a port that does not exist, mixes types, or could deadlock."""
 
 
 class Key(Enum):
@@ -37,14 +38,14 @@ class Key(Enum):
 class Module:
     """A step of the crawl.
 
-    inputs, outputs: the ports' names. spills: input that waits here waits on disk, so the module
-    can always take more, which breaks a cycle of full mailboxes.
+    inputs, outputs: the message type of each port, by name. spills: input that waits here waits on
+    disk, so the module can always take more, which breaks a cycle of full mailboxes.
     """
 
     name: str
     key: Key
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...] = ()
+    inputs: Mapping[str, type]
+    outputs: Mapping[str, type] = field(default_factory=dict)
     spills: bool = False
 
 
@@ -69,25 +70,10 @@ class Pipeline:
     outside: tuple[str, ...] = ()
 
 
-Output = tuple[str, object]  # (output port, message)
-
-
-class Handler(Protocol):
-    """The working side of a module: one instance a partition."""
-
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take a batch that arrived at an input; return what leaves, in order.
-
-        Raises nothing for what a site sent: hostile input becomes a message. One that takes ticks
-        and has a method `wants_tick` receives only those to which that says yes.
-        """
-        ...
-
-
 def validate(pipeline: Pipeline) -> None:
-    """Refuse a graph with unknown or unconnected ports, or a cycle in which nothing spills.
+    """Refuse a graph with unknown, unconnected or unlike ports, or a cycle in which nothing spills.
 
-    Raises GraphError, which names the port or the cycle.
+    Raises GraphError, which names the ports or the cycle.
     """
     modules = {module.name: module for module in pipeline.modules}
     if len(modules) != len(pipeline.modules):
@@ -95,12 +81,20 @@ def validate(pipeline: Pipeline) -> None:
     fed = set(pipeline.outside)
     drained: set[str] = set()
     for connection in pipeline.connections:
-        _check_port(modules, connection.source, "outputs")
-        _check_port(modules, connection.target, "inputs")
+        sent = _port_type(modules, connection.source, "outputs")
+        accepted = _port_type(modules, connection.target, "inputs")
+        if not issubclass(sent, accepted):
+            raise GraphError(
+                "agent_errors.graph_type",
+                output=connection.source,
+                sent=sent.__name__,
+                input=connection.target,
+                accepted=accepted.__name__,
+            )
         drained.add(connection.source)
         fed.add(connection.target)
     for target in pipeline.outside:
-        _check_port(modules, target, "inputs")
+        _port_type(modules, target, "inputs")
     for module in pipeline.modules:
         for port in module.inputs:
             if f"{module.name}.{port}" not in fed:
@@ -111,7 +105,8 @@ def validate(pipeline: Pipeline) -> None:
     _check_cycles(modules, pipeline.connections)
 
 
-def _check_port(modules: dict[str, Module], name: str, side: str) -> None:
+def _port_type(modules: dict[str, Module], name: str, side: str) -> type:
+    """Return the message type of a port. Raises GraphError where there is no such port."""
     module_name, _, port = name.partition(".")
     module = modules.get(module_name)
     if module is None:
@@ -121,6 +116,7 @@ def _check_port(modules: dict[str, Module], name: str, side: str) -> None:
         raise GraphError(
             f"agent_errors.graph_{side}", port=name, module=module_name, ports=tuple(ports)
         )
+    return ports[port]
 
 
 def _check_cycles(modules: dict[str, Module], connections: Iterable[Connection]) -> None:

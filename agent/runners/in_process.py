@@ -14,12 +14,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
+from agent.pipeline.handler import Handler, Output, input_methods
+from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.spec import GraphError, Handler, Output, Pipeline
+from agent.pipeline.spec import GraphError, Pipeline
 from agent.runners.mailbox import NO_PORT, Mailbox
-from agent.runners.partitions import Place, Route, alone, breaks_cycle, drains, has_room
+from agent.runners.partitions import ModulePartition, Route, alone, breaks_cycle, drains, has_room
 from agent.runners.routing import chooser
 
 __all__ = ["BATCH", "CAPACITY", "InProcessRunner", "Make", "Post"]
@@ -47,45 +50,44 @@ class InProcessRunner:
         batch: int = BATCH,
         choose: Callable[[int], int] | None = None,
     ) -> None:
-        """Build every handler.
+        """Build every handler. Raises GraphError for one whose inputs are not its module's.
 
         partitions: how many of each module, 1 where it is not named. choose: which of n waiting
-        places has its turn, for tests that try every order; None: the one that waits longest.
+        partitions has its turn, for tests that try every order; None: the one that waits longest.
         """
         self._pipeline = pipeline
         self._batch = batch
         self._choose = choose
         self._inbox: deque[tuple[Route, object]] = deque()
-        self._waiting: deque[Place] = deque()
+        self._waiting: deque[ModulePartition] = deque()
         self._crowded = False  # whether a mailbox may be full
         self._on_post: Callable[[], None] | None = None
         self.handled = 0  # messages, the time not counted: whether anything happened
         counts = partitions or {}
-        self._places: dict[str, list[Place]] = {}
+        self._partitions: dict[str, list[ModulePartition]] = {}
         self._choosers: dict[str, Callable[[object], int]] = {}
         for module in pipeline.modules:
             count = counts.get(module.name, 1)
             self._choosers[module.name] = chooser(module.key, count)
-            self._places[module.name] = [
-                Place(
-                    module.name,
-                    make(module.name, Partition(number, count), self.post),
-                    Mailbox(capacity, module.spills),
-                )
-                for number in range(count)
+            handlers = [
+                make(module.name, Partition(number, count), self.post) for number in range(count)
+            ]
+            self._partitions[module.name] = [
+                ModulePartition(one, input_methods(module, one), Mailbox(capacity, module.spills))
+                for one in handlers
             ]
         self._outside = {name: self._route_to(name, to_all=False) for name in pipeline.outside}
         clocks = [self._outside[name] for name in pipeline.outside if name.endswith(".tick")]
         self._clocks = [
-            Route(route.port, [place], route.choose, to_all=True)
+            Route(route.port, [partition], route.choose, to_all=True)
             for route in clocks
-            for place in route.places
+            for partition in route.partitions
         ]
         self._connect()
 
     def handlers(self, module: str) -> list[Handler]:
         """Return the handlers of a module, by partition."""
-        return [place.handler for place in self._places[module]]
+        return [partition.handler for partition in self._partitions[module]]
 
     def on_post(self, wake: Callable[[], None]) -> None:
         """Set a function that is called when a message arrives in an empty inbox."""
@@ -114,8 +116,8 @@ class InProcessRunner:
         for _ in range(len(inbox) if most is None else min(most, len(inbox))):
             route, message = inbox.popleft()
             if self._crowded:
-                for place in route.places:
-                    while place.mailbox.full:
+                for partition in route.partitions:
+                    while partition.mailbox.full:
                         self._step()
             if route.only is None:
                 self._send(route, message)
@@ -133,11 +135,11 @@ class InProcessRunner:
         while self._inbox and not enough():
             self.settle(PORTION)
 
-    def tick(self, message: object) -> None:
+    def tick(self, message: Tick) -> None:
         """Send the time to every module that wants it, and process what follows."""
         for route in self._clocks:
-            place = route.places[0]
-            if place.wants is None or place.wants(message):
+            partition = route.partitions[0]
+            if partition.wants is None or partition.wants(message):
                 self._send(route, message)
         while self._waiting:
             self._step()
@@ -145,51 +147,50 @@ class InProcessRunner:
     def greatest_mailboxes(self) -> dict[str, int]:
         """Return the greatest length that a mailbox of each module has had."""
         return {
-            name: max(place.mailbox.greatest for place in places)
-            for name, places in self._places.items()
+            name: max(partition.mailbox.greatest for partition in partitions)
+            for name, partitions in self._partitions.items()
         }
 
     def _connect(self) -> None:
         for connection in self._pipeline.connections:
             module, _, port = connection.source.partition(".")
             route = self._route_to(connection.target, connection.to_all)
-            for place in self._places[module]:
-                place.routes.setdefault(port, []).append(route)
-                place.receivers.extend(other.mailbox for other in route.places)
-        for places in self._places.values():
-            for place in places:
-                own = place.mailbox
-                place.receivers = [box for box in set(place.receivers) if box is not own]
-                place.gathered = frozenset(alone(place.routes))
+            for partition in self._partitions[module]:
+                partition.routes.setdefault(port, []).append(route)
+                partition.receivers.extend(other.mailbox for other in route.partitions)
+        for partition in chain.from_iterable(self._partitions.values()):
+            own = partition.mailbox
+            partition.receivers = [box for box in set(partition.receivers) if box is not own]
+            partition.gathered = frozenset(alone(partition.routes))
 
     def _route_to(self, target: str, to_all: bool) -> Route:
         module, _, port = target.partition(".")
-        return Route(port, self._places[module], self._choosers[module], to_all)
+        return Route(port, self._partitions[module], self._choosers[module], to_all)
 
     def _send(self, route: Route, message: object) -> None:
         if route.to_all or route.only is not None:
-            places: Sequence[Place] = route.places
+            partitions: Sequence[ModulePartition] = route.partitions
         else:
-            places = (route.places[route.choose(message)],)
-        for place in places:
-            box = place.mailbox
+            partitions = (route.partitions[route.choose(message)],)
+        for partition in partitions:
+            box = partition.mailbox
             box.put(route.port, message)
             if box.before + len(box.growing) >= box.capacity:
                 self._crowded = True
             if not box.listed:
                 box.listed = True
-                self._waiting.append(place)
+                self._waiting.append(partition)
 
     def _step(self) -> None:
-        place = self._next() if self._crowded or self._choose else self._waiting.popleft()
-        box = place.mailbox
+        partition = self._next() if self._crowded or self._choose else self._waiting.popleft()
+        box = partition.mailbox
         port, batch = box.port, box.growing
         size = len(batch)
         if box.before or size > self._batch:
             port, batch = box.take(self._batch)
             size = len(batch)
             if box:
-                self._waiting.append(place)
+                self._waiting.append(partition)
             else:
                 box.listed = False
         else:  # nearly always: all of it, without a call for it
@@ -198,13 +199,13 @@ class InProcessRunner:
             box.port, box.growing, box.listed = NO_PORT, [], False
         if port != "tick":
             self.handled += size
-        made = place.handler.handle(port, batch)
+        made = partition.methods[port](batch)
         if not made:
             return
         if size <= FEW:
-            self._send_each(place.routes, made)
+            self._send_each(partition.routes, made)
         else:
-            self._send_gathered(place, made)
+            self._send_gathered(partition, made)
 
     def _send_each(self, routes: dict[str, list[Route]], made: Iterable[Output]) -> None:
         """Send what a batch made, one by one: of few messages that costs less than gathering."""
@@ -226,8 +227,8 @@ class InProcessRunner:
                     if box.capacity == 1:
                         self._crowded = True
 
-    def _send_gathered(self, place: Place, made: Iterable[Output]) -> None:
-        routes, gathered = place.routes, place.gathered
+    def _send_gathered(self, partition: ModulePartition, made: Iterable[Output]) -> None:
+        routes, gathered = partition.routes, partition.gathered
         together: dict[str, list[object]] = {}
         for output, message in made:
             if output in together:
@@ -260,19 +261,18 @@ class InProcessRunner:
             box.listed = True
             self._waiting.append(only)
 
-    def _next(self) -> Place:
+    def _next(self) -> ModulePartition:
         waiting = self._waiting
         if self._choose is not None:
             waiting.rotate(-self._choose(len(waiting)))
         if not self._crowded:
             return waiting.popleft()
-        self._crowded = any(
-            place.mailbox.full for places in self._places.values() for place in places
-        )
+        everyone = chain.from_iterable(self._partitions.values())
+        self._crowded = any(partition.mailbox.full for partition in everyone)
         for may_run in (has_room, drains, breaks_cycle):
             for _ in range(len(waiting)):
-                place = waiting.popleft()
-                if may_run(place):
-                    return place
-                waiting.append(place)
+                partition = waiting.popleft()
+                if may_run(partition):
+                    return partition
+                waiting.append(partition)
         raise GraphError("agent_errors.graph_full")

@@ -1,29 +1,30 @@
-"""The partitions of the modules as the runner sees them: where messages wait, and where they go."""
+"""Partitions of modules in a runner, with their mailboxes, and the routes between them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from agent.pipeline.spec import Handler
+from agent.pipeline.handler import Handle, Handler
+from agent.pipeline.messages.turns import Tick
 from agent.runners.mailbox import Mailbox
 
-__all__ = ["Place", "Route", "alone", "breaks_cycle", "drains", "has_room"]
+__all__ = ["ModulePartition", "Route", "alone", "breaks_cycle", "drains", "has_room"]
 
 
-class Place:
-    """One partition of a module: its handler, its mailbox, and where its outputs lead.
+class ModulePartition:
+    """One partition of a module: its handler, its mailbox, and the routes of its outputs.
 
-    gathered: outputs whose receivers get nothing else from here. They get what one batch made at
-    once when it is done: nothing can be overtaken by that.
+    gathered: outputs whose receivers get nothing else from here. They get all messages of a batch
+    at once, when it is done: nothing can be overtaken by that.
     """
 
-    __slots__ = ("gathered", "handler", "mailbox", "module", "receivers", "routes", "wants")
+    __slots__ = ("gathered", "handler", "mailbox", "methods", "receivers", "routes", "wants")
 
-    def __init__(self, module: str, handler: Handler, mailbox: Mailbox) -> None:
-        self.module = module
+    def __init__(self, handler: Handler, methods: dict[str, Handle], mailbox: Mailbox) -> None:
         self.handler = handler
-        self.wants: Callable[[object], bool] | None = getattr(handler, "wants_tick", None)
+        self.methods = methods
+        self.wants: Callable[[Tick], bool] | None = getattr(handler, "wants_tick", None)
         self.mailbox = mailbox
         self.routes: dict[str, list[Route]] = {}
         self.gathered: frozenset[str] = frozenset()
@@ -33,40 +34,46 @@ class Place:
 class Route:
     """From an output to the partitions behind one connection."""
 
-    __slots__ = ("choose", "only", "places", "port", "to_all")
+    __slots__ = ("choose", "only", "partitions", "port", "to_all")
 
     def __init__(
-        self, port: str, places: list[Place], choose: Callable[[object], int], to_all: bool
+        self,
+        port: str,
+        partitions: list[ModulePartition],
+        choose: Callable[[object], int],
+        to_all: bool,
     ) -> None:
         self.port = port
-        self.places = places
+        self.partitions = partitions
         self.choose = choose
         self.to_all = to_all
-        self.only = places[0] if len(places) == 1 else None
+        self.only = partitions[0] if len(partitions) == 1 else None
 
 
-def has_room(place: Place) -> bool:
+def has_room(partition: ModulePartition) -> bool:
     """Return whether no receiver behind it is full."""
-    return not any(box.full for box in place.receivers)
+    return not any(box.full for box in partition.receivers)
 
 
 def alone(routes: Mapping[str, list[Route]]) -> list[str]:
     """Return the outputs whose receivers get nothing by another output."""
     met = Counter(
-        place for ways in routes.values() for place in {one for way in ways for one in way.places}
+        partition
+        for ways in routes.values()
+        for partition in {one for way in ways for one in way.partitions}
     )
     return [
         output
         for output, ways in routes.items()
-        if all(met[place] == 1 for way in ways for place in way.places)
+        if all(met[partition] == 1 for way in ways for partition in way.partitions)
     ]
 
 
-def drains(place: Place) -> bool:
-    """It spills, and who is full behind it spills too: what it takes is less to wait for."""
-    return place.mailbox.spills and breaks_cycle(place)
+def drains(partition: ModulePartition) -> bool:
+    """Return whether it spills, as do all full receivers behind it: running it makes room."""
+    return partition.mailbox.spills and breaks_cycle(partition)
 
 
-def breaks_cycle(place: Place) -> bool:
+def breaks_cycle(partition: ModulePartition) -> bool:
     """Return whether all full receivers behind it spill, so that it may exceed its room."""
-    return not any(box.full and not box.spills for box in place.receivers)
+    return not any(box.full and not box.spills for box in partition.receivers)

@@ -20,7 +20,8 @@ from agent.modules.counts import StopCounts
 from agent.modules.dedup import Dedup
 from agent.modules.limits import CrawlLimits
 from agent.modules.seen import STRUCTURES, Seen, make_seen
-from agent.pipeline.messages import Candidate, Job
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.links import Candidate
 from benchmarks.dedup.stream import Stream
 from shared.archive.encode import SegmentInfo
 
@@ -101,7 +102,7 @@ def _run(name: str, stream: Stream, links: int, size: int, folder: Path) -> dict
     begun = time.process_time()
     with patch.object(ledger, "add_new", counted):
         for page, start in enumerate(range(0, links, PAGE_LINKS), 1):
-            for _ in dedup.handle("candidates", candidates[start : start + PAGE_LINKS]):
+            for _ in dedup.handle_candidates(candidates[start : start + PAGE_LINKS]):
                 pass
             if page % PAGES_A_COMMIT == 0:
                 ledger.commit()

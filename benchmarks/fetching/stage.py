@@ -35,8 +35,8 @@ from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.server_list.list_change import ListChange
 from agent.modules.server_list.list_units import wanted_of
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.messages import ServerList
-from agent.pipeline.ports import LookUp
+from agent.pipeline.messages.hosts import LookUp
+from agent.pipeline.messages.jobs import ServerList
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
 from benchmarks.fetching.web import Answer

@@ -12,7 +12,7 @@ from typing import Any, Final
 from agent.adapters.pages.wire import result_of
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
-from agent.pipeline.messages import Fetched
+from agent.pipeline.messages.pages import Fetched
 from benchmarks.crawl.web import DOCUMENTATION, PAGE_BYTES
 from shared.archive.capture import Capture
 from shared.urls import host_of

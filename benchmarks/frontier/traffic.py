@@ -14,18 +14,14 @@ from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.server_list.scope import scope_of
 from agent.modules.server_list.seed import Seed
-from agent.pipeline.messages import (
-    Candidate,
-    Due,
-    HostBegun,
-    Placed,
-    Processed,
-    RulesDue,
-    RulesKnown,
-    Tick,
-)
+from agent.pipeline.messages.hosts import HostBegun, LookUp, Placed
+from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.pages import Processed
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.robots import RulesDue, RulesKnown
+from agent.pipeline.messages.turns import Due, Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import FetchAnswer, FetchRequest, Ledger, LookUp
+from agent.pipeline.ports.ledger import Ledger
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 
@@ -110,25 +106,25 @@ class Traffic:
         for _ in range(count // PAGE_LINKS):
             page = self.chance.randrange(self.filled // PAGE_LINKS) * PAGE_LINKS
             job = job_of_page(page, self.hosts)
-            links: list[object] = [
+            links: list[Candidate] = [
                 Candidate(url_of_page(job, one), host_of_job(job), job, 2, 0, None)
                 for one in range(page, page + PAGE_LINKS)
             ]
-            if list(self.dedup.handle("candidates", links)):
+            if list(self.dedup.handle_candidates(links)):
                 raise AssertionError(f"page {page} of job {job} was forgotten")
 
     def _turn(self) -> None:
         """Begin requests that may begin, end them, and take the found links."""
         tick = Tick(self.now_s, int(self.now_s * 1000), fetching=True)
-        found: list[object] = []
-        started = list(self.frontier.handle("tick", [tick]))
+        found: list[Candidate] = []
+        started = list(self.frontier.handle_tick([tick]))
         begun = [message for _, message in started if isinstance(message, HostBegun)]
         if begun:
-            list(self.resolve.handle("begun", begun))
-        list(self.resolve.handle("tick", [tick]))
+            list(self.resolve.handle_begun(begun))
+        list(self.resolve.handle_tick([tick]))
         while self.answers:
             answers, self.answers[:] = list(self.answers), []
-            list(self.resolve.handle("answer", answers))
+            list(self.resolve.handle_answer(answers))
         for _, message in started:
             if isinstance(message, RulesDue):
                 self._know_rules(message)
@@ -136,23 +132,23 @@ class Traffic:
                 self._end_page(message, found)
         if found:
             placed = []
-            for _, new in self.dedup.handle("candidates", found):
+            for _, new in self.dedup.handle_candidates(found):
                 assert isinstance(new, Candidate)
                 placed.append(Placed(new.job, new.host, address_of(new.job)))
-            list(self.frontier.handle("placed", placed))
+            list(self.frontier.handle_placed(placed))
 
     def _know_rules(self, due: RulesDue) -> None:
-        list(self.frontier.handle("ended", [self._answer(due, 90)]))
+        list(self.frontier.handle_ended([self._answer(due, 90)]))
         known = RulesKnown(due.host, due.address, self.now_s + 86_400, None)
-        list(self.frontier.handle("rules_known", [known]))
+        list(self.frontier.handle_rules_known([known]))
 
-    def _end_page(self, due: Due, found: list[object]) -> None:
-        list(self.frontier.handle("ended", [self._answer(due, 9000)]))
+    def _end_page(self, due: Due, found: list[Candidate]) -> None:
+        list(self.frontier.handle_ended([self._answer(due, 9000)]))
         page, self.next_page = self.next_page, self.next_page + 1
         job = job_of_page(page, self.hosts)
         found.append(Candidate(url_of_page(job, page), host_of_job(job), job, 2, 0, due.url))
         kept = Processed(_STORED, due.url, due.host, due.address, due.job, is_rules=False)
-        list(self.frontier.handle("kept", [kept]))
+        list(self.frontier.handle_kept([kept]))
         self.ended += 1
 
     def _answer(self, due: Due | RulesDue, size_bytes: int) -> FetchAnswer:

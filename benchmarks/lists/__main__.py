@@ -23,7 +23,7 @@ from typing import Final
 
 from agent.adapters.clock import SystemClock
 from agent.app.session.session import CrawlSession
-from agent.pipeline.messages import ServerList
+from agent.pipeline.messages.jobs import ServerList
 from agent.runners.event_gathering import new_event_loop
 from agent.settings import Settings
 from shared.wire.orders import ListHead, Order

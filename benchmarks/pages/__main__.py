@@ -31,8 +31,7 @@ from agent.app.startup.page_work import page_worker
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.reference_cache import forget
 from agent.modules.page.work import work_on
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 from agent.settings import PageSettings, Settings
 from benchmarks.pages.forms import forms
 from benchmarks.pages.samples import real, simulated

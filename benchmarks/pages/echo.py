@@ -7,8 +7,7 @@ from typing import Any
 from agent.adapters.pages.child import Work, files_told, serve
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 
 
 def _make(told: dict[str, Any]) -> Work[PageWork]:

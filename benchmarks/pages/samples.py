@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Final
 
-from agent.pipeline.messages import Fetched
+from agent.pipeline.messages.pages import Fetched
 from benchmarks.crawl.web import DOCUMENTATION, PAGE_BYTES
 from shared.archive.capture import Capture
 from simweb.sites.builder import build_world

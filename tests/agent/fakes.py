@@ -9,27 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.pipeline.messages import (
-    Fetched,
-    Job,
-    Links,
-    Outcome,
-    Outside,
-    Processed,
-    UnitClosed,
-    UnitFinished,
-)
-from agent.pipeline.ports import (
-    LEVEL_BITS,
-    FetchAnswer,
-    FetchRequest,
-    JobRow,
-    LookUp,
-    OpenJob,
-    PageWork,
-    QueuedUrl,
-    Rest,
-)
+from agent.pipeline.handler import Handler, Output
+from agent.pipeline.messages.hosts import LookUp
+from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Links, Outside
+from agent.pipeline.messages.pages import Fetched, PageWork, Processed
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
+from agent.pipeline.ports.ledger_rows import LEVEL_BITS, JobRow, OpenJob, QueuedUrl, Rest
 from shared.archive.capture import Capture
 from shared.archive.encode import EncodedCapture, encode_capture
 from shared.archive.errors import DiskFullError
@@ -417,6 +403,13 @@ def work_of(page: Fetched, web: dict[str, Page]) -> PageWork:
         tuple(url for url in links if host_of(url) != page.host),
     )
     return PageWork(processed, Links(links, page.url, page.job, page.depth + 1))
+
+
+def handle(handler: Handler, port: str, *messages: object) -> list[Output]:
+    """Give a handler a batch at an input, as a runner does; the messages must be of its type."""
+    one = handler.inputs()[port]
+    assert all(isinstance(message, one.message) for message in messages), messages
+    return list(one.handle(messages))
 
 
 class FakeReports:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from agent.modules.assemble import Crawl, CrawlPorts
 from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.server_list.list_change import ListChange
 from agent.modules.server_list.list_units import wanted_of
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.messages import ListSlice, ServerList, Tick
-from agent.pipeline.ports import PageWorker
-from agent.pipeline.spec import Pipeline
-from agent.runners.in_process import InProcessRunner
+from agent.pipeline.handler import Handle, Handler, Input, Inputs, Output
+from agent.pipeline.messages.jobs import ListSlice, ServerList
+from agent.pipeline.messages.turns import Tick
+from agent.pipeline.partition import Partition
+from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.spec import Module, Pipeline
+from agent.runners.in_process import InProcessRunner, Post
 from shared.wire.orders import ListHead, Order
 from tests.agent.fakes import (
     FakeClock,
@@ -54,6 +58,30 @@ def slices_of(
     """Return how a list is taken."""
     server_list = ServerList(ListHead(round_number), tuple(orders))
     return ListChange(ledger, wanted_of(server_list)).slices()
+
+
+class TypedHandler:
+    """A handler whose messages are checked against the types of the graph."""
+
+    def __init__(self, module: Module, handler: Handler) -> None:
+        self._module = module
+        self._handler = handler
+        if wants := getattr(handler, "wants_tick", None):
+            self.wants_tick = wants
+
+    def inputs(self) -> Inputs:
+        """Return the handler's inputs, each with checks before and behind."""
+        return {
+            port: Input(one.message, partial(self._handle, port, one.handle))
+            for port, one in self._handler.inputs().items()
+        }
+
+    def _handle(self, port: str, handle: Handle, batch: Sequence[object]) -> Iterator[Output]:
+        for message in batch:
+            assert isinstance(message, self._module.inputs[port]), (self._module.name, port)
+        for output, message in handle(batch):
+            assert isinstance(message, self._module.outputs[output]), (self._module.name, output)
+            yield output, message
 
 
 @dataclass
@@ -97,11 +125,16 @@ class World:
         """Return what works on the pages of a new process."""
         return self.worker
 
+    def make_handler(self, module: str, partition: Partition, post: Post) -> Handler:
+        """Build a handler that refuses messages of other types than the graph names."""
+        (graph,) = (one for one in self.pipeline.modules if one.name == module)
+        return TypedHandler(graph, self.crawl.make(module, partition, post))
+
     def make_runner(self) -> InProcessRunner:
         """Return the runner of a new process."""
         return InProcessRunner(
             self.pipeline,
-            self.crawl.make,
+            self.make_handler,
             partitions=self.partitions,
             choose=self.choose,
             capacity=self.capacity,

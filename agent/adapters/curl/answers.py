@@ -16,8 +16,7 @@ from agent.adapters.curl.blocks import (
 from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.outcomes import classify
 from agent.adapters.curl.slot import Slot
-from agent.pipeline.messages import Outcome
-from agent.pipeline.ports import FetchAnswer, FetchRequest
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 from shared.archive.capture import Capture, Truncation
 
 __all__ = ["answer_of", "unsent"]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from agent.adapters.curl.fallback_requests import Fallback
-from agent.pipeline.messages import Earlier
-from agent.pipeline.ports import FetchRequest
+from agent.pipeline.messages.pages import Earlier
+from agent.pipeline.messages.requests import FetchRequest
 from shared.archive.http_block import header_value, header_values, status_code
 from shared.frozen import frozen
 from shared.retry_after import retry_after_s as shared_retry_after_s

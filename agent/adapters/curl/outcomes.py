@@ -10,7 +10,7 @@ from typing import Final
 
 import pycurl
 
-from agent.pipeline.messages import Outcome
+from agent.pipeline.messages.requests import Outcome
 from shared.archive.capture import Truncation
 
 __all__ = ["classify"]

@@ -24,8 +24,8 @@ from agent.adapters.curl.fallback_requests import Fallback
 from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.raw_answer import RawAnswer
 from agent.adapters.held_bytes import HeldBytes
-from agent.pipeline.messages import Outcome
-from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
+from agent.pipeline.ports.clock import Clock
 from shared.archive.capture import Capture, Truncation
 from shared.urls import split_host
 

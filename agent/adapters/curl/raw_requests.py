@@ -11,8 +11,8 @@ from agent.adapters.curl.options import FetchOptions
 from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.raw_request import RawRequest
 from agent.adapters.held_bytes import HeldBytes
-from agent.pipeline.messages import Outcome
-from agent.pipeline.ports import Clock, FetchAnswer, FetchRequest
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
+from agent.pipeline.ports.clock import Clock
 
 __all__ = ["RawRequests"]
 

@@ -24,8 +24,7 @@ from agent.adapters.curl.options import FetchOptions, system_ca_file
 from agent.adapters.curl.rate_limit import RateLimit
 from agent.adapters.curl.sockets import Sockets
 from agent.adapters.held_bytes import HeldBytes
-from agent.pipeline.messages import Outcome
-from agent.pipeline.ports import FetchAnswer, FetchRequest
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
 
 __all__ = ["Slot"]
 

@@ -6,7 +6,7 @@ A small table: a row for each address that answered 429 or 503, asked for time, 
 from __future__ import annotations
 
 from agent.adapters.ledger.database import Database
-from agent.pipeline.ports import Rest
+from agent.pipeline.ports.ledger_rows import Rest
 
 __all__ = ["Rests"]
 

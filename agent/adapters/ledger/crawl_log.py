@@ -20,8 +20,8 @@ from typing import Final
 
 from agent.adapters.ledger.append_file import AppendedFile
 from agent.adapters.ledger.trash import Trash
-from agent.pipeline.messages import RulesDue
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.robots import RulesDue
 from shared.archive.segment import OpenFile
 from shared.frozen import frozen
 from shared.wire.crawl_log import Comment, encode_line, request_line

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.adapters.ledger.database import Database, Value, numbers
-from agent.pipeline.messages import Job
-from agent.pipeline.ports import LEVELS, JobRow, OpenJob
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.ports.ledger_rows import LEVELS, JobRow, OpenJob
 
 __all__ = ["IN_MEMORY", "Fifo", "JobState", "Jobs"]
 

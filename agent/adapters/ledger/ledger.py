@@ -35,8 +35,10 @@ from agent.adapters.ledger.runs import RUN_KEYS
 from agent.adapters.ledger.seen import SeenSet, Submit
 from agent.adapters.ledger.segments import Segments, SegmentState
 from agent.adapters.ledger.trash import Trash
-from agent.pipeline.messages import Job
-from agent.pipeline.ports import Clock, FetchAnswer, JobRow, OpenJob, QueuedUrl, Rest
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports.ledger_rows import JobRow, OpenJob, QueuedUrl, Rest
 from shared.archive.encode import EncodedCapture, SegmentInfo
 from shared.archive.segment import OpenFile
 from shared.archive.writer import DEFAULT_MAX_BYTES
@@ -74,7 +76,7 @@ class _Numbers:
 
 
 class SqliteLedger:
-    """Fulfils `agent.pipeline.ports.Ledger` in one folder, for one process at a time."""
+    """Fulfils `agent.pipeline.ports.ledger.Ledger` in one folder, for one process at a time."""
 
     def __init__(
         self,

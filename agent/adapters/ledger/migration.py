@@ -31,7 +31,7 @@ from agent.adapters.ledger.schema import (
     OLDEST,
     VERSION,
 )
-from agent.pipeline.ports import QueuedUrl
+from agent.pipeline.ports.ledger_rows import QueuedUrl
 
 __all__ = ["from_version_1", "from_version_2_on"]
 

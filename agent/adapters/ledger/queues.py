@@ -22,7 +22,7 @@ from typing import Final
 from agent.adapters.ledger.database import Database, Value, numbers
 from agent.adapters.ledger.jobs import Fifo, Jobs, JobState
 from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record, unpack, url_of
-from agent.pipeline.ports import LEVEL_BITS, QueuedUrl
+from agent.pipeline.ports.ledger_rows import LEVEL_BITS, QueuedUrl
 
 __all__ = ["JOURNAL_ENTRIES", "Queues"]
 

@@ -29,8 +29,7 @@ from typing import Any, BinaryIO, Final, Generic, TypeVar
 from agent.adapters.allocator import keep_freed_memory
 from agent.adapters.pages.wire import FRAME, Failed, frame_of, pages_in, result_of
 from agent.adapters.pages.worker_start import Files
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 
 __all__ = [
     "COUNTER_BYTES",

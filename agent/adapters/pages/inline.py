@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 
 __all__ = ["InlinePages"]
 
 
 class InlinePages:
-    """Fulfils `agent.pipeline.ports.PageWorker` without another process."""
+    """Fulfils `agent.pipeline.ports.pages.PageWorker` without another process."""
 
     crowded = False  # nothing ever waits
 

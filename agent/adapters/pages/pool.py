@@ -31,8 +31,7 @@ from agent.adapters.pages.process import LOST, PARSE_CRASH, PARSE_TIMEOUT, Task,
 from agent.adapters.pages.suspects import SET_ASIDE, Suspects
 from agent.adapters.pages.wire import Failed
 from agent.adapters.pages.worker_start import Launch
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 from shared.frozen import frozen
 
 __all__ = ["WorkerOptions", "WorkerPages"]
@@ -66,7 +65,7 @@ class WorkerOptions:
 
 
 class WorkerPages:
-    """Fulfils `agent.pipeline.ports.PageWorker` with processes. Made inside a running loop."""
+    """Fulfils `agent.pipeline.ports.pages.PageWorker` with processes. Make it inside a loop."""
 
     def __init__(
         self,
@@ -258,9 +257,9 @@ class WorkerPages:
                 task.alone = True
         if not worker.ready:
             guilty = None
-            self._put_off(f"{worker.ending()} before it was ready")
-        elif guilty is None and worker.why() == LOST:
-            self._put_off(worker.ending())
+            self._put_off(f"{worker.exit_text()} before it was ready")
+        elif guilty is None and worker.failure() == LOST:
+            self._put_off(worker.exit_text())
         left = [task for task in worker.tasks if task is not guilty]
         self._waiting.extendleft(reversed(left))
         self._waiting_bytes += sum(task.size_bytes for task in left)
@@ -270,11 +269,11 @@ class WorkerPages:
         self._dispatch()
 
     def _judge(self, guilty: Task, worker: WorkerProcess) -> None:
-        reason = worker.why()
+        reason = worker.failure()
         if reason == LOST:
             guilty.losses += 1
             if guilty.losses < _LOSSES:
-                self._remark("page workers lost", f"{worker.ending()} at {guilty.page.url}")
+                self._remark("page workers lost", f"{worker.exit_text()} at {guilty.page.url}")
                 self._put_in_front(guilty)
                 return
             reason = PARSE_CRASH

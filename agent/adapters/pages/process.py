@@ -31,8 +31,7 @@ from agent.adapters.pages.wire import (
     results_in,
 )
 from agent.adapters.pages.worker_start import Files, Launch
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 from shared.errors import FormatError
 
 __all__ = ["LOST", "PARSE_CRASH", "PARSE_MEMORY", "PARSE_TIMEOUT", "Task", "WorkerProcess"]
@@ -167,8 +166,8 @@ class WorkerProcess:
         if not self._gone:
             self._let_go()
 
-    def why(self) -> str:
-        """Return why the process ended, as far as its page is concerned."""
+    def failure(self) -> str:
+        """Return the note on the page that the process was at; `LOST`: the page may be innocent."""
         code = self._code
         if self.killed_for:
             return self.killed_for
@@ -178,8 +177,8 @@ class WorkerProcess:
             return PARSE_MEMORY
         return PARSE_CRASH if -code in _CRASHES or self.garbled else LOST
 
-    def ending(self) -> str:
-        """Return how the process ended, for a person."""
+    def exit_text(self) -> str:
+        """Return the signal or exit code of the process, or what it garbled, for a person."""
         code = self._code
         if self.garbled:
             return self.garbled

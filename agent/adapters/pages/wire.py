@@ -21,8 +21,8 @@ from struct import Struct
 from typing import Any, Final
 
 from agent.pipeline.link_kinds import EMBEDDED, KIND_BITS, LINK_KINDS
-from agent.pipeline.messages import Fetched, Links, Processed
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Fetched, PageWork, Processed
 from agent.pipeline.validators import ETAG, MODIFIED
 from shared.archive.capture import Capture, Revisit, RevisitProfile, Truncation
 from shared.archive.cdxj import IndexEntry

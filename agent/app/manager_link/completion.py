@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from agent.app.session.session import CrawlSession
 from agent.link.outbox import Outbox
-from agent.pipeline.messages import Scope
+from agent.pipeline.scope import Scope
 from shared.wire.sync_light import FinishedUnit
 
 __all__ = ["first_unsent", "tellable"]

@@ -37,7 +37,7 @@ from agent.link.manager_list import ManagerList
 from agent.link.manager_time import ManagerTime
 from agent.link.moved_home import Moved, is_elsewhere
 from agent.link.poller import ListHeld, Poller
-from agent.pipeline.messages import ServerList
+from agent.pipeline.messages.jobs import ServerList
 from agent.settings import Settings, tightened
 from shared.archive.errors import DiskFullError
 from shared.errors import FormatError, LimitError, SettingError

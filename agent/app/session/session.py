@@ -39,8 +39,10 @@ from agent.modules.frontier import Wait
 from agent.modules.server_list.list_change import ListChange
 from agent.modules.server_list.list_units import wanted_of
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.messages import Scope, ServerList, UnitFinished
-from agent.pipeline.ports import Clock, PageWorker
+from agent.pipeline.messages.jobs import ServerList, UnitFinished
+from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports.pages import PageWorker
+from agent.pipeline.scope import Scope
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
 from agent.runners.loop_pauses import Pauses

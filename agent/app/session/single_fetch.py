@@ -11,9 +11,10 @@ from __future__ import annotations
 import asyncio
 import getpass
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,21 +30,14 @@ from agent.modules.retry import gets_another_attempt
 from agent.modules.robots.robots import Robots
 from agent.modules.robots.robots_fetch import RulesFetch
 from agent.modules.server_list.scope import scope_of_jobs
-from agent.pipeline.messages import (
-    Candidate,
-    Denied,
-    Due,
-    Fetched,
-    Job,
-    Links,
-    ListChanged,
-    RulesDue,
-    RulesFetched,
-    RulesKnown,
-    RulesRedirected,
-)
-from agent.pipeline.ports import FetchAnswer, LookUp
-from agent.pipeline.spec import Output
+from agent.pipeline.handler import Output
+from agent.pipeline.messages.hosts import LookUp
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.links import Candidate, Links
+from agent.pipeline.messages.pages import Fetched
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesKnown, RulesRedirected
+from agent.pipeline.messages.turns import Denied, Due
 from agent.settings import Settings
 from shared.archive.capture import Capture
 from shared.naming import AddressRules
@@ -61,7 +55,7 @@ _LIMITS: Final = {"URL too long": ("limits.url_chars",)}
 class Hop:
     """One request, or why none was sent. Times are milliseconds, sizes bytes with headers.
 
-    outcome: as in the crawl (`agent.pipeline.messages.Outcome`), or `denied` by robots.txt,
+    outcome: as in the crawl (`messages.requests.Outcome`), or `denied` by robots.txt,
     `no_address`, `url_too_long`, `filtered` for another reason of the filter.
     """
 
@@ -208,11 +202,11 @@ class ByHand:
             last = visit.robots[-1].outcome if visit.robots and not rule else "answered"
             outcome = "denied" if last in _DONE else last
             return Hop(url, outcome, robots=robots, rule=rule, addresses=found.addresses), None
-        answer, outputs = await self._asked(self._fetch, due)
+        answer, outputs = await self._asked(self._fetch, partial(self._fetch.handle_due, [due]))
         while self._asks_again(answer):
             visit.hops.append(_hop(answer, found))
             due = replace(due, attempt=due.attempt + 1)
-            answer, outputs = await self._asked(self._fetch, due)
+            answer, outputs = await self._asked(self._fetch, partial(self._fetch.handle_due, [due]))
         hop = _hop(answer, found)
         hop.robots, hop.rule = robots, rule
         following: Links | None = None
@@ -225,11 +219,9 @@ class ByHand:
 
     def _filtered(self, links: Links, host: str) -> tuple[Candidate | None, str]:
         """Return a URL as the filter lets it through, or None and why it does not."""
-        job = Job(_JOB, host, "crawl", 0)
-        changed = ListChanged(scope_of_jobs((job,)), begun=(job,))
-        list(self._filter.handle("changed", [changed]))
+        self._filter.use_scope(scope_of_jobs((Job(_JOB, host, "crawl", 0),)))
         before = {reason: one.count for reason, one in self._stopped.by_reason.items()}
-        for _, message in self._filter.handle("links", [links]):
+        for _, message in self._filter.handle_links([links]):
             if isinstance(message, Candidate):
                 return message, ""
         for reason, one in self._stopped.by_reason.items():
@@ -243,7 +235,8 @@ class ByHand:
             host, found.addresses[0], canonical(host) + "robots.txt", 0, 0, "crawl"
         )
         while due is not None:
-            answer, outputs = await self._asked(self._rules_fetch, due)
+            start = partial(self._rules_fetch.handle_due, [due])
+            answer, outputs = await self._asked(self._rules_fetch, start)
             visit.robots.append(_hop(answer, found))
             due = replace(due, attempt=2) if answer.is_free_retry else None
             for port, message in outputs:
@@ -259,9 +252,9 @@ class ByHand:
                     self._read_rules(host, message)
 
     def _read_rules(self, host: str, fetched: RulesFetched) -> None:
-        outputs = list(self._robots.handle("fetched", [fetched]))
+        outputs = list(self._robots.handle_fetched([fetched]))
         while self._robots.goes_on:  # a long text is read in portions
-            outputs += self._robots.handle("tick", [])
+            outputs += self._robots.handle_tick([])
         for _, message in outputs:
             if isinstance(message, RulesKnown):
                 if message.all_denied:
@@ -274,7 +267,7 @@ class ByHand:
         reason = self._unreachable.get(due.host)
         if reason is not None:
             return f"deny: {due.host}robots.txt is unreachable: {reason}", ""
-        for _, message in self._robots.handle("due", [due]):
+        for _, message in self._robots.handle_due([due]):
             if isinstance(message, Denied):
                 return "deny", message.rule
             if isinstance(message, Due):
@@ -283,13 +276,13 @@ class ByHand:
         return "deny", ""
 
     async def _asked(
-        self, module: Fetch | RulesFetch, due: Due | RulesDue
+        self, module: Fetch | RulesFetch, start: Callable[[], Iterable[Output]]
     ) -> tuple[FetchAnswer, list[Output]]:
-        """Send a request by a module; return the answer and the outputs that follow from it."""
+        """Start a request by a module; return the answer and the outputs that follow from it."""
         self._answer = asyncio.get_running_loop().create_future()
-        _drain(module.handle("due", [due]))
+        _drain(start())
         answer = await self._answer
-        return answer, list(module.handle("answer", [answer]))
+        return answer, list(module.handle_answer([answer]))
 
     def _asks_again(self, answer: FetchAnswer) -> bool:
         """Return whether a page is asked for again because of the way in which it was asked."""

@@ -15,7 +15,7 @@ from agent.control.stop import StopRequest
 from agent.link.outbox import Outbox
 from agent.link.report_delivery import Sender
 from agent.pipeline.permit import PermitGate
-from agent.pipeline.ports import Clock
+from agent.pipeline.ports.clock import Clock
 from agent.settings import Home
 from shared.frozen import frozen
 

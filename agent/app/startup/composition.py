@@ -51,7 +51,7 @@ from agent.link.outbox import Outbox, Report
 from agent.link.poller import Poller
 from agent.link.report_delivery import Sender
 from agent.pipeline.permit import PermitGate
-from agent.pipeline.ports import Clock
+from agent.pipeline.ports.clock import Clock
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 from shared.frozen import frozen

@@ -12,7 +12,7 @@ from agent.adapters.pages.child import Work, files_told, serve
 from agent.adapters.pages.worker_start import Files
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import PageRead, finished, read
-from agent.pipeline.messages import Fetched
+from agent.pipeline.messages.pages import Fetched
 
 __all__ = ["be_worker", "main"]
 

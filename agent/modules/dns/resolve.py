@@ -22,29 +22,31 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from typing import Final
 
 from agent.modules.dns.host_cache import HostCache
 from agent.modules.dns.resolver_outage import Silence
 from agent.modules.limits import CrawlLimits
 from agent.modules.timing_wheel import TimingWheel
 from agent.pipeline.addresses import pinned
-from agent.pipeline.messages import (
-    Candidate,
+from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.hosts import (
     HostBegun,
     HostFailed,
     HostFound,
-    ListChanged,
+    LookUp,
     Moved,
     Placed,
-    RulesFetched,
-    RulesRedirected,
-    Tick,
     Unreached,
 )
+from agent.pipeline.messages.jobs import ListChanged
+from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
+from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import Clock, Ledger, LookUp, Resolver
-from agent.pipeline.spec import Output
+from agent.pipeline.ports.clock import Clock
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ports.network import Resolver
 from shared.host_failures import HostFailure
 from shared.urls import host_of
 
@@ -134,31 +136,24 @@ class Resolve:
         """Return whether jobs are taken up, some at each tick."""
         return self._unplaced is not None or self._left_behind
 
-    def wants_tick(self, tick: object) -> bool:
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "candidates": Input(Candidate, self.handle_candidates),
+            "rules": Input(RulesRedirected, self.handle_rules),
+            "begun": Input(HostBegun, self.handle_begun),
+            "unreached": Input(Unreached, self.handle_unreached),
+            "changed": Input(ListChanged, self.handle_changed),
+            "answer": Input(LookUp, self.handle_answer),
+            "tick": Input(Tick, self.handle_tick),
+        }
+
+    def wants_tick(self, tick: Tick) -> bool:
         """Return whether the time says anything new; while jobs are taken up, it always does."""
-        if self.goes_on:
-            return True
-        return cast(Tick, tick).now_s - self._told_s >= TOLD_S
+        return self.goes_on or tick.now_s - self._told_s >= TOLD_S
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take candidates, redirects of robots.txt, news of hosts, answers, lists, or the time."""
-        match port:
-            case "candidates":
-                return self._candidates(cast(Sequence[Candidate], batch))
-            case "rules":
-                return self._rules(cast(Sequence[RulesRedirected], batch))
-            case "begun":
-                return self._begin(cast(Sequence[HostBegun], batch))
-            case "unreached":
-                return self._unreached(cast(Sequence[Unreached], batch))
-            case "answer":
-                return self._answers(cast(Sequence[LookUp], batch))
-            case "changed":
-                return self._changed(cast(Sequence[ListChanged], batch))
-            case _:
-                return self._tick(cast(Tick, batch[-1]))
-
-    def _candidates(self, batch: Sequence[Candidate]) -> Iterator[Output]:
+    def handle_candidates(self, batch: Sequence[Candidate]) -> Iterator[Output]:
+        """Find the addresses of hosts that have something new in a job's queue."""
         # One message a job is enough: it says that there is something in the job's queue.
         for name, job in dict.fromkeys((one.host, one.job) for one in batch):
             if name not in self._hosts:
@@ -182,7 +177,8 @@ class Resolve:
             host.jobs.clear()
         self._forget_if_idle(host)
 
-    def _begin(self, batch: Sequence[HostBegun]) -> Iterator[Output]:
+    def handle_begun(self, batch: Sequence[HostBegun]) -> Iterator[Output]:
+        """Watch the names of hosts that have turns."""
         now = self._clock.monotonic_s()
         for begun in batch:
             host = self._hosts.get(begun.host)
@@ -204,7 +200,8 @@ class Resolve:
             if now >= host.expires_s:
                 self._ask(host, first=True)
 
-    def _unreached(self, batch: Sequence[Unreached]) -> Iterator[Output]:
+    def handle_unreached(self, batch: Sequence[Unreached]) -> Iterator[Output]:
+        """Move hosts to another address where none of theirs can be connected to."""
         for one in batch:
             host = self._hosts.get(one.host)
             if host is None or host.address != one.address or not pinned(one.address):
@@ -226,7 +223,8 @@ class Resolve:
             before, host.address = host.address, untried[0]
             yield "moved", Moved(host.name, host.address, before)
 
-    def _rules(self, batch: Sequence[RulesRedirected]) -> Iterator[Output]:
+    def handle_rules(self, batch: Sequence[RulesRedirected]) -> Iterator[Output]:
+        """Find the addresses that redirects of robots.txt lead to."""
         for one in batch:
             host = self._host(one.host)
             if host.address:
@@ -286,7 +284,8 @@ class Resolve:
             self._asking += 1
             self._resolver.start(self._to_ask.popleft().name, self._answer)
 
-    def _answers(self, batch: Sequence[LookUp]) -> Iterator[Output]:
+    def handle_answer(self, batch: Sequence[LookUp]) -> Iterator[Output]:
+        """Note the answers of look-ups, and begin those that wait."""
         now = self._clock.monotonic_s()
         for answer in batch:
             self._asking -= 1
@@ -356,7 +355,8 @@ class Resolve:
         host.rules.clear()
         self._forget_if_idle(host)
 
-    def _changed(self, batch: Sequence[ListChanged]) -> Iterable[Output]:
+    def handle_changed(self, batch: Sequence[ListChanged]) -> Iterable[Output]:
+        """Forget hosts whose last jobs have ended."""
         for change in batch:
             for job in (*change.ended, *change.done):
                 host = self._hosts.get(host_of(job.unit))
@@ -376,7 +376,9 @@ class Resolve:
             self._cache.put(host.name, host.address, host.expires_s, now, host.failure)
         return True
 
-    def _tick(self, tick: Tick) -> Iterator[Output]:
+    def handle_tick(self, batch: Sequence[Tick]) -> Iterator[Output]:
+        """Look names up again that are out of date, and jobs that have no address yet."""
+        tick = batch[-1]
         self._told_s = tick.now_s
         for host in self._again.advance(tick.now_s):
             if self._hosts.get(host.name) is not host or tick.now_s < host.expires_s:

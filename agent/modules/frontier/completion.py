@@ -14,9 +14,10 @@ from typing import Final
 
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.queues import JobQueue
-from agent.modules.frontier.registry import Holdings
-from agent.pipeline.messages import Job, RulesDue, UnitFinished
-from agent.pipeline.spec import Output
+from agent.modules.frontier.registry import Registry
+from agent.pipeline.handler import Output
+from agent.pipeline.messages.jobs import Job, UnitFinished
+from agent.pipeline.messages.robots import RulesDue
 from shared.host_failures import HostFailure
 from shared.urls import host_of
 
@@ -29,44 +30,44 @@ LOOKED_AT_A_TICK: Final = 2000  # jobs: a list of a million begins at once
 class JobCompletion:
     """Looks at jobs that may be done. given_up: counts URLs that are not fetched."""
 
-    def __init__(self, holdings: Holdings, given_up: StopCounts) -> None:
-        self._has = holdings
+    def __init__(self, registry: Registry, given_up: StopCounts) -> None:
+        self._registry = registry
         self._given_up = given_up
 
     def finished(self) -> Iterator[Output]:
         """Report the jobs that are done. To be called when nothing is on its way inside."""
-        has = self._has
+        registry = self._registry
         self._look_at_fresh()
-        for number in list(islice(has.dirty, LOOKED_AT_A_TICK)):
-            has.dirty.pop(number, None)
-            queue = has.jobs.get(number)
+        for number in list(islice(registry.dirty, LOOKED_AT_A_TICK)):
+            registry.dirty.pop(number, None)
+            queue = registry.jobs.get(number)
             if queue is None:
                 # Not placed, at least not here: done only if no URL of it passed the filters.
-                job = has.open_job(number)
-                if job is not None and not has.ledger.queued(number):
+                job = registry.open_job(number)
+                if job is not None and not registry.ledger.queued(number):
                     yield "finished", self._finished_asleep(job)
                 continue
             reason = self._reason(queue)
             if reason:
                 if queue.job.is_piece and reason == COMPLETE:
-                    has.let_rest(queue)
+                    registry.let_rest(queue)
                 else:
-                    has.drop_job(queue)
+                    registry.drop_job(queue)
                 yield "finished", self._finished(queue, reason)
 
     def _look_at_fresh(self) -> None:
         """Schedule some of the jobs that have just begun for a look."""
-        fresh = self._has.fresh
-        while fresh and len(self._has.dirty) < LOOKED_AT_A_TICK:
+        fresh = self._registry.fresh
+        while fresh and len(self._registry.dirty) < LOOKED_AT_A_TICK:
             numbers = fresh[0]
-            self._has.dirty.update(dict.fromkeys(numbers[-LOOKED_AT_A_TICK:]))
+            self._registry.dirty.update(dict.fromkeys(numbers[-LOOKED_AT_A_TICK:]))
             del numbers[-LOOKED_AT_A_TICK:]
             if not numbers:
                 fresh.popleft()
 
     def _finished_asleep(self, job: Job) -> UnitFinished:
         """Return the end of a job without a URL of which nothing is awake."""
-        row = self._has.ledger.job(job.number)
+        row = self._registry.ledger.job(job.number)
         if row is None or not row.address:
             return _finished(job, host_of(job.unit), 0, 0, "nothing to fetch")
         reason, failure = COMPLETE, None
@@ -76,7 +77,7 @@ class JobCompletion:
 
     def _finished(self, queue: JobQueue, reason: str) -> UnitFinished:
         """Return the end of a job that was awake."""
-        row = self._has.ledger.job(queue.job.number)
+        row = self._registry.ledger.job(queue.job.number)
         failure = queue.failure if queue.stopped else None
         if row is not None and row.kept > queue.faults:
             failure = None
@@ -95,13 +96,13 @@ class JobCompletion:
         if not queue.stopped and not queue.at_limit:
             if queue.waits:
                 return ""
-            if not self._has.ledger.queued(number):
+            if not self._registry.ledger.queued(number):
                 return self._no_page(queue) or COMPLETE
             assert queue.front is not None  # nothing waits
             queue.front.begin_again()
-            self._has.turns.offer_job(queue)
+            self._registry.turns.offer_job(queue)
             return ""
-        left = self._has.ledger.queued(number)
+        left = self._registry.ledger.queued(number)
         if not left and not queue.stopped:
             return self._no_page(queue) or COMPLETE
         reason = queue.stopped or self._no_page(queue) or "page limit"
@@ -118,7 +119,7 @@ class JobCompletion:
         """
         if queue.job.is_piece:
             return ""
-        row = self._has.ledger.job(queue.job.number)
+        row = self._registry.ledger.job(queue.job.number)
         if row is None or not row.pages or row.kept > queue.faults:
             return ""
         return f"unreachable: {queue.trouble or 'no page answered'}"

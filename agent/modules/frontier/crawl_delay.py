@@ -20,7 +20,7 @@ from typing import Final
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
 from agent.modules.retry import ANSWERED, FAULTS, PAGE_FAULT, TROUBLE
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer
 
 __all__ = ["Pace", "is_first_fault", "is_strike"]
 
@@ -50,20 +50,15 @@ class Pace:
     def __init__(self, politeness: Politeness) -> None:
         self.politeness = politeness
         self._speeds: dict[str, float] = {}  # bytes per millisecond
-        self._fast_from = politeness.fast_bytes_per_ms
+        self._fast_bytes_per_ms = politeness.fast_bytes_per_ms
         self._until_next_look = politeness.fast_hosts_measured
-
-    @property
-    def fast_from(self) -> float:
-        """Return from how many bytes per millisecond on a host counts as fast."""
-        return self._fast_from
 
     def base_s(self, host: HostQueue | None) -> float:
         """Return the interval of an address for the speed of one of its hosts."""
         politeness = self.politeness
         if host is None or not host.total_ms:
             return politeness.interval_s
-        if host.total_bytes / host.total_ms < self._fast_from:
+        if host.total_bytes / host.total_ms < self._fast_bytes_per_ms:
             return politeness.interval_s
         return min(politeness.interval_s, politeness.fast_interval_s)
 
@@ -86,7 +81,7 @@ class Pace:
         self._until_next_look -= 1
         if self._until_next_look <= 0 and len(all_speeds) >= self._enough:
             speeds = sorted(all_speeds.values())
-            self._fast_from = speeds[len(speeds) * 4 // 5]
+            self._fast_bytes_per_ms = speeds[len(speeds) * 4 // 5]
             # Sorting again after a tenth as many measurements keeps the cost of each constant
             # but for a logarithm.
             self._until_next_look = max(self._enough, len(speeds) // 10)

@@ -13,10 +13,11 @@ from typing import Final
 
 from agent.modules.frontier.outage import ASKED
 from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
-from agent.modules.frontier.registry import Holdings
-from agent.pipeline.messages import Due, RulesDue, Tick
-from agent.pipeline.ports import QueuedUrl
-from agent.pipeline.spec import Output
+from agent.modules.frontier.registry import Registry
+from agent.pipeline.handler import Output
+from agent.pipeline.messages.robots import RulesDue
+from agent.pipeline.messages.turns import Due, Tick
+from agent.pipeline.ports.ledger_rows import QueuedUrl
 from shared.urls import canonical
 
 __all__ = ["Starts"]
@@ -30,8 +31,8 @@ UNTIL_KEPT_S: Final = 1.0
 class Starts:
     """Begins requests."""
 
-    def __init__(self, holdings: Holdings) -> None:
-        self._has = holdings
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
         self._fetching = False
         self._crowded = False
         self._gap = 0
@@ -42,16 +43,16 @@ class Starts:
         """Move the clock, and offer turns to addresses that have rested enough."""
         self._note_gap(tick)
         self._crowded = tick.crowded
-        self._has.backing_off.tell_time(tick)
-        has, turns = self._has, self._has.turns
+        self._registry.backing_off.tell_time(tick)
+        registry, turns = self._registry, self._registry.turns
         awake = turns.advance(tick.now_s)
-        for _ in range(min(len(has.arrivals), ARRIVALS_A_TICK)):
-            address = has.arrivals.popleft()
+        for _ in range(min(len(registry.arrivals), ARRIVALS_A_TICK)):
+            address = registry.arrivals.popleft()
             address.sleeping = False
             address.gap = self._gap
-            rest_s = max(has.pace.base_s(None), address.first_rest_s)
+            rest_s = max(registry.pace.base_s(None), address.first_rest_s)
             address.not_before_s = tick.now_s + rest_s
-            has.backing_off.resume(address, tick.now_s, has.pace.longest_s)
+            registry.backing_off.resume(address, tick.now_s, registry.pace.longest_s)
             self._look_at(address)
         for sleeper in awake:
             match sleeper:
@@ -59,7 +60,7 @@ class Starts:
                     turns.offer_job(sleeper)
                 case HostQueue():
                     turns.offer_host(sleeper)
-                    has.forget_if_idle(sleeper)
+                    registry.forget_if_idle(sleeper)
                 case AddressQueue():
                     self._look_at(sleeper)
 
@@ -67,13 +68,13 @@ class Starts:
         """Begin one request at each address that is ready."""
         if not self._fetching or self._crowded:
             return
-        has, turns = self._has, self._has.turns
+        registry, turns = self._registry, self._registry.turns
         turns.give_places()
         most = len(turns.ready)
-        if most and has.outage.is_ours(turns.now_s):
+        if most and registry.outage.is_ours(turns.now_s):
             most = self._choose_few()
         for _ in range(most):
-            if has.under_way >= has.limits.under_way:
+            if registry.under_way >= registry.limits.under_way:
                 return  # the workers are behind; the others stay ready
             address = turns.ready.popleft()
             address.listed = False
@@ -85,8 +86,8 @@ class Starts:
 
     def _choose_few(self) -> int:
         """Put first who shows best whether our network is back; return how many may be asked."""
-        ready, outage = self._has.turns.ready, self._has.outage
-        if not outage.may_ask(self._has.turns.now_s):
+        ready, outage = self._registry.turns.ready, self._registry.outage
+        if not outage.may_ask(self._registry.turns.now_s):
             return 0
         best = heapq.nsmallest(
             ASKED, ready, key=lambda one: (not outage.is_witness(one.name), one.strikes)
@@ -103,23 +104,23 @@ class Starts:
         else:
             # Two clocks: the one stands still while the machine sleeps, the other may be set.
             passed_s = max(tick.now_s - last.now_s, (tick.epoch_ms - last.epoch_ms) / 1000)
-            still = passed_s > self._has.limits.gap_s
+            still = passed_s > self._registry.limits.gap_s
         if tick.fetching and (still or not self._fetching):
             self._gap += 1
             self._resumed_s = tick.now_s
         self._fetching = tick.fetching
 
     def _look_at(self, address: AddressQueue) -> None:
-        self._has.turns.offer_address(address)
-        self._has.forget_address_if_idle(address)
+        self._registry.turns.offer_address(address)
+        self._registry.forget_address_if_idle(address)
 
     def _start(self, address: AddressQueue) -> Output | None:
-        now = self._has.turns.now_s
+        now = self._registry.turns.now_s
         if not address.wants_turn:
             return None
         if address.gap != self._gap:
             address.gap = self._gap
-            rested_s = self._resumed_s + max(self._has.pace.base_s(None), address.first_rest_s)
+            rested_s = self._resumed_s + max(self._registry.pace.base_s(None), address.first_rest_s)
             address.end_burst()
             address.not_before_s = max(address.not_before_s, rested_s)
         if address.again is not None:
@@ -131,48 +132,48 @@ class Starts:
             return None
         while address.rules:
             rules = address.rules.popleft()
-            if self._has.scope.units.of_host(rules.host):
-                self._has.give_token(address, rules)
+            if self._registry.scope.units.of_host(rules.host):
+                self._registry.give_token(address, rules)
                 return "rules_due", rules
         if not address.placed:
             return None
         while address.turns.first is not None:
             host = address.turns.popleft()
             host.listed = False
-            if self._has.hosts.get(host.name) is not host or host.leaves_to:
+            if self._registry.hosts.get(host.name) is not host or host.leaves_to:
                 continue
             started = self._give(address, host) if host.not_before_s <= now else None
-            self._has.turns.offer_host(host)
+            self._registry.turns.offer_host(host)
             if started is not None:
                 return started
         return None
 
     def _give(self, address: AddressQueue, host: HostQueue) -> Output | None:
         """Give a turn to a host; None: it could not use it."""
-        has, now = self._has, self._has.turns.now_s
+        registry, now = self._registry, self._registry.turns.now_s
         if host.rules == "asked" or host.leaves_to:
             return None
         while (job := host.turns.first) is not None:
             if job.wants_turn and job.not_before_s <= now:
                 expired = now >= host.rules_until_s and not host.rules_fresh
                 if host.rules == "unknown" or expired:
-                    lookup_ms = has.lookups_ms.pop(host.name, None)
+                    lookup_ms = registry.lookups_ms.pop(host.name, None)
                     rules_due = _ask_for_rules(address, host, job, lookup_ms)
-                    has.give_token(address, rules_due)
+                    registry.give_token(address, rules_due)
                     return "rules_due", rules_due
-                url = job.next_url(now, has.ledger, has.limits.window, has.due_s)
+                url = job.next_url(now, registry.ledger, registry.limits.window, registry.due_s)
                 if url is not None and url.chain and job.is_under_way(url):
                     job.postpone(url, now + UNTIL_KEPT_S)
                 elif url is not None:
                     self._end_turn(host, job)
-                    has.taken(job, url)
-                    has.turns.offer_job(job)
+                    registry.taken(job, url)
+                    registry.turns.offer_job(job)
                     due = _due(address, host, job, url)
-                    has.give_token(address, due)
+                    registry.give_token(address, due)
                     return "due", due
-                has.dirty[job.job.number] = None  # perhaps that was all
+                registry.dirty[job.job.number] = None  # perhaps that was all
             self._end_turn(host, job)
-            has.turns.offer_job(job)
+            registry.turns.offer_job(job)
         return None
 
     def _end_turn(self, host: HostQueue, job: JobQueue) -> None:

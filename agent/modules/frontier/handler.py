@@ -10,7 +10,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from functools import wraps
+from typing import Final, TypeVar
 
 from agent.modules.counts import StopCounts
 from agent.modules.frontier.backoff import BackedOff
@@ -20,36 +21,43 @@ from agent.modules.frontier.dispatch import Starts
 from agent.modules.frontier.host_move import HostMoves
 from agent.modules.frontier.host_waits import Wait, waits
 from agent.modules.frontier.queues import JobQueue
-from agent.modules.frontier.registry import Holdings
+from agent.modules.frontier.registry import Registry
 from agent.modules.frontier.request_end import NO_CONNECTION, Endings
 from agent.modules.frontier.robots_effects import Rulings
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.pipeline.messages import (
-    Denied,
-    HandedOver,
-    HostBegun,
-    Job,
-    ListChanged,
-    Moved,
-    Placed,
-    Processed,
-    RulesDue,
-    RulesKnown,
-    RulesRedirected,
-    Scope,
-    Tick,
-    UnitClosed,
-    Unreached,
-)
+from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.hosts import HandedOver, HostBegun, Moved, Placed, Unreached
+from agent.pipeline.messages.jobs import Job, ListChanged, UnitClosed
+from agent.pipeline.messages.pages import Processed
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.robots import RulesDue, RulesKnown, RulesRedirected
+from agent.pipeline.messages.turns import Denied, Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import FetchAnswer, Ledger
-from agent.pipeline.spec import Output
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.scope import Scope
 from shared.frozen import frozen
 from shared.urls import host_of
 
 __all__ = ["Frontier", "FrontierState"]
 
 DENIALS_A_TICK: Final = 100  # URLs that robots.txt forbids cost no rest, but time: up to 5 ms
+
+
+M = TypeVar("M")
+
+
+def _then_begun(
+    handle: Callable[[Frontier, Sequence[M]], Iterable[Output]],
+) -> Callable[[Frontier, Sequence[M]], Iterator[Output]]:
+    """Make a method of an input report the hosts that begin in it, behind all else."""
+
+    @wraps(handle)
+    def handle_then_begun(self: Frontier, batch: Sequence[M]) -> Iterator[Output]:
+        yield from handle(self, batch)
+        if self._registry.begun:
+            yield from self._report_begun()
+
+    return handle_then_begun
 
 
 @frozen
@@ -82,151 +90,158 @@ class Frontier:
         """Take up the unfinished jobs of the ledger whose addresses this partition holds."""
         self._partitions = partition.count
         limits = replace(limits, parallel=max(1, limits.parallel // partition.count))
-        self._has = has = Holdings(scope, ledger, limits, Pace(politeness))
-        self._starts = Starts(has)
-        self._rulings = Rulings(has, politeness, remarks)
-        self._endings = Endings(has, given_up, self._rulings)
-        self._finishing = JobCompletion(has, given_up)
-        self._moving = HostMoves(has, partition)
+        self._registry = registry = Registry(scope, ledger, limits, Pace(politeness))
+        self._starts = Starts(registry)
+        self._rulings = Rulings(registry, politeness, remarks)
+        self._endings = Endings(registry, given_up, self._rulings)
+        self._finishing = JobCompletion(registry, given_up)
+        self._moving = HostMoves(registry, partition)
         self._denials_left = DENIALS_A_TICK
         ours = ledger.open_jobs()
         if partition.count > 1:
             ours = (one for one in ours if not one.address or partition.holds(one.address))
-        has.take_up(ours)
-        self._on: dict[str, Callable[[Sequence[Any]], Iterable[Output]]] = {
-            "placed": self._placed,
-            "moved": self._moved,
-            "handed": self._handed,
-            "changed": self._changed,
-            "tick": self._tick,
-            "rules": self._rules,
-            "rules_known": self._rules_known,
-            "denied": self._denied,
-            "ended": self._ended,
-            "kept": self._kept,
-        }
+        registry.take_up(ours)
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take a batch at any of the inputs."""
-        yield from self._on[port](batch)
-        if self._has.begun:
-            yield from self._tell_begun()
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "placed": Input(Placed, self.handle_placed),
+            "moved": Input(Moved, self.handle_moved),
+            "handed": Input(HandedOver, self.handle_handed),
+            "changed": Input(ListChanged, self.handle_changed),
+            "tick": Input(Tick, self.handle_tick),
+            "rules": Input(RulesRedirected, self.handle_rules),
+            "rules_known": Input(RulesKnown, self.handle_rules_known),
+            "denied": Input(Denied, self.handle_denied),
+            "ended": Input(FetchAnswer, self.handle_ended),
+            "kept": Input(Processed, self.handle_kept),
+        }
 
     def retune(self, politeness: Politeness, limits: CrawlLimits) -> None:
         """Take new settings; rests that have begun keep their length."""
-        has = self._has
+        registry = self._registry
         limits = replace(limits, parallel=max(1, limits.parallel // self._partitions))
-        has.limits = limits
-        has.pace.politeness = politeness
+        registry.limits = limits
+        registry.pace.politeness = politeness
         self._rulings.politeness = politeness
-        has.turns.parallel = limits.parallel
+        registry.turns.parallel = limits.parallel
 
     def next_s(self, within_s: float) -> float:
         """Return when the next rest is over, as far as that is within so long; else `inf`."""
-        return self._has.turns.next_s(within_s)
+        return self._registry.turns.next_s(within_s)
 
     def state(self) -> FrontierState:
         """Return what the status shows; costs the same however much there is."""
-        has = self._has
+        registry = self._registry
         return FrontierState(
-            jobs=len(has.jobs) + has.dormant.jobs,
-            addresses=len(has.addresses) + has.dormant.addresses,
-            active=has.turns.active,
-            in_flight=has.tokens_out,
-            under_way=has.under_way,
-            backing_off=len(has.backing_off),
-            backed_off=has.backing_off.last(),
-            told_to_wait=tuple(has.told_to_wait.values()),
+            jobs=len(registry.jobs) + registry.dormant.jobs,
+            addresses=len(registry.addresses) + registry.dormant.addresses,
+            active=registry.turns.active,
+            in_flight=registry.tokens_out,
+            under_way=registry.under_way,
+            backing_off=len(registry.backing_off),
+            backed_off=registry.backing_off.last(),
+            told_to_wait=tuple(registry.told_to_wait.values()),
         )
 
     def waits(self, limit: int) -> list[Wait]:
         """Return hosts that wait for their next request, the longest first."""
-        return waits(self._has, limit)
+        return waits(self._registry, limit)
 
-    def _tell_begun(self) -> Iterator[Output]:
-        for host in self._has.begun:
+    def _report_begun(self) -> Iterator[Output]:
+        for host in self._registry.begun:
             if host.jobs:
                 yield "begun", HostBegun(host.name, host.address.name, tuple(host.jobs))
-        self._has.begun.clear()
+        self._registry.begun.clear()
 
-    def _tick(self, batch: Sequence[Tick]) -> Iterator[Output]:
+    @_then_begun
+    def handle_tick(self, batch: Sequence[Tick]) -> Iterator[Output]:
+        """Finish jobs of which nothing is left, and begin the requests whose turn it is."""
         self._starts.begin_tick(batch[-1])
         self._denials_left = DENIALS_A_TICK
         yield from self._finishing.finished()
         yield from self._starts.dispatch()
 
-    def _placed(self, batch: Sequence[Placed]) -> Iterator[Output]:
-        has = self._has
+    @_then_begun
+    def handle_placed(self, batch: Sequence[Placed]) -> Iterator[Output]:
+        """Take in jobs whose hosts have an address, or more in their queues."""
+        registry = self._registry
         for placed in batch:
-            known = has.jobs.get(placed.job)
+            known = registry.jobs.get(placed.job)
             if known is not None and known.is_at(placed.host, placed.address):
                 self._has_grown(known)  # nearly always
                 continue
-            job = has.open_job(placed.job)
+            job = registry.open_job(placed.job)
             if job is None:
                 continue
             if placed.lookup_ms is not None:
-                has.note_lookup(placed.host, placed.lookup_ms)
-            if placed.job in has.dormant:
-                if has.dormant.is_at(placed.job, placed.address):
-                    has.grow(job)
+                registry.note_lookup(placed.host, placed.lookup_ms)
+            if placed.job in registry.dormant:
+                if registry.dormant.is_at(placed.job, placed.address):
+                    registry.grow(job)
                     continue
                 self._moving.wake(placed.job)
-            host = has.hosts.get(placed.host)
+            host = registry.hosts.get(placed.host)
             if host is not None and host.address.name != placed.address and not host.leaves_to:
                 # Its address was forgotten by resolve, and found again elsewhere.
                 before = host.address.name
                 yield from self._moving.moved(Moved(placed.host, placed.address, before))
             if self._moving.is_expected(placed, job):
                 continue
-            if placed.job not in has.jobs and placed.address not in has.addresses and host is None:
-                has.ledger.place_job(placed.job, placed.host, placed.address)
-                urls = has.ledger.queued(placed.job)
-                has.enter(placed.job, placed.address, urls, job.interval_ms or 0)
+            is_held = placed.job in registry.jobs or placed.address in registry.addresses
+            if host is None and not is_held:
+                registry.ledger.place_job(placed.job, placed.host, placed.address)
+                urls = registry.ledger.queued(placed.job)
+                registry.enter(placed.job, placed.address, urls, job.interval_ms or 0)
                 continue
-            host = has.host(placed.host, has.address(placed.address))
-            self._has_grown(has.jobs.get(placed.job) or has.add_job(job, host))
+            host = registry.host(placed.host, registry.address(placed.address))
+            self._has_grown(registry.jobs.get(placed.job) or registry.add_job(job, host))
 
     def _has_grown(self, queue: JobQueue) -> None:
         queue.has_more()
-        self._has.turns.offer_job(queue)
-        self._has.turns.has_grown(queue.host.address)
+        self._registry.turns.offer_job(queue)
+        self._registry.turns.has_grown(queue.host.address)
 
-    def _moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
+    @_then_begun
+    def handle_moved(self, batch: Sequence[Moved]) -> Iterator[Output]:
+        """Move hosts to other addresses."""
         for move in batch:
             yield from self._moving.moved(move)
 
-    def _handed(self, batch: Sequence[HandedOver]) -> Iterator[Output]:
+    @_then_begun
+    def handle_handed(self, batch: Sequence[HandedOver]) -> Iterator[Output]:
+        """Take over hosts that have left their old addresses."""
         for message in batch:
             yield from self._moving.handed(message)
 
-    def _changed(self, batch: Sequence[ListChanged]) -> Iterator[Output]:
-        has = self._has
+    @_then_begun
+    def handle_changed(self, batch: Sequence[ListChanged]) -> Iterator[Output]:
+        """Apply changes of the scope to the jobs."""
+        registry = self._registry
         for change in batch:
-            has.scope = change.scope
             for job in change.altered:
-                has.alter(job)
+                registry.alter(job)
             if change.last:
-                has.dormant.forget_room()
+                registry.dormant.forget_room()
             if change.begun:
-                has.fresh.append(array("q", [job.number for job in change.begun]))
-            has.dirty.update((job.number, None) for job in change.woken)
+                registry.fresh.append(array("q", [job.number for job in change.begun]))
+            registry.dirty.update((job.number, None) for job in change.woken)
             for job in change.done:
                 yield from self._drop(job)
             for job in change.ended:
                 yield from self._end(job, change)
 
     def _drop(self, job: Job) -> Iterator[Output]:
-        queue = self._has.jobs.get(job.number)
+        queue = self._registry.jobs.get(job.number)
         if queue is not None:
-            self._has.drop_job(queue)
+            self._registry.drop_job(queue)
             yield from self._moving.hand_over_if_quiet(queue.host)
         else:
-            self._has.dormant.leave(job.number)
+            self._registry.dormant.leave(job.number)
 
     def _end(self, job: Job, change: ListChanged) -> Iterator[Output]:
         # Of a job that is on its way between two addresses, who gets it says that it is closed.
-        queue = self._has.jobs.get(job.number)
+        queue = self._registry.jobs.get(job.number)
         if queue is not None and job.number not in change.closed:
             host = queue.host
             closed = UnitClosed(job.number, job.unit, host.name)
@@ -234,14 +249,16 @@ class Frontier:
                 host.address.closing += (closed,)
             else:
                 yield "closed", closed
-        elif job.number in self._has.dormant and job.number not in change.closed:
+        elif job.number in self._registry.dormant and job.number not in change.closed:
             yield "closed", UnitClosed(job.number, job.unit, host_of(job.unit))
         yield from self._drop(job)
 
-    def _rules(self, batch: Sequence[RulesRedirected]) -> Iterable[Output]:
-        has = self._has
+    @_then_begun
+    def handle_rules(self, batch: Sequence[RulesRedirected]) -> Iterable[Output]:
+        """Queue the redirected robots.txt of hosts at the addresses they lead to."""
+        registry = self._registry
         for one in batch:
-            address = has.address(one.address)
+            address = registry.address(one.address)
             address.ask_for(
                 RulesDue(
                     one.rules_of,
@@ -253,15 +270,19 @@ class Frontier:
                     chain=one.chain,
                 )
             )
-            has.turns.offer_address(address)
+            registry.turns.offer_address(address)
         return ()
 
-    def _rules_known(self, batch: Sequence[RulesKnown]) -> Iterator[Output]:
+    @_then_begun
+    def handle_rules_known(self, batch: Sequence[RulesKnown]) -> Iterator[Output]:
+        """Apply the rules of hosts: their URLs may have turns."""
         for known in batch:
             self._rulings.known(known)
             yield from self._let_go(known.host)
 
-    def _denied(self, batch: Sequence[Denied]) -> Iterator[Output]:
+    @_then_begun
+    def handle_denied(self, batch: Sequence[Denied]) -> Iterator[Output]:
+        """Give back the turns of URLs that robots.txt forbids, and use them."""
         for denied in batch:
             yield from self._endings.denied(denied)
             yield from self._let_go(denied.host)
@@ -269,21 +290,25 @@ class Frontier:
         if self._denials_left > 0:
             yield from self._starts.dispatch()
 
-    def _ended(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
-        hosts = self._has.hosts
+    @_then_begun
+    def handle_ended(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
+        """Give back the turns of requests, and begin the rests of their addresses."""
+        hosts = self._registry.hosts
         for ended in batch:
             due = ended.due
             for unit in self._endings.ended(due, ended):
                 yield "closed", unit
             if ended.outcome in NO_CONNECTION and self._endings.is_unreached(due, ended):
-                answered = self._has.outage.is_witness(due.address)
+                answered = self._registry.outage.is_witness(due.address)
                 yield "unreached", Unreached(due.host, due.address, answered)
             host = hosts.get(due.host)
             if host is not None and host.leaves_to:
                 yield from self._moving.hand_over_if_quiet(host)
 
-    def _kept(self, batch: Sequence[Processed]) -> Iterator[Output]:
-        hosts = self._has.hosts
+    @_then_begun
+    def handle_kept(self, batch: Sequence[Processed]) -> Iterator[Output]:
+        """Forget URLs whose pages lie in a segment."""
+        hosts = self._registry.hosts
         for kept in batch:
             self._endings.kept(kept)
             host = hosts.get(kept.host)
@@ -291,6 +316,6 @@ class Frontier:
                 yield from self._moving.hand_over_if_quiet(host)
 
     def _let_go(self, name: str) -> Iterator[Output]:
-        host = self._has.hosts.get(name)
+        host = self._registry.hosts.get(name)
         if host is not None and host.leaves_to:
             yield from self._moving.hand_over_if_quiet(host)

@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from agent.modules.frontier.queues import HostQueue
-from agent.modules.frontier.registry import Holdings
-from agent.pipeline.messages import HandedOver, Job, Moved, Placed, UnitClosed
+from agent.modules.frontier.registry import Registry
+from agent.pipeline.handler import Output
+from agent.pipeline.messages.hosts import HandedOver, Moved, Placed
+from agent.pipeline.messages.jobs import Job, UnitClosed
 from agent.pipeline.partition import Partition
-from agent.pipeline.spec import Output
 
 __all__ = ["HostMoves"]
 
@@ -36,8 +37,8 @@ class _Expected:
 class HostMoves:
     """Hosts that are moving between partitions."""
 
-    def __init__(self, holdings: Holdings, partition: Partition) -> None:
-        self._has = holdings
+    def __init__(self, registry: Registry, partition: Partition) -> None:
+        self._registry = registry
         self._partition = partition
         self._expected: dict[str, _Expected] = {}
         self._forward: dict[str, str] = {}  # hosts that moved further before they came
@@ -52,16 +53,16 @@ class HostMoves:
 
     def wake(self, number: int) -> None:
         """Take up the address at which a dormant job is thought to be."""
-        row = self._has.ledger.job(number)
+        row = self._registry.ledger.job(number)
         if row is not None and row.address:
-            self._has.address(row.address)
+            self._registry.address(row.address)
 
     def moved(self, move: Moved) -> Iterator[Output]:
         """Take note of a move; what follows at once leaves."""
-        here = self._has.hosts.get(move.host)
-        if here is None and self._has.dormant.any_at(move.before):
-            self._has.address(move.before)
-            here = self._has.hosts.get(move.host)
+        here = self._registry.hosts.get(move.host)
+        if here is None and self._registry.dormant.any_at(move.before):
+            self._registry.address(move.before)
+            here = self._registry.hosts.get(move.host)
         to_us = bool(move.address) and self._partition.holds(move.address)
         if here is not None:
             yield from self._from_here(here, move, to_us)
@@ -85,19 +86,19 @@ class HostMoves:
         # placed meanwhile where it does not come now go with the others.
         expected = self._expected.pop(host.name, None)
         for number in expected.jobs if expected is not None else ():
-            job = self._has.open_job(number)
-            if job is not None and number not in self._has.jobs:
-                self._has.add_job(job, host)
+            job = self._registry.open_job(number)
+            if job is not None and number not in self._registry.jobs:
+                self._registry.add_job(job, host)
         if move.address and move.address != host.address.name:
             host.leaves_to = move.address
             yield from self.hand_over_if_quiet(host)
             return
         host.leaves_to = ""
         if not move.address:
-            self._has.stop(host, f"unreachable: {move.reason}", move.failure)
+            self._registry.stop(host, f"unreachable: {move.reason}", move.failure)
         for queue in host.jobs.values():
-            self._has.turns.offer_job(queue)
-        self._has.turns.offer_host(host)
+            self._registry.turns.offer_job(queue)
+        self._registry.turns.offer_host(host)
 
     def _from_between(self, expected: _Expected, move: Moved, to_us: bool) -> Iterator[Output]:
         if to_us:
@@ -110,11 +111,11 @@ class HostMoves:
                 yield "handed", HandedOver(move.host, move.address, tuple(expected.jobs.values()))
             return
         for number in expected.jobs:
-            job = self._has.open_job(number)
+            job = self._registry.open_job(number)
             if job is not None:
-                host = self._has.host(move.host, self._has.address(move.before))
-                self._has.add_job(job, host)
-                self._has.stop(host, f"unreachable: {move.reason}", move.failure)
+                host = self._registry.host(move.host, self._registry.address(move.before))
+                self._registry.add_job(job, host)
+                self._registry.stop(host, f"unreachable: {move.reason}", move.failure)
 
     def handed(self, message: HandedOver) -> Iterator[Output]:
         """Take a host up, or pass it on."""
@@ -127,21 +128,23 @@ class HostMoves:
         jobs = {job.number: job for job in message.jobs}
         if expected is not None:
             jobs |= expected.jobs
-        has, queues = self._has, []
+        registry, queues = self._registry, []
         for number, job in jobs.items():
-            if has.scope.jobs.numbered(number) is None:
+            if registry.scope.jobs.numbered(number) is None:
                 if job in message.jobs:  # it left the list while it was between us
                     yield "closed", UnitClosed(number, job.unit, message.host)
                 continue
-            current = has.open_job(number)
-            if current is None or number in has.jobs:
+            current = registry.open_job(number)
+            if current is None or number in registry.jobs:
                 continue
-            queues.append(has.add_job(current, has.host(message.host, has.address(name))))
-        host = has.hosts.get(message.host)
+            queues.append(
+                registry.add_job(current, registry.host(message.host, registry.address(name)))
+            )
+        host = registry.hosts.get(message.host)
         if host is not None:  # it may have been here: jobs go ahead of the others
             host.not_before_s = max(host.not_before_s, message.not_before_s)
         for queue in queues:
-            has.turns.offer_job(queue)
+            registry.turns.offer_job(queue)
 
     def hand_over_if_quiet(self, host: HostQueue) -> Iterator[Output]:
         """Release a host that is to move, once nothing of it is under way."""
@@ -149,7 +152,7 @@ class HostMoves:
             return
         jobs = tuple(queue.job for queue in host.jobs.values())
         address, not_before_s = host.leaves_to, host.not_before_s
-        self._has.drop_host(host)
+        self._registry.drop_host(host)
         yield "handed", HandedOver(host.name, address, jobs, not_before_s)
 
     def _expect(self, move: Moved) -> None:

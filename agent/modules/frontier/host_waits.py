@@ -15,7 +15,7 @@ from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from shared.frozen import frozen
 
 if TYPE_CHECKING:
-    from agent.modules.frontier.registry import Holdings
+    from agent.modules.frontier.registry import Registry
     from agent.modules.frontier.scheduler import Sleeper
 
 __all__ = ["LOOKED_AT", "Wait", "WaitReason", "waits"]
@@ -57,39 +57,39 @@ class Wait:
     detail: str = ""
 
 
-def waits(has: Holdings, limit: int) -> list[Wait]:
+def waits(registry: Registry, limit: int) -> list[Wait]:
     """Return hosts that wait, the longest first, each once."""
     found: dict[str, Wait] = {}
-    for due_s, sleeper in islice(has.turns.sleepers(), LOOKED_AT):
-        one = _wait(has, sleeper, due_s)
+    for due_s, sleeper in islice(registry.turns.sleepers(), LOOKED_AT):
+        one = _wait(registry, sleeper, due_s)
         if one is not None and one.host not in found:
             found[one.host] = one
             if len(found) == limit:
                 break
     if len(found) < limit:
-        for one in _waits_for_rules(has):
+        for one in _waits_for_rules(registry):
             found.setdefault(one.host, one)
             if len(found) == limit:
                 break
     return sorted(found.values(), key=lambda one: -one.due_s)
 
 
-def _waits_for_rules(has: Holdings) -> Iterator[Wait]:
+def _waits_for_rules(registry: Registry) -> Iterator[Wait]:
     """Yield hosts whose robots.txt was asked for and has not come."""
-    for host in islice(has.hosts.values(), LOOKED_AT):
+    for host in islice(registry.hosts.values(), LOOKED_AT):
         if host.rules == "asked":
-            due_s = max(has.turns.now_s, host.not_before_s, host.address.not_before_s)
+            due_s = max(registry.turns.now_s, host.not_before_s, host.address.not_before_s)
             yield Wait(host.name, host.address.name, due_s, WaitReason.ROBOTS)
 
 
-def _wait(has: Holdings, sleeper: Sleeper, due_s: float) -> Wait | None:
+def _wait(registry: Registry, sleeper: Sleeper, due_s: float) -> Wait | None:
     match sleeper:
         case AddressQueue():
             host = next(_asked_next(sleeper), None)
             if host is None or not sleeper.wants_turn:
                 return None
             due_s = max(due_s, sleeper.not_before_s, host.not_before_s)
-            reason, detail = _of_address(has, sleeper, host)
+            reason, detail = _of_address(registry, sleeper, host)
             return Wait(host.name, sleeper.name, due_s, reason, detail)
         case HostQueue():
             if not sleeper.wants_turn:
@@ -114,15 +114,17 @@ def _asked_next(address: AddressQueue) -> Iterator[HostQueue]:
     yield from address.hosts.values()
 
 
-def _of_address(has: Holdings, address: AddressQueue, host: HostQueue) -> tuple[WaitReason, str]:
+def _of_address(
+    registry: Registry, address: AddressQueue, host: HostQueue
+) -> tuple[WaitReason, str]:
     if host.not_before_s > address.not_before_s:
         return _of_host(host)
-    known = has.backing_off.of_address(address.name)
+    known = registry.backing_off.of_address(address.name)
     if known is not None:
         return WaitReason.BACK_OFF, known.reason
-    if address.rest_s > has.pace.base_s(host) * LONGER:
+    if address.rest_s > registry.pace.base_s(host) * LONGER:
         return WaitReason.SLOW, f"{address.rest_s:.0f} s"
-    return WaitReason.INTERVAL, f"{max(address.rest_s, has.pace.base_s(host)):g} s"
+    return WaitReason.INTERVAL, f"{max(address.rest_s, registry.pace.base_s(host)):g} s"
 
 
 def _of_host(host: HostQueue) -> tuple[WaitReason, str]:

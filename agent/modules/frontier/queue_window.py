@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from agent.pipeline.ports import LEVELS, Ledger, QueuedUrl
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ports.ledger_rows import LEVELS, QueuedUrl
 
 __all__ = ["Front"]
 

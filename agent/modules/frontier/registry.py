@@ -1,4 +1,4 @@
-"""Everything a frontier has: addresses, hosts and jobs, by name.
+"""Registry of a frontier: its addresses, hosts and jobs, by name.
 
 Invariant: a job is in at most one host, a host at one address. An address, and a host with its
 own rest, is forgotten only when its rest is over: one that comes back before finds its clock.
@@ -19,11 +19,15 @@ from agent.modules.frontier.queues import AddressQueue, HostQueue, JobQueue
 from agent.modules.frontier.scheduler import Turns
 from agent.modules.frontier.wall_clock import WallClock
 from agent.modules.limits import CrawlLimits
-from agent.pipeline.messages import Due, Job, RulesDue, Scope
-from agent.pipeline.ports import JobRow, Ledger, OpenJob, QueuedUrl
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.robots import RulesDue
+from agent.pipeline.messages.turns import Due
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.ports.ledger_rows import JobRow, OpenJob, QueuedUrl
+from agent.pipeline.scope import Scope
 from shared.host_failures import HostFailure
 
-__all__ = ["Holdings"]
+__all__ = ["Registry"]
 
 
 LEAST_INTERVAL_S: Final = 0.1  # where there is none, URLs decide
@@ -31,8 +35,8 @@ RETRY_GROWTH: Final = 4.0
 LOOKUPS_KEPT: Final = 10_000
 
 
-class Holdings:
-    """The frontier's things. Knows no message and no politeness."""
+class Registry:
+    """Addresses, hosts and jobs of one frontier. It handles no message and computes no rest."""
 
     def __init__(self, scope: Scope, ledger: Ledger, limits: CrawlLimits, pace: Pace) -> None:
         self.ledger = ledger

@@ -5,7 +5,7 @@ It may be set wrongly, so whoever reads a time of it bounds how far away that ma
 
 from __future__ import annotations
 
-from agent.pipeline.messages import Tick
+from agent.pipeline.messages.turns import Tick
 
 __all__ = ["WallClock"]
 

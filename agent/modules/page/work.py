@@ -40,8 +40,8 @@ from agent.modules.page.links import (
 from agent.modules.page.validators import settled, validators_of
 from agent.modules.request import REDIRECTS
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
-from agent.pipeline.messages import INDEXED_DEPTH, Fetched, Links, Processed
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.links import INDEXED_DEPTH, Links
+from agent.pipeline.messages.pages import Fetched, PageWork, Processed
 from shared.archive.content_coding import decode_content
 from shared.archive.encode import encode_capture
 from shared.archive.http_block import content_type_of, header_value

@@ -21,23 +21,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import Final, cast
+from typing import Final
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots.robots_cache import RulesKept
 from agent.modules.robots.robots_rules import Rules
 from agent.modules.robots.robots_txt import parse_in_portions
+from agent.pipeline.handler import Input, Inputs, Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages import (
-    SITEMAP_DEPTH,
-    Denied,
-    Due,
-    Links,
-    RulesFetched,
-    RulesKnown,
-)
-from agent.pipeline.ports import Clock
-from agent.pipeline.spec import Output
+from agent.pipeline.messages.links import SITEMAP_DEPTH, Links
+from agent.pipeline.messages.robots import RulesFetched, RulesKnown
+from agent.pipeline.messages.turns import Denied, Due, Tick
+from agent.pipeline.ports.clock import Clock
 from shared.errors import UrlError
 from shared.frozen import frozen
 from shared.plurals import with_plurals
@@ -97,19 +92,24 @@ class Robots:
             return ""
         return known.rules.allowed(due.url[due.url.index("/", 8) :]).rule or ""
 
-    def wants_tick(self, _: object) -> bool:
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "fetched": Input(RulesFetched, self.handle_fetched),
+            "due": Input(Due, self.handle_due),
+            "tick": Input(Tick, self.handle_tick),
+        }
+
+    def wants_tick(self, _: Tick) -> bool:
         """Return whether anything waits for the time."""
         return bool(self._readings)
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take answers for a robots.txt, or URLs whose turn it is."""
-        if port == "fetched":
-            return self._fetched(cast(Sequence[RulesFetched], batch))
-        if port == "tick":
-            return self._read()
-        return self._ask(cast(Sequence[Due], batch))
+    def handle_tick(self, _: Sequence[Tick]) -> Iterable[Output]:
+        """Parse the next portions of long texts."""
+        return self._read()
 
-    def _ask(self, batch: Sequence[Due]) -> Iterator[Output]:
+    def handle_due(self, batch: Sequence[Due]) -> Iterator[Output]:
+        """Check URLs whose turn it is against the rules of their hosts."""
         now_s = self._clock.monotonic_s()
         for due in batch:
             known = self._known.get(due.host, now_s)
@@ -162,7 +162,8 @@ class Robots:
             kinds = bytes((LinkKind.WELL_KNOWN,)) * len(urls)
             yield "links", Links(urls, None, due.job, 0, kinds=kinds)
 
-    def _fetched(self, batch: Sequence[RulesFetched]) -> Iterator[Output]:
+    def handle_fetched(self, batch: Sequence[RulesFetched]) -> Iterator[Output]:
+        """Parse answers for robots.txt, long ones in portions."""
         for one in batch:
             if _unreachable(one):
                 yield self._fail(one)

@@ -9,7 +9,7 @@ Source: RFC 9309, 2.3.1.2 (five redirects, also to other hosts), 2.5 (500 KiB).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, cast
+from typing import Final
 
 from agent.modules.limits import CrawlLimits
 from agent.modules.page.header_fields import field_values
@@ -18,9 +18,11 @@ from agent.modules.request import REDIRECTS, redirect_target
 from agent.modules.retry import ANSWERED, UNTOUCHED
 from agent.modules.robots.robots_txt import MAX_BYTES
 from agent.pipeline.addresses import pinned
-from agent.pipeline.messages import Fetched, RulesDue, RulesFetched, RulesRedirected
-from agent.pipeline.ports import FetchAnswer, Fetcher, FetchRequest
-from agent.pipeline.spec import Output
+from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.pages import Fetched
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesRedirected
+from agent.pipeline.ports.network import Fetcher
 from shared.archive.content_coding import GZIP, decode_content, is_text
 from shared.urls import host_of
 
@@ -48,11 +50,16 @@ class RulesFetch:
         """Go by other limits, as the frontier does: both judge which attempt is the last."""
         self._limits = limits
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take hosts whose rules must be fetched, or answers."""
-        if port == "answer":
-            return self._answers(cast(Sequence[FetchAnswer], batch))
-        for due in cast(Sequence[RulesDue], batch):
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "due": Input(RulesDue, self.handle_due),
+            "answer": Input(FetchAnswer, self.handle_answer),
+        }
+
+    def handle_due(self, batch: Sequence[RulesDue]) -> Iterable[Output]:
+        """Start the requests for robots.txt."""
+        for due in batch:
             self.in_flight += 1
             cookies = cookies_for(due.chain, due.url)
             address = pinned(due.address)
@@ -60,7 +67,8 @@ class RulesFetch:
             self._fetcher.start(request, self._done)
         return ()
 
-    def _answers(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
+    def handle_answer(self, batch: Sequence[FetchAnswer]) -> Iterator[Output]:
+        """Send the end of each request, its page, and its rules or the redirect to them."""
         for answer in batch:
             self.in_flight -= 1
             due = answer.request.due

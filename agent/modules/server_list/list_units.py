@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent.modules.counts import StopCounts
-from agent.pipeline.messages import Job, ServerList
+from agent.pipeline.messages.jobs import Job, ServerList
 from shared.errors import UrlError
 from shared.units import UnitIndex, is_unit, unit_key
 from shared.urls import canonical
@@ -74,7 +74,7 @@ def wanted_of(server_list: ServerList) -> Wanted:
             wanted.skipped.add("list: no URL to crawl", str(error))
     index = UnitIndex(wanted.units)
     for url, referer in pages:
-        unit = index.holding(url)
+        unit = index.unit_of(url)
         if unit is None:
             wanted.skipped.add("list: start page of no unit of the list", url)
         else:

@@ -16,20 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
-from agent.pipeline.messages import (
-    HostFailed,
-    Job,
-    Links,
-    ListChanged,
-    ListSlice,
-    Scope,
-    UnitClosed,
-    UnitFinished,
-)
-from agent.pipeline.ports import Ledger
-from agent.pipeline.spec import Output
+from agent.pipeline.handler import Input, Inputs, Output
+from agent.pipeline.messages.hosts import HostFailed
+from agent.pipeline.messages.jobs import Job, ListChanged, ListSlice, UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Links
+from agent.pipeline.ports.ledger import Ledger
+from agent.pipeline.scope import Scope
 from shared.urls import canonical, host_of
 
 __all__ = ["Seed"]
@@ -44,8 +38,7 @@ class Seed:
     def __init__(self, ledger: Ledger, scope: Scope) -> None:
         """Take up the list in force."""
         self._ledger = ledger
-        self._resting_units: set[str] = set()
-        self._scope = replace(scope, resting=self._resting_units)
+        self._scope = scope
         self.shares_hosts = ledger.shares_hosts()
         self.probes_finished = 0  # since the process started, and those that it found finished
         self._count_probes(scope.finished)
@@ -57,20 +50,21 @@ class Seed:
         """Return what the agent holds now."""
         return self._scope
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        """Take slices of a list, or the news that jobs are done, quiet, or not to be reached."""
-        match port:
-            case "list":
-                return self._take(cast(Sequence[ListSlice], batch))
-            case "finished":
-                return self._finished(cast(Sequence[UnitFinished], batch))
-            case "quiet":
-                return self._quiet(cast(Sequence[UnitClosed], batch))
-            case _:
-                failures = cast(Sequence[HostFailed], batch)
-                return self._finished([unit for one in failures for unit in self._failed(one)])
+    def inputs(self) -> Inputs:
+        """Return the inputs by name."""
+        return {
+            "list": Input(ListSlice, self.handle_list),
+            "finished": Input(UnitFinished, self.handle_finished),
+            "failed": Input(HostFailed, self.handle_failed),
+            "quiet": Input(UnitClosed, self.handle_quiet),
+        }
 
-    def _take(self, batch: Sequence[ListSlice]) -> Iterator[Output]:
+    def handle_failed(self, failures: Sequence[HostFailed]) -> Iterator[Output]:
+        """Finish the jobs of hosts that have no address."""
+        return self.handle_finished([unit for one in failures for unit in self._failed(one)])
+
+    def handle_list(self, batch: Sequence[ListSlice]) -> Iterator[Output]:
+        """Carry out slices of a list."""
         for one in batch:
             yield from self._take_slice(one)
 
@@ -88,7 +82,6 @@ class Seed:
             yield (
                 "changed",
                 ListChanged(
-                    self._scope,
                     tuple(begun),
                     tuple(ended),
                     frozenset(closed),
@@ -120,7 +113,7 @@ class Seed:
             self._ledger.drop_job(number)
             self._scope.units.end(row.job.unit)
             self._scope.jobs.forget(number)
-            self._resting_units.discard(row.job.unit)
+            self._scope.resting.discard(row.job.unit)
         return ended, closed
 
     def _alter(self, job: Job) -> list[tuple[str, str | None]]:
@@ -139,9 +132,9 @@ class Seed:
 
     def _wakes(self, job: Job, new_pages: Iterable[object]) -> bool:
         """Return whether a job ends its rest: it may have something to fetch."""
-        if job.unit not in self._resting_units or not new_pages:
+        if job.unit not in self._scope.resting or not new_pages:
             return False
-        self._resting_units.discard(job.unit)
+        self._scope.resting.discard(job.unit)
         return True
 
     def _close(self, ended: Sequence[Job], closed: set[int]) -> Iterator[Output]:
@@ -156,7 +149,8 @@ class Seed:
                 else:
                     yield "closed", unit
 
-    def _quiet(self, batch: Sequence[UnitClosed]) -> Iterator[Output]:
+    def handle_quiet(self, batch: Sequence[UnitClosed]) -> Iterator[Output]:
+        """Report ended jobs as closed, with those that waited for the last one of their host."""
         for unit in batch:
             yield "closed", unit
             others = self._closing.get(unit.host, set())
@@ -186,7 +180,8 @@ class Seed:
                 failure.failure,
             )
 
-    def _finished(self, units: Sequence[UnitFinished]) -> Iterator[Output]:
+    def handle_finished(self, units: Sequence[UnitFinished]) -> Iterator[Output]:
+        """Note that jobs are done, and report each once."""
         done: dict[str, UnitFinished] = {}
         for unit in units:
             job = self._scope.jobs.get(unit.unit)
@@ -200,16 +195,16 @@ class Seed:
             for name, unit in done.items()
             if unit.reason in NOTHING_LEFT and self._scope.jobs[name].is_piece
         }
-        news = [unit for unit in done.values() if unit.unit not in self._resting_units]
-        self._resting_units |= resting
+        news = [unit for unit in done.values() if unit.unit not in self._scope.resting]
+        self._scope.resting.update(resting)
         ended = done.keys() - resting
-        self._resting_units -= ended
+        self._scope.resting.difference_update(ended)
         for name in ended:
             self._ledger.finish_job(done[name].job)
             self._scope.units.finish(name)
         self._count_probes(ended)
         jobs = tuple(self._scope.jobs[unit] for unit in done if unit in ended)
         if jobs:
-            yield "changed", ListChanged(self._scope, done=jobs)
+            yield "changed", ListChanged(done=jobs)
         for unit in news:
             yield "finished", unit

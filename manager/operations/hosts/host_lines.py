@@ -125,7 +125,7 @@ def _start_pages(
     index = UnitIndex(units)
     made = []
     for url, found in wanted.items():
-        holding = index.holding(url)
+        holding = index.unit_of(url)
         if holding is None:
             continue
         unit = units[holding]

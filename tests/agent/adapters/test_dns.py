@@ -9,7 +9,7 @@ import pytest
 
 from agent.adapters.dns import DnsResolver, ResolverOptions
 from agent.pipeline.addresses import pinned
-from agent.pipeline.ports import LookUp
+from agent.pipeline.messages.hosts import LookUp
 from shared.naming import AddressRules, Kind, NoAnswerError, Record
 from tests.shared.naming.zone import Zone
 

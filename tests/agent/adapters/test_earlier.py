@@ -10,7 +10,7 @@ import pytest
 
 from agent.adapters import last_captures
 from agent.adapters.last_captures import BATCH_ROWS, EarlierFile
-from agent.pipeline.messages import Earlier
+from agent.pipeline.messages.pages import Earlier
 from tests.agent.fakes import FakeClock
 
 HOST = "http://a.example:80/"

@@ -9,7 +9,7 @@ import pytest
 from agent.adapters.pages import wire
 from agent.adapters.pages.wire import batch_of, pages_in, result_of, results_in
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import PageWork
 from shared.errors import FormatError
 from tests.contracts.pages.case import page
 from tests.contracts.pages.program import work

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from agent.adapters.ledger import SqliteLedger
 from agent.adapters.reports import DurableReports
-from agent.pipeline.messages import Job, Outside, UnitClosed, UnitFinished
+from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Outside
 from shared.host_failures import HostFailure
 from shared.wire.sync_light import HostAddresses
 from tests.agent.adapters.installation import open_ledger

@@ -13,7 +13,8 @@ from agent.adapters.last_captures import EarlierFile
 from agent.adapters.ledger import DATABASE, SqliteLedger
 from agent.app.session.session import EARLIER, CrawlSession
 from agent.modules.server_list.list_change import CHANGES
-from agent.pipeline.messages import Earlier, ServerList
+from agent.pipeline.messages.jobs import ServerList
+from agent.pipeline.messages.pages import Earlier
 from agent.settings import Settings
 from shared.wire.orders import ListHead, Order
 

@@ -15,7 +15,8 @@ from agent.modules.limits import CrawlLimits
 from agent.modules.seen import STRUCTURES, Filter, Flags, Keys, Seen
 from agent.modules.seen.lru import Layered
 from agent.modules.seen.places import mixed
-from agent.pipeline.messages import Candidate, Job
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.links import Candidate
 from tests.agent.fakes import FakeLedger
 
 HOST = "http://a.example:80/"
@@ -45,7 +46,7 @@ def test_each_url_passes_once_in_its_job(
     ledger, dedup, _ = gate(limits)
     passed: list[tuple[int, str]] = []
     for batch in batches:
-        for port, one in dedup.handle("candidates", [candidate(*pair) for pair in batch]):
+        for port, one in dedup.handle_candidates([candidate(*pair) for pair in batch]):
             assert port == "new"
             assert isinstance(one, Candidate)
             passed.append((one.job, one.url))
@@ -84,7 +85,7 @@ def test_a_page_that_a_filter_hides_is_found_in_the_next_rounds(
     for job in range(1, 13):
         ledger.open_job(Job(job, HOST, "crawl", job))
         for _ in range(2):  # the same mistake is made as often as the link comes
-            passed = list(dedup.handle("candidates", [candidate(page, job) for page in pages]))
+            passed = list(dedup.handle_candidates([candidate(page, job) for page in pages]))
             found |= {one.url for _, one in passed if isinstance(one, Candidate)}
         if job == 1:
             assert 200 < len(found) < 400
@@ -94,7 +95,7 @@ def test_a_page_that_a_filter_hides_is_found_in_the_next_rounds(
 def test_a_new_url_is_queued_in_the_same_step() -> None:
     """Whatever a commit finds known it finds queued too: no crash can part the two."""
     ledger, dedup, _ = gate()
-    list(dedup.handle("candidates", [candidate(1)]))
+    list(dedup.handle_candidates([candidate(1)]))
     ledger.commit()
     after = ledger.after_crash()
     assert after.add_new(1, ["http://a.example/1"]) == [False]
@@ -105,15 +106,15 @@ def test_a_new_url_is_queued_in_the_same_step() -> None:
 def test_a_full_queue_takes_no_more_for_now() -> None:
     """No more is queued than a host may have pages; what was cut may come again."""
     ledger, dedup, stopped = gate(replace(CrawlLimits(), pages_per_host=3))
-    list(dedup.handle("candidates", [candidate(number) for number in range(5)]))
+    list(dedup.handle_candidates([candidate(number) for number in range(5)]))
     assert ledger.queued(1) == 3
     assert stopped.count("queue holds as many pages as a host may have") == 2
     ledger.remove(1, ledger.take(1, 0, 1)[0].position)
-    assert [one for _, one in dedup.handle("candidates", [candidate(4)])] == [candidate(4)]
+    assert [one for _, one in dedup.handle_candidates([candidate(4)])] == [candidate(4)]
 
 
 def test_jobs_that_are_gone_take_nothing() -> None:
     """A late link into a job that left the list leads nowhere."""
     ledger, dedup, _ = gate()
     ledger.drop_job(1)
-    assert list(dedup.handle("candidates", [candidate(1)])) == []
+    assert list(dedup.handle_candidates([candidate(1)])) == []

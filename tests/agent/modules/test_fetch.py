@@ -9,15 +9,11 @@ import pytest
 
 from agent.modules.fetch import Fetch
 from agent.modules.limits import CrawlLimits
-from agent.pipeline.messages import (
-    Due,
-    Earlier,
-    Fetched,
-    Links,
-    Outcome,
-)
-from agent.pipeline.ports import FetchAnswer, FetchRequest
-from agent.pipeline.spec import Output
+from agent.pipeline.handler import Output
+from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Earlier, Fetched
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest, Outcome
+from agent.pipeline.messages.turns import Due
 from shared.archive.capture import IDENTICAL_PAYLOAD, NOT_MODIFIED, Capture, Revisit
 from shared.archive.encode import payload_digest
 from tests.agent.fakes import FakeClock, FakeFetcher
@@ -37,7 +33,7 @@ def of(outputs: Iterable[Output], port: str) -> list[object]:
 def ends(due: Due = DUE, **how: object) -> list[Output]:
     module = Fetch(FakeFetcher(FakeClock(), {}), CrawlLimits(), lambda done: None)
     request = FetchRequest(due.url, due.address, 1000, due=due)
-    return list(module.handle("answer", [answer(request, **how)]))  # type: ignore[arg-type]
+    return list(module.handle_answer([answer(request, **how)]))  # type: ignore[arg-type]
 
 
 def test_a_turn_becomes_one_request() -> None:
@@ -45,12 +41,12 @@ def test_a_turn_becomes_one_request() -> None:
     fetcher = FakeFetcher(FakeClock(), {})
     back: list[FetchAnswer] = []
     module = Fetch(fetcher, CrawlLimits(body_bytes=1000), back.append)
-    assert list(module.handle("due", [DUE])) == []
+    assert list(module.handle_due([DUE])) == []
     assert fetcher.flights[0].request == FetchRequest(URL, ADDRESS, 1000, due=DUE)
     assert module.in_flight == 1
     fetcher.answer()
     assert (back[0].due, back[0].address) == (DUE, ADDRESS)
-    list(module.handle("answer", back))
+    list(module.handle_answer(back))
     assert module.in_flight == 0
 
 
@@ -58,7 +54,7 @@ def test_behind_a_proxy_no_address_is_pinned() -> None:
     """Where the address is a host key, the proxy finds it."""
     fetcher = FakeFetcher(FakeClock(), {})
     module = Fetch(fetcher, CrawlLimits(), lambda done: None)
-    list(module.handle("due", [replace(DUE, address=HOST)]))
+    list(module.handle_due([replace(DUE, address=HOST)]))
     assert fetcher.flights[0].request.address == ""
 
 
@@ -137,7 +133,7 @@ EARLIER = Earlier(1_000, payload_digest(b"hello"), '"e"', "")
 
 def asked_for(due: Due) -> FetchRequest:
     fetcher = FakeFetcher(FakeClock(), {})
-    list(Fetch(fetcher, CrawlLimits(), lambda done: None, Memory(EARLIER)).handle("due", [due]))
+    list(Fetch(fetcher, CrawlLimits(), lambda done: None, Memory(EARLIER)).handle_due([due]))
     return fetcher.flights[0].request
 
 
@@ -145,7 +141,7 @@ def page(earlier: Earlier | None, **how: object) -> Capture:
     module = Fetch(FakeFetcher(FakeClock(), {}), CrawlLimits(), lambda done: None)
     request = FetchRequest(URL, ADDRESS, 1000, earlier=earlier, due=DUE)
     back = answer(request, **how)  # type: ignore[arg-type]
-    (fetched,) = of(module.handle("answer", [back]), "page")
+    (fetched,) = of(module.handle_answer([back]), "page")
     assert isinstance(fetched, Fetched)
     return fetched.capture
 

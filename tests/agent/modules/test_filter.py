@@ -12,9 +12,11 @@ from agent.modules.counts import StopCounts
 from agent.modules.filter import EMBEDDED_HOPS, Filter
 from agent.modules.limits import CrawlLimits
 from agent.modules.server_list.scope import scope_of_jobs
+from agent.pipeline.handler import Output
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
-from agent.pipeline.messages import Candidate, Job, Links, ListChanged, Outside, Scope
-from agent.pipeline.spec import Output
+from agent.pipeline.messages.jobs import Job, ListChanged
+from agent.pipeline.messages.links import Candidate, Links, Outside
+from agent.pipeline.scope import Scope
 from shared.urls import canonical, host_of
 from tests.fixtures_dir import fixture_folder
 
@@ -40,8 +42,9 @@ class Gate:
     def __init__(self, limits: CrawlLimits | None = None, blocked: str = "") -> None:
         self.stopped = StopCounts()
         pattern = re2.compile(blocked) if blocked else None
+        self.scope = scope_of(*JOBS)
         self.filter = Filter(
-            scope_of(*JOBS),
+            self.scope,
             limits or CrawlLimits(),
             lambda url: pattern is not None and pattern.search(url) is not None,
             self.stopped,
@@ -52,7 +55,7 @@ class Gate:
         self, *urls: str, from_job: int = 1, depth: int = 2, redirects: int = 0
     ) -> list[Output]:
         links = Links(urls, "http://a.example.jp/", from_job, depth, redirects)
-        return list(self.filter.handle("links", [links]))
+        return list(self.filter.handle_links([links]))
 
 
 def test_a_link_into_a_unit_goes_in() -> None:
@@ -76,10 +79,10 @@ def test_a_link_into_a_piece_at_rest_goes_by_the_manager() -> None:
     gate = Gate()
     piece = Job(5, "http://s.example.jp:80/mine/", "crawl", 1, share=2)
     scope = scope_of(*JOBS, piece)
-    gate.filter.handle("changed", [ListChanged(replace(scope, resting=frozenset({piece.unit})))])
+    gate.filter.use_scope(replace(scope, resting={piece.unit}))
     url = "http://s.example.jp/mine/new.html"
     assert gate.see(url) == [("outside", Outside(url, "http://a.example.jp/"))]
-    gate.filter.handle("changed", [ListChanged(scope_of(*JOBS, piece))])
+    gate.filter.use_scope(scope_of(*JOBS, piece))
     [(port, candidate)] = gate.see(url)
     assert (port, getattr(candidate, "job", 0)) == ("inside", piece.number)
 
@@ -88,7 +91,7 @@ def test_a_port_of_another_protocol_is_never_asked() -> None:
     """A unit that a list names with such a port ends without a request, and says why."""
     gate = Gate()
     mail = Job(6, "http://a.example.jp:25/", "crawl", 1)
-    gate.filter.handle("changed", [ListChanged(scope_of(*JOBS, mail))])
+    gate.filter.use_scope(scope_of(*JOBS, mail))
     assert gate.see("http://a.example.jp:25/") == []
     assert gate.see("http://b.example.jp:6667/x") == []
     assert gate.stopped.count("port of another protocol") == 2
@@ -121,7 +124,7 @@ def test_a_unit_of_our_own_passes_whatever_its_name() -> None:
     """What the manager has ordered needs no public suffix."""
     gate = Gate()
     own = scope_of(Job(9, "http://intranet:80/", "crawl", 1))
-    list(gate.filter.handle("changed", [ListChanged(own)]))
+    gate.filter.use_scope(own)
     assert [port for port, _ in gate.see("http://intranet/x")] == ["inside"]
 
 
@@ -138,8 +141,8 @@ def test_a_job_that_is_done_takes_nothing() -> None:
     """Links into a finished unit go to the manager: for the next round."""
     gate = Gate()
     gate.see("http://a.example.jp/known")
-    change = ListChanged(scope_of(*JOBS, finished=frozenset({A})))
-    list(gate.filter.handle("changed", [change]))
+    gate.scope.units.finish(A)
+    gate.filter.handle_changed([ListChanged(done=JOBS[:1])])
     assert [port for port, _ in gate.see("http://a.example.jp/late")] == ["outside"]
 
 
@@ -191,8 +194,11 @@ def test_a_known_link_costs_no_second_message() -> None:
     url = "http://a.example.jp/menu"
     assert len(gate.see(url, url)) == 1
     assert gate.see(url) == []
-    again = scope_of(replace(JOBS[0], number=7, round=2))
-    list(gate.filter.handle("changed", [ListChanged(again)]))
+    gate.filter.handle_changed([ListChanged(done=JOBS[1:2])])
+    assert gate.see(url) == []
+    gate.filter.handle_changed([ListChanged(altered=JOBS[:1])])
+    assert len(gate.see(url)) == 1
+    gate.filter.use_scope(scope_of(replace(JOBS[0], number=7, round=2)))
     (output,) = gate.see(url)
     assert isinstance(output[1], Candidate)
     assert output[1].job == 7
@@ -226,7 +232,7 @@ def test_traps_of_the_wild_end() -> None:
         urls = [canonical(url) for url in chain]
         gate = Gate()
         trap = scope_of(Job(1, host_of(urls[0]), "crawl", 1))
-        list(gate.filter.handle("changed", [ListChanged(trap)]))
+        gate.filter.use_scope(trap)
         # What the site adds at each step, it adds for ever: a longer path, or another number.
         grown = urls[-1].removeprefix(urls[-2])
         grows = grown != urls[-1]
@@ -243,7 +249,7 @@ def test_pages_that_are_fetched_again_lead_nowhere_inside() -> None:
     """The pages of the order pass; what they link to is neither fetched nor reported."""
     gate = Gate()
     job = Job(1, A, "refetch", 1, 2)
-    gate.filter.handle("changed", [ListChanged(scope_of(job))])
+    gate.filter.use_scope(scope_of(job))
     assert [port for port, _ in gate.see("http://a.example.jp/x", from_job=0)] == ["inside"]
     assert gate.see("http://a.example.jp/y", from_job=1) == []
 
@@ -256,7 +262,7 @@ def loaded(depth: int, *, is_embedded: bool = False) -> Links:
 
 
 def depths(gate: Gate, links: Links) -> list[tuple[int, int]]:
-    found = [one for port, one in gate.filter.handle("links", [links]) if port == "inside"]
+    found = [one for port, one in gate.filter.handle_links([links]) if port == "inside"]
     return [(one.depth, one.link_kind) for one in found if isinstance(one, Candidate)]
 
 
@@ -285,4 +291,4 @@ def test_well_known_files_are_for_who_has_the_top_of_a_host() -> None:
                           (3, "http://p.example.jp/")):  # fmt: skip
         links = Links((f"{url}.well-known/security.txt",), None, from_job, 0)
         links = replace(links, kinds=bytes((LinkKind.WELL_KNOWN,)))
-        assert list(Gate().filter.handle("links", [links])) == []
+        assert list(Gate().filter.handle_links([links])) == []

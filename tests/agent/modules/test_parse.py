@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from agent.modules.parse import Parse
-from agent.pipeline.messages import Fetched, Links
+from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Fetched, PageWork
 from shared.archive.capture import Capture
 from tests.agent.fakes import HTML, FakeWorker, Page
 
@@ -20,12 +21,12 @@ PAGE = Fetched(
 def test_links_leave_before_the_page_that_holds_them() -> None:
     """A page can only be kept when what it leads to has been handed on."""
     worker = FakeWorker({URL: Page(("http://a.example/x",))})
-    back: list[object] = []
+    back: list[PageWork] = []
     parse = Parse(worker, back.append)
-    assert list(parse.handle("pages", [PAGE])) == []
+    assert list(parse.handle_pages([PAGE])) == []
     assert parse.at_work == 1
     worker.answer()
-    outputs = list(parse.handle("answer", back))
+    outputs = list(parse.handle_answer(back))
     assert [port for port, _ in outputs] == ["links", "processed"]
     assert outputs[0][1] == Links(("http://a.example/x",), URL, 4, 3)
     assert parse.at_work == 0
@@ -48,25 +49,25 @@ def test_a_page_without_links_says_that_it_was_seen(
     header = HTML.replace(b"200", b"%d" % status)
     page = replace(PAGE, capture=replace(PAGE.capture, response_header=header), is_rules=is_rules)
     worker = FakeWorker({})
-    back: list[object] = []
+    back: list[PageWork] = []
     parse = Parse(worker, back.append)
-    list(parse.handle("pages", [page]))
+    list(parse.handle_pages([page]))
     worker.answer()
-    assert [port for port, _ in parse.handle("answer", back)] == ports
+    assert [port for port, _ in parse.handle_answer(back)] == ports
 
 
 def test_very_many_links_leave_in_portions_before_their_page() -> None:
     """Each portion is a round of its own, none is lost, and the page comes last."""
     urls = tuple(f"http://a.example/{number}" for number in range(2500))
     worker = FakeWorker({URL: Page(urls)})
-    back: list[object] = []
+    back: list[PageWork] = []
     parse = Parse(worker, back.append)
-    list(parse.handle("pages", [PAGE]))
+    list(parse.handle_pages([PAGE]))
     worker.answer()
     rounds = []
     while back:
         batch, back[:] = list(back), []
-        rounds.append(list(parse.handle("answer", batch)))
+        rounds.append(list(parse.handle_answer(batch)))
     assert [[port for port, _ in outputs] for outputs in rounds] == [
         ["links"],
         ["links"],

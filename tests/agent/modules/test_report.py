@@ -6,15 +6,11 @@ import pytest
 
 from agent.modules.counts import StopCounts
 from agent.modules.report import Report
-from agent.pipeline.messages import (
-    Denied,
-    HostFound,
-    Outside,
-    Tick,
-    UnitClosed,
-    UnitFinished,
-)
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.hosts import HostFound
+from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
+from agent.pipeline.messages.links import Outside
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.messages.turns import Denied, Tick
 from shared.host_failures import LOOK_UP_FAILURES, HostFailure
 from tests.agent.fakes import FakeLedger, FakeReports
 from tests.agent.modules.answers import due_of, ended, kept
@@ -36,11 +32,11 @@ def test_everything_is_handed_on() -> None:
     _, reports, _, report = desk()
     finished = UnitFinished(1, HOST, HOST, "crawl", 1, 3, 900)
     closed, page = UnitClosed(1, HOST, HOST), kept()
-    report.handle("finished", [finished])
-    report.handle("closed", [closed])
-    report.handle("kept", [page])
-    report.handle("outside", [Outside("http://b.example/", None)])
-    report.handle("found", [HostFound(HOST, ("192.0.2.1",))])
+    report.handle_finished([finished])
+    report.handle_closed([closed])
+    report.handle_kept([page])
+    report.handle_outside([Outside("http://b.example/", None)])
+    report.handle_found([HostFound(HOST, ("192.0.2.1",))])
     assert (reports.units, reports.quiet, reports.pages) == ([finished], [closed], [page])
     assert reports.found == [Outside("http://b.example/", None)]
     assert reports.hosts == {HOST: ("192.0.2.1",)}
@@ -49,20 +45,20 @@ def test_everything_is_handed_on() -> None:
 def test_names_that_a_proxy_looks_up_are_no_addresses() -> None:
     """The manager is told where hosts lead, or that they lead nowhere; not what is not known."""
     _, reports, _, report = desk()
-    report.handle("found", [HostFound(HOST, ("//a.example",)), HostFound("http://b:80/", ())])
+    report.handle_found([HostFound(HOST, ("//a.example",)), HostFound("http://b:80/", ())])
     assert reports.hosts == {"http://b:80/": ()}
 
 
 def test_lines_wait_for_room() -> None:
     """When the disk is full, lines are held and written in order when there is room."""
     ledger, reports, _, report = desk()
-    report.handle("ended", [line(1)])
+    report.handle_ended([line(1)])
     ledger.full = True
-    report.handle("ended", [line(2)])
+    report.handle_ended([line(2)])
     assert str(report.paused).startswith("disk full")
-    report.handle("tick", [Tick(1.0, 1, False)])
+    report.handle_tick([Tick(1.0, 1, False)])
     ledger.full = False
-    report.handle("tick", [Tick(2.0, 2, False)])
+    report.handle_tick([Tick(2.0, 2, False)])
     assert report.paused is None
     assert ledger.log == [line(1), line(2)]
     assert reports.requests == [line(1), line(2)]
@@ -72,8 +68,8 @@ def test_what_robots_txt_forbids_is_counted() -> None:
     """A denied URL counts; one that was only put back does not."""
     _, _, denied, report = desk()
     due = due_of("http://a.example/x")
-    report.handle("denied", [Denied(due, HOST, "192.0.2.1", "Disallow: /")])
-    report.handle("denied", [Denied(due, HOST, "192.0.2.1", "")])
+    report.handle_denied([Denied(due, HOST, "192.0.2.1", "Disallow: /")])
+    report.handle_denied([Denied(due, HOST, "192.0.2.1", "")])
     assert denied.count("robots.txt") == 1
     assert denied.by_reason["robots.txt"].examples == ["http://a.example/x"]
 
@@ -83,7 +79,7 @@ def test_a_unit_without_an_address_has_a_line_in_the_log(failure: HostFailure) -
     """No bytes were sent, none came, and the outcome is the failure: somebody tried."""
     ledger, reports, _, report = desk()
     unit = UnitFinished(1, HOST, HOST, "probe", 4, 0, 0, "unreachable: no", failure)
-    report.handle("finished", [unit])
+    report.handle_finished([unit])
     (one,) = ledger.log
     assert (one.request.url, one.outcome) == (HOST, failure.value)
     assert (one.request_bytes, one.response_bytes, one.elapsed_ms, one.status) == (0, 0, 0.0, 0)
@@ -101,7 +97,7 @@ def test_only_units_without_an_address_get_such_a_line() -> None:
         UnitFinished(2, HOST, HOST, "crawl", 1, 3, 0, "unreachable: refused", dead),
         UnitFinished(3, HOST, HOST, "crawl", 1, 3, 900, "unreachable: it moved away", gone),
     ]
-    report.handle("finished", units)
+    report.handle_finished(units)
     assert ledger.log == []
 
 
@@ -110,8 +106,8 @@ def test_such_a_line_waits_for_room() -> None:
     ledger, _, _, report = desk()
     ledger.full = True
     gone = UnitFinished(1, HOST, HOST, "crawl", 1, 0, 0, "unreachable", HostFailure.NO_SUCH_NAME)
-    report.handle("finished", [gone])
+    report.handle_finished([gone])
     assert str(report.paused).startswith("disk full")
     ledger.full = False
-    report.handle("tick", [Tick(2.0, 2, False)])
+    report.handle_tick([Tick(2.0, 2, False)])
     assert [one.outcome for one in ledger.log] == ["no_such_name"]

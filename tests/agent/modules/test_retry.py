@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.modules.retry import gets_another_attempt
-from agent.pipeline.messages import Outcome
+from agent.pipeline.messages.requests import Outcome
 
 
 @pytest.mark.parametrize(

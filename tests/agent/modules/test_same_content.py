@@ -15,8 +15,9 @@ from agent.modules.page.work import work_on
 from agent.modules.parse import Parse
 from agent.modules.server_list.scope import scope_of_jobs
 from agent.modules.traps import SAME_CONTENT
-from agent.pipeline.messages import Candidate, Fetched, Job
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.links import Candidate, Links
+from agent.pipeline.messages.pages import Fetched, PageWork
 from shared.archive.capture import Capture
 from tests.agent.fakes import HTML
 
@@ -45,7 +46,7 @@ class Way:
         self.stopped = StopCounts()
         scope = scope_of_jobs((Job(1, HOST, "crawl", 1),), frozenset())
         self._filter = Filter(scope, CrawlLimits(), lambda _: False, self.stopped, lambda: 2026)
-        self._back: list[object] = []
+        self._back: list[PageWork] = []
         self._parse = Parse(RealWorker(), self._back.append)
         self._numbers = count()
 
@@ -53,11 +54,11 @@ class Way:
         """Take a page of the site; return the URLs that pass because of it."""
         url = SITE + path
         capture = Capture(url, 5, b"", header, body)
-        list(self._parse.handle("pages", [Fetched(capture, url, HOST, "192.0.2.1", 1, 2, 0)]))
+        list(self._parse.handle_pages([Fetched(capture, url, HOST, "192.0.2.1", 1, 2, 0)]))
         batch, self._back[:] = list(self._back), []
         passed = set()
-        for port, links in self._parse.handle("answer", batch):
-            outputs = self._filter.handle("links", [links]) if port == "links" else ()
+        for _, links in self._parse.handle_answer(batch):
+            outputs = self._filter.handle_links([links]) if isinstance(links, Links) else ()
             passed |= {one.url for _, one in outputs if isinstance(one, Candidate)}
         return passed
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent.modules.store import Store
-from agent.pipeline.messages import Earlier, Processed, Tick
+from agent.pipeline.messages.pages import Earlier, Processed
+from agent.pipeline.messages.turns import Tick
 from shared.archive.capture import Capture
 from shared.archive.encode import encode_capture
 from tests.agent.fakes import HTML, FakeLedger
@@ -27,7 +28,7 @@ def test_pages_are_written_then_kept() -> None:
     """A page is reported after it was appended, and its bytes count towards the next commit."""
     ledger = FakeLedger()
     store = Store(ledger)
-    assert list(store.handle("pages", [page(1), page(2)])) == [kept(1), kept(2)]
+    assert list(store.handle_pages([page(1), page(2)])) == [kept(1), kept(2)]
     assert ledger.captures == ["http://a.example/1", "http://a.example/2"]
     assert store.bytes_since_commit == len(page(1).encoded.data) + len(page(2).encoded.data)
 
@@ -37,13 +38,13 @@ def test_a_full_disk_pauses_and_ends_by_itself() -> None:
     ledger = FakeLedger()
     store = Store(ledger)
     ledger.full = True
-    assert list(store.handle("pages", [page(1), page(2)])) == []
+    assert list(store.handle_pages([page(1), page(2)])) == []
     assert str(store.paused).startswith("disk full")
     assert store.waiting == 2
-    assert list(store.handle("tick", [Tick(1.0, 1, False)])) == []
-    assert list(store.handle("pages", [page(3)])) == []
+    assert list(store.handle_tick([Tick(1.0, 1, False)])) == []
+    assert list(store.handle_pages([page(3)])) == []
     ledger.full = False
-    assert list(store.handle("tick", [Tick(2.0, 2, False)])) == [kept(1), kept(2), kept(3)]
+    assert list(store.handle_tick([Tick(2.0, 2, False)])) == [kept(1), kept(2), kept(3)]
     assert store.paused is None
     assert ledger.captures == [f"http://a.example/{number}" for number in (1, 2, 3)]
 
@@ -69,9 +70,9 @@ def test_whole_captures_are_remembered_when_they_are_written() -> None:
     ledger, memory = FakeLedger(), Memory()
     store = Store(ledger, memory)
     ledger.full = True
-    list(store.handle("pages", [page(1), replace(page(2), validators=('"e"', ""))]))
+    list(store.handle_pages([page(1), replace(page(2), validators=('"e"', ""))]))
     assert memory.told == []
     ledger.full = False
-    list(store.handle("tick", [Tick(2.0, 2, False)]))
+    list(store.handle_tick([Tick(2.0, 2, False)]))
     digest = page(2).encoded.payload_digest
     assert memory.told == [(HOST, "http://a.example/2", Earlier(5, digest, '"e"', ""))]

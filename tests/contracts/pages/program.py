@@ -12,8 +12,7 @@ from agent.adapters.pages.child import Work, files_told, serve
 from agent.adapters.pages.worker_start import Files
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import PageRead, finished, read, work_on
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 
 LIMITS = PageLimits(agent_token="prsm")
 FILES: list[Files] = []  # of this process, where it is a worker

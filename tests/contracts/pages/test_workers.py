@@ -16,7 +16,7 @@ from agent.adapters.held_bytes import HeldBytes
 from agent.adapters.pages import pool
 from agent.adapters.pages.pool import WorkerOptions, WorkerPages
 from agent.adapters.pages.worker_start import by_command
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import PageWork
 from tests.contracts.pages.case import (
     OPTIONS,
     PROGRAM,

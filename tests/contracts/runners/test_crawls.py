@@ -45,7 +45,7 @@ class BuiltWorld(World):
 
     def make_runner(self) -> InProcessRunner:
         return self.build(
-            self.pipeline, self.crawl.make, choose=self.random.randrange, capacity=8, batch=3
+            self.pipeline, self.make_handler, choose=self.random.randrange, capacity=8, batch=3
         )
 
     def some(self, count: int) -> None:

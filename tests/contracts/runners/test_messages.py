@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
+from agent.pipeline.handler import Handler, Input, Inputs, Output
+from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.spec import Connection, GraphError, Handler, Key, Module, Output, Pipeline
-from agent.runners.in_process import Post
+from agent.pipeline.spec import Connection, GraphError, Key, Module, Pipeline
+from agent.runners.in_process import Make, Post
 from tests.contracts.runners.conftest import Build
 
 
@@ -26,9 +29,11 @@ class Numbered:
 class Sender:
     """Turns each number into as many messages, for the hosts in turn."""
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+    def inputs(self) -> Inputs:
+        return {"in": Input(Numbered, self.handle_in)}
+
+    def handle_in(self, batch: Sequence[Numbered]) -> Iterable[Output]:
         for one in batch:
-            assert isinstance(one, Numbered)
             yield "out", one
             yield "all", one
 
@@ -36,9 +41,11 @@ class Sender:
 class Repeater:
     """Sends each message on, and so many more round the circle once more."""
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+    def inputs(self) -> Inputs:
+        return {"in": Input(Numbered, self.handle_in), "again": Input(Numbered, self.handle_in)}
+
+    def handle_in(self, batch: Sequence[Numbered]) -> Iterable[Output]:
         for one in batch:
-            assert isinstance(one, Numbered)
             yield "out", one
             if one.sent_again:
                 yield "again", Numbered(one.host, one.number, one.sent_again - 1)
@@ -47,22 +54,30 @@ class Repeater:
 class Recorder:
     """Remembers what came, by partition."""
 
-    def __init__(self, seen: list[tuple[str, int, Numbered]], partition: Partition) -> None:
+    def __init__(
+        self, seen: list[tuple[str, int, Numbered]], partition: Partition, *ports: str
+    ) -> None:
         self._seen = seen
         self._partition = partition
+        self._ports = ports
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        for one in batch:
-            assert isinstance(one, Numbered)
-            self._seen.append((port, self._partition.number, one))
+    def inputs(self) -> Inputs:
+        return {port: Input(Numbered, partial(self.record, port)) for port in self._ports}
+
+    def record(self, port: str, batch: Sequence[Numbered]) -> Iterable[Output]:
+        self._seen.extend((port, self._partition.number, one) for one in batch)
         return ()
+
+
+def numbers(*ports: str) -> dict[str, type]:
+    return dict.fromkeys(ports, Numbered)
 
 
 PIPELINE = Pipeline(
     (
-        Module("sender", Key.SINGLE, ("in",), ("out", "all")),
-        Module("repeater", Key.HOST, ("in", "again"), ("out", "again"), spills=True),
-        Module("recorder", Key.HOST, ("in", "told")),
+        Module("sender", Key.SINGLE, numbers("in"), numbers("out", "all")),
+        Module("repeater", Key.HOST, numbers("in", "again"), numbers("out", "again"), spills=True),
+        Module("recorder", Key.HOST, numbers("in", "told")),
     ),
     (
         Connection("sender.out", "repeater.in"),
@@ -74,11 +89,7 @@ PIPELINE = Pipeline(
 )
 
 
-def run(
-    build: Build, messages: Iterable[Numbered], seed: int, capacity: int = 4, batch: int = 3
-) -> tuple[list[tuple[str, int, Numbered]], dict[str, int]]:
-    seen: list[tuple[str, int, Numbered]] = []
-
+def maker(seen: list[tuple[str, int, Numbered]]) -> Make:
     def make(module: str, partition: Partition, post: Post) -> Handler:
         match module:
             case "sender":
@@ -86,10 +97,17 @@ def run(
             case "repeater":
                 return Repeater()
             case _:
-                return Recorder(seen, partition)
+                return Recorder(seen, partition, "in", "told")
 
+    return make
+
+
+def run(
+    build: Build, messages: Iterable[Numbered], seed: int, capacity: int = 4, batch: int = 3
+) -> tuple[list[tuple[str, int, Numbered]], dict[str, int]]:
+    seen: list[tuple[str, int, Numbered]] = []
     runner = build(
-        PIPELINE, make, choose=random.Random(seed).randrange, capacity=capacity, batch=batch
+        PIPELINE, maker(seen), choose=random.Random(seed).randrange, capacity=capacity, batch=batch
     )
     for message in messages:
         runner.post("sender.in", message)
@@ -139,24 +157,32 @@ def test_mailboxes_are_bounded(build: Build, seed: int) -> None:
 def test_inputs_that_are_not_outside_are_refused(build: Build) -> None:
     """Nobody can feed an input from outside that a module feeds."""
     with pytest.raises(GraphError, match=r"repeater\.in is not fed from outside"):
-        build(PIPELINE, lambda module, partition, post: Sender()).post("repeater.in", None)
+        build(PIPELINE, maker([])).post("repeater.in", None)
+
+
+def test_a_handler_of_another_module_is_refused(build: Build) -> None:
+    """It would lack a method for a message on its way."""
+    with pytest.raises(GraphError, match="repeater: the handler has no method for again"):
+        build(PIPELINE, lambda module, partition, post: Sender())
 
 
 class Parting:
     """Sends odd numbers left and even ones right, and all of them to a third place."""
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
+    def inputs(self) -> Inputs:
+        return {"in": Input(Numbered, self.handle_in)}
+
+    def handle_in(self, batch: Sequence[Numbered]) -> Iterable[Output]:
         for one in batch:
-            assert isinstance(one, Numbered)
             yield ("left" if one.number % 2 else "right"), one
             yield "alone", one
 
 
 PARTING = Pipeline(
     (
-        Module("parting", Key.SINGLE, ("in",), ("left", "right", "alone")),
-        Module("recorder", Key.SINGLE, ("left", "right")),
-        Module("other", Key.SINGLE, ("in",)),
+        Module("parting", Key.SINGLE, numbers("in"), numbers("left", "right", "alone")),
+        Module("recorder", Key.SINGLE, numbers("left", "right")),
+        Module("other", Key.SINGLE, numbers("in")),
     ),
     (
         Connection("parting.left", "recorder.left"),
@@ -172,7 +198,10 @@ def test_two_outputs_to_one_receiver_keep_their_order(build: Build) -> None:
     seen: dict[str, list[tuple[str, int, Numbered]]] = {"recorder": [], "other": []}
 
     def make(module: str, partition: Partition, post: Post) -> Handler:
-        return Parting() if module == "parting" else Recorder(seen[module], partition)
+        if module == "parting":
+            return Parting()
+        ports = ("left", "right") if module == "recorder" else ("in",)
+        return Recorder(seen[module], partition, *ports)
 
     runner = build(PARTING, make, capacity=8, batch=5)
     for message in numbered(40):
@@ -187,22 +216,25 @@ class Sleepy:
 
     def __init__(self) -> None:
         self.asked = 0
-        self.told: list[object] = []
+        self.told: list[float] = []
 
-    def wants_tick(self, tick: object) -> bool:
+    def inputs(self) -> Inputs:
+        return {"tick": Input(Tick, self.handle_tick)}
+
+    def wants_tick(self, tick: Tick) -> bool:
         self.asked += 1
         return self.asked % 2 == 0
 
-    def handle(self, port: str, batch: Sequence[object]) -> Iterable[Output]:
-        self.told += batch
+    def handle_tick(self, batch: Sequence[Tick]) -> Iterable[Output]:
+        self.told += [tick.now_s for tick in batch]
         return ()
 
 
 def test_a_module_is_told_only_the_ticks_that_it_wants(build: Build) -> None:
     """Who waits for nothing costs nothing at each turn."""
     sleepy = Sleepy()
-    pipeline = Pipeline((Module("sleepy", Key.SINGLE, ("tick",)),), (), ("sleepy.tick",))
+    pipeline = Pipeline((Module("sleepy", Key.SINGLE, {"tick": Tick}),), (), ("sleepy.tick",))
     runner = build(pipeline, lambda module, partition, post: sleepy)
     for number in range(6):
-        runner.tick(number)
+        runner.tick(Tick(number, 0, True))
     assert sleepy.told == [1, 3, 5]

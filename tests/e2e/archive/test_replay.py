@@ -22,7 +22,7 @@ import pytest
 from agent.app.startup.settings_mapping import page_limits
 from agent.modules.page.work import work_on
 from agent.pipeline.link_kinds import EMBEDDED
-from agent.pipeline.messages import Fetched
+from agent.pipeline.messages.pages import Fetched
 from agent.settings import Settings
 from shared.archive.capture import Capture
 from shared.archive.content_coding import decoded_body

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from agent.adapters.dns import DnsResolver, ResolverOptions
-from agent.pipeline.ports import LookUp
+from agent.pipeline.messages.hosts import LookUp
 from manager.naming import Names
 from manager.settings import DnsSettings
 from shared.errors import SettingError

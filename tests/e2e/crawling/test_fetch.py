@@ -13,8 +13,8 @@ import pytest
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher, FetchOptions
 from agent.adapters.held_bytes import HeldBytes
-from agent.pipeline.messages import Earlier
-from agent.pipeline.ports import FetchAnswer, FetchRequest
+from agent.pipeline.messages.pages import Earlier
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from shared.messages import Message
 from tests.e2e.raw_server import Connection, RawServer
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.pipeline.ports import FetchAnswer, FetchRequest
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from tests.e2e.crawling.test_fetch import HELLO, begin, fetching, get
 from tests.e2e.raw_server import Connection, RawServer
 

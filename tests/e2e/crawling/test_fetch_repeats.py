@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer
 from tests.e2e.crawling.test_fetch import HELLO, OPTIONS, fetching, get_once
 from tests.e2e.crawling.test_fetch_tls import Identity, identity
 from tests.e2e.http2_server import Http2Server, Stream

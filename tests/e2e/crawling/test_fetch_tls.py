@@ -12,7 +12,7 @@ import pytest
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher, FetchOptions
-from agent.pipeline.ports import FetchAnswer, FetchRequest
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from shared.archive.encode import encode_capture
 from tests.e2e.http2_server import Http2Server
 from tests.e2e.raw_server import RawServer

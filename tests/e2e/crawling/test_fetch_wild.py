@@ -8,7 +8,7 @@ import io
 
 import pytest
 
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer
 from shared.archive.encode import encode_capture
 from shared.archive.reader import read_capture
 from tests.e2e.crawling.test_fetch import fetching, get

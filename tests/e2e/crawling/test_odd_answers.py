@@ -15,7 +15,7 @@ import re
 
 import pytest
 
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer
 from shared.archive.encode import encode_capture
 from shared.archive.reader import read_capture
 from tests.e2e.crawling.test_fetch import HELLO, fetching, get

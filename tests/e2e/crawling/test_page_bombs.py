@@ -12,8 +12,7 @@ import pytest
 from agent.app.startup.page_work import page_worker
 from agent.app.startup.settings_mapping import page_limits
 from agent.modules.page.work import work_on
-from agent.pipeline.messages import Fetched
-from agent.pipeline.ports import PageWork
+from agent.pipeline.messages.pages import Fetched, PageWork
 from agent.settings import Settings
 from shared.archive.capture import Capture
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from agent.app.session.single_fetch import ByHand
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer
 from agent.settings import Settings
 from shared.urls import canonical
 from tests.agent.fakes import Page

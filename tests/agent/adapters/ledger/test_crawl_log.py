@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import ClosedLog, SqliteLedger
-from agent.pipeline.messages import Outcome, RulesDue
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer, Outcome
+from agent.pipeline.messages.robots import RulesDue
 from shared.errors import FormatError
 from shared.wire.crawl_log import Comment, LogLine, decode
 from shared.wire.orders import OrderKind

@@ -11,7 +11,7 @@ from agent.adapters.ledger import SqliteLedger
 from agent.adapters.ledger.commit_mark import FILE
 from agent.adapters.ledger.ledger import DATABASE
 from agent.adapters.ledger.trash import Trash
-from agent.pipeline.messages import Job
+from agent.pipeline.messages.jobs import Job
 from shared.archive.reader import iter_captures
 from shared.archive.verify import verify_segment
 from tests.agent.adapters.installation import OPTIONS, TINY, captures_of, lines_of, open_ledger

@@ -9,8 +9,8 @@ from pathlib import Path
 from agent.adapters.ledger import SqliteLedger
 from agent.adapters.ledger.journal import BLOCK_URLS
 from agent.adapters.ledger.queues import DELETED_BLOCKS
-from agent.pipeline.messages import Job
-from agent.pipeline.ports import QueuedUrl
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.ports.ledger_rows import QueuedUrl
 from tests.agent.adapters.installation import OPTIONS, TINY, open_ledger
 
 

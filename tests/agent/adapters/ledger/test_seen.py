@@ -12,8 +12,8 @@ from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
 from agent.adapters.ledger.runs import RunState
 from agent.errors import HomeError
-from agent.pipeline.messages import Job
-from agent.pipeline.ports import QueuedUrl
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.ports.ledger_rows import QueuedUrl
 from tests.agent.adapters.installation import OPTIONS, TINY, SqliteCase, open_ledger
 
 SMALL = replace(OPTIONS, run_keys=100)

@@ -9,30 +9,27 @@ import pytest
 
 from agent.modules.dns.resolve import ASKED_AHEAD, NOWHERE, Resolve
 from agent.modules.limits import CrawlLimits
-from agent.modules.server_list.scope import scope_of_jobs
-from agent.pipeline.messages import (
-    Candidate,
+from agent.pipeline.handler import Output
+from agent.pipeline.messages.hosts import (
     HostBegun,
     HostFailed,
     HostFound,
-    Job,
-    ListChanged,
+    LookUp,
     Moved,
     Placed,
-    RulesFetched,
-    RulesRedirected,
-    Tick,
     Unreached,
 )
+from agent.pipeline.messages.jobs import Job, ListChanged
+from agent.pipeline.messages.links import Candidate
+from agent.pipeline.messages.robots import RulesFetched, RulesRedirected
+from agent.pipeline.messages.turns import Tick
 from agent.pipeline.partition import Partition
-from agent.pipeline.ports import JobRow, LookUp
-from agent.pipeline.spec import Output
+from agent.pipeline.ports.ledger_rows import JobRow
 from shared.host_failures import LOOK_UP_FAILURES, HostFailure
-from tests.agent.fakes import FakeClock, FakeLedger, FakeResolver
+from tests.agent.fakes import FakeClock, FakeLedger, FakeResolver, handle
 
 A, B = "http://a.example:80/", "http://b.example:80/"
 LIMITS = CrawlLimits(ttl_least_s=100, refresh_s=1000, lookup_retry_s=30, stale_s=5000)
-EMPTY = scope_of_jobs(())
 
 
 class Office:
@@ -50,14 +47,14 @@ class Office:
 
     def see(self, *hosts: str, job: int = 1) -> list[Output]:
         batch = [Candidate(f"{host}x", host, job, 1, 0, None) for host in hosts]
-        return self.begin(list(self.module.handle("candidates", batch)))
+        return self.begin(list(self.module.handle_candidates(batch)))
 
     def begin(self, outputs: list[Output]) -> list[Output]:
         """Take up what was placed, as the frontier does once there is a place."""
         for port, message in outputs if self.begins else ():
             if isinstance(message, Placed) and port == "placed":
                 begun = HostBegun(message.host, message.address, (message.job,))
-                assert not list(self.module.handle("begun", [begun]))
+                assert not list(self.module.handle_begun([begun]))
         return outputs
 
     def answer(self) -> list[Output]:
@@ -66,15 +63,15 @@ class Office:
         while self.resolver.waiting:
             self.resolver.answer()
             answers, self.answers[:] = list(self.answers), []
-            outputs += self.begin(list(self.module.handle("answer", answers)))
+            outputs += self.begin(list(self.module.handle_answer(answers)))
         return outputs
 
     def tick(self, seconds: float = 0.0) -> list[Output]:
         self.clock.now_s += seconds
-        return self.begin(list(self.module.handle("tick", [Tick(self.clock.now_s, 0, True)])))
+        return self.begin(list(self.module.handle_tick([Tick(self.clock.now_s, 0, True)])))
 
     def tell(self, port: str, message: object) -> list[Output]:
-        return list(self.module.handle(port, [message]))
+        return handle(self.module, port, message)
 
 
 def of(outputs: Iterable[Output], port: str) -> list[object]:
@@ -233,7 +230,7 @@ def test_hosts_of_jobs_that_are_done_are_left_alone() -> None:
     office = Office()
     office.see(A)
     office.answer()
-    office.tell("changed", ListChanged(EMPTY, done=(Job(1, A, "crawl", 1),)))
+    office.tell("changed", ListChanged(done=(Job(1, A, "crawl", 1),)))
     office.tick()
     office.tick(100_000)
     assert office.resolver.asked == [A]
@@ -246,7 +243,7 @@ def test_a_host_without_work_leaves_16_bytes() -> None:
         office.see(f"http://h{number}.example:80/", job=number)
     office.answer()
     jobs = [Job(number, f"http://h{number}.example:80/", "crawl", 1) for number in range(50)]
-    office.tell("changed", ListChanged(EMPTY, done=tuple(jobs)))
+    office.tell("changed", ListChanged(done=tuple(jobs)))
     assert not office.module._hosts
     again = office.see("http://h7.example:80/", job=77)
     assert again == [("placed", Placed(77, "http://h7.example:80/", "192.0.2.1"))]
@@ -261,7 +258,7 @@ def test_an_address_from_memory_is_watched_as_any_other() -> None:
     office = Office()
     office.see(A)
     office.answer()
-    office.tell("changed", ListChanged(EMPTY, ended=(Job(1, A, "crawl", 1),)))
+    office.tell("changed", ListChanged(ended=(Job(1, A, "crawl", 1),)))
     office.see(A, job=2)
     office.resolver.addresses[A] = ("192.0.2.9",)
     office.tick()
@@ -291,7 +288,7 @@ def test_why_a_host_has_no_address_is_remembered_as_a_code(failure: HostFailure)
     office = Office()
     office.see(A)
     answer = LookUp(A, (), 60.0, "in words", failure=failure)
-    (failed,) = of(list(office.module.handle("answer", [answer])), "failed")
+    (failed,) = of(list(office.module.handle_answer([answer])), "failed")
     assert failed == HostFailed(A, "in words", failure)
     assert office.see(A) == [("failed", HostFailed(A, NOWHERE, failure))]
 
@@ -440,7 +437,7 @@ def test_a_partition_takes_up_its_own_hosts_only() -> None:
         module = Resolve(
             ledger_of(rows), resolver, clock, LIMITS, Partition(number, 2), lambda answer: None
         )
-        list(module.handle("tick", [Tick(1, 0, True)]))
+        list(module.handle_tick([Tick(1, 0, True)]))
         asked += resolver.asked
     assert sorted(asked) == sorted(hosts)
 
@@ -462,5 +459,5 @@ def test_late_answers_disturb_nobody() -> None:
     """A host whose jobs left the list before its look-up was answered is forgotten."""
     office = Office()
     office.see(A)
-    office.tell("changed", ListChanged(EMPTY, ended=(Job(1, A, "crawl", 1),)))
+    office.tell("changed", ListChanged(ended=(Job(1, A, "crawl", 1),)))
     assert of(office.answer(), "placed") == []

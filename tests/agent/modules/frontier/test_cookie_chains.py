@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.pipeline.ports import FetchRequest
+from agent.pipeline.messages.requests import FetchRequest
 from tests.agent.fakes import HTML, Page
 from tests.agent.modules.frontier.sites import PLAIN
 from tests.agent.world import World, order

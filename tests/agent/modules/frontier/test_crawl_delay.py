@@ -9,8 +9,7 @@ import pytest
 from agent.modules.frontier.crawl_delay import Pace
 from agent.modules.frontier.queues import AddressQueue, HostQueue
 from agent.modules.limits import Politeness
-from agent.pipeline.messages import Outcome
-from agent.pipeline.ports import FetchAnswer
+from agent.pipeline.messages.requests import FetchAnswer, Outcome
 from tests.agent.modules import answers
 
 HOST, ADDRESS = "http://a.example:80/", "192.0.2.1"
@@ -48,6 +47,13 @@ def rest(pace: Pace, *ends: FetchAnswer) -> float:
     return rest_s
 
 
+def base_s(pace: Pace, bytes_per_ms: float) -> float:
+    """Return the base interval of a host that answers at a speed."""
+    host = host_at(AddressQueue(ADDRESS))
+    host.total_bytes, host.total_ms = round(bytes_per_ms * 100), 100.0
+    return pace.base_s(host)
+
+
 def test_twenty_seconds_and_ten_for_fast_hosts() -> None:
     """A host that gives 14 bytes a millisecond or more has room to spare (seed 004, 5.1.4)."""
     pace = Pace(Politeness())
@@ -69,8 +75,10 @@ def test_the_fastest_fifth_counts_once_enough_are_measured() -> None:
         host = host_at(address, f"http://h{number}.example:80/")
         pace.measure(host, ended(size=number * 100_000))  # 1000 to 100,000 bytes/ms
         if number < 50:
-            assert pace.fast_from == 14.0
-    assert 40_000 <= pace.fast_from <= 81_000
+            assert base_s(pace, 13.9) == 20.0
+            assert base_s(pace, 14.0) == 10.0
+    assert base_s(pace, 39_999) == 20.0
+    assert base_s(pace, 81_000) == 10.0
     slow, fast = host_at(address), host_at(address)
     pace.measure(slow, ended(size=3_900_000))
     pace.measure(fast, ended(size=9_900_000))

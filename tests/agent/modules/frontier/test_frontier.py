@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.modules.limits import CrawlLimits
-from agent.pipeline.messages import RulesDue
+from agent.pipeline.messages.robots import RulesDue
 from tests.agent.fakes import Page
 from tests.agent.modules.frontier.sites import PLAIN, A, B, C, gaps, spaced, starts, world_of
 from tests.agent.world import ANY_NAME, World, order

@@ -7,26 +7,16 @@ import pytest
 from agent.modules.counts import StopCounts
 from agent.modules.frontier import Frontier
 from agent.modules.limits import CrawlLimits, Politeness
-from agent.modules.server_list.scope import scope_of as scope_of_ledger
-from agent.pipeline.messages import (
-    Due,
-    HandedOver,
-    Job,
-    ListChanged,
-    Moved,
-    Placed,
-    RulesDue,
-    RulesKnown,
-    Tick,
-    UnitClosed,
-    UnitFinished,
-)
+from agent.modules.server_list.scope import scope_of
+from agent.pipeline.handler import Output
+from agent.pipeline.messages.hosts import HandedOver, Moved, Placed
+from agent.pipeline.messages.jobs import Job, ListChanged, UnitClosed, UnitFinished
+from agent.pipeline.messages.robots import RulesDue, RulesKnown
+from agent.pipeline.messages.turns import Due, Tick
 from agent.pipeline.partition import Partition, partition_of
-from agent.pipeline.ports import QueuedUrl
-from agent.pipeline.spec import Output
-from tests.agent.fakes import FakeLedger
+from agent.pipeline.ports.ledger_rows import QueuedUrl
+from tests.agent.fakes import FakeLedger, handle
 from tests.agent.modules.answers import ended, kept
-from tests.agent.modules.test_filter import scope_of
 
 HOST = "http://a.example:80/"
 JOB = Job(1, HOST, "crawl", 1)
@@ -54,10 +44,11 @@ class Pair:
             self.ledger.push(QueuedUrl(0, url, job.number, 1, 0, None) for url in urls)
         self.now_s = 1000.0
         self.out: list[Output] = []
+        self.scope = scope_of(self.ledger)
         self.parts = [
             Frontier(
                 self.ledger,
-                scope_of_ledger(self.ledger),
+                self.scope,
                 Politeness(times_last=0),
                 CrawlLimits(),
                 Partition(number, 2),
@@ -79,7 +70,7 @@ class Pair:
         return outputs
 
     def to_part(self, part: int, port: str, message: object) -> list[Output]:
-        outputs = list(self.parts[part].handle(port, [message]))
+        outputs = handle(self.parts[part], port, message)
         self.out += outputs
         return outputs
 
@@ -104,7 +95,7 @@ class Pair:
 
     def begin(self, address: str) -> Due:
         """Bring the host to an address, and its first page to the network."""
-        self.to_all("changed", ListChanged(scope_of(JOB, OTHER), (JOB, OTHER)))
+        self.to_all("changed", ListChanged((JOB, OTHER)))
         self.to("placed", Placed(1, HOST, address))
         self.tick()
         ((port, rules),) = self.wait_for_turn()
@@ -184,7 +175,7 @@ def test_new_jobs_wait_for_the_host() -> None:
 def test_a_host_that_nobody_has_comes_at_once() -> None:
     """If the old address holds nothing of it, the new one need not wait."""
     pair = Pair()
-    pair.to_all("changed", ListChanged(scope_of(JOB, OTHER), (JOB, OTHER)))
+    pair.to_all("changed", ListChanged((JOB, OTHER)))
     pair.to_all("moved", Moved(HOST, NEW, OLD))
     assert pair.handed == [HandedOver(HOST, NEW, ())]
     pair.to("placed", Placed(1, HOST, NEW))
@@ -257,7 +248,10 @@ def test_a_job_that_ends_on_its_way_is_closed_once(when: str) -> None:
     pair = Pair()
     due = pair.begin(OLD)
     pair.to_all("moved", Moved(HOST, NEW, OLD))
-    change = ListChanged(scope_of(OTHER), (), (JOB,))
+    pair.ledger.drop_job(JOB.number)
+    pair.scope.units.end(JOB.unit)
+    pair.scope.jobs.forget(JOB.number)
+    change = ListChanged(ended=(JOB,))
     if when == "leaving":
         assert pair.to_all("changed", change) == []  # its request is under way
         assert pair.keep(due) == []
@@ -281,7 +275,7 @@ def test_each_partition_recovers_its_own_hosts() -> None:
     jobs = [
         Frontier(
             again,
-            scope_of_ledger(again),
+            scope_of(again),
             Politeness(),
             CrawlLimits(),
             Partition(number, 2),

@@ -9,7 +9,7 @@ import pytest
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.validators import settled, validators_of
 from agent.modules.page.work import work_on
-from agent.pipeline.messages import Fetched
+from agent.pipeline.messages.pages import Fetched
 from shared.archive.capture import IDENTICAL_PAYLOAD, NOT_MODIFIED, Capture, Revisit
 from shared.archive.encode import payload_digest
 

@@ -9,9 +9,11 @@ import pytest
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots import robots
 from agent.modules.robots.robots import Robots
+from agent.pipeline.handler import Output
 from agent.pipeline.link_kinds import LinkKind
-from agent.pipeline.messages import Denied, Due, Links, RulesFetched, RulesKnown
-from agent.pipeline.spec import Output
+from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.robots import RulesFetched, RulesKnown
+from agent.pipeline.messages.turns import Denied, Due
 from tests.agent.fakes import FakeClock
 
 HOST, ADDRESS = "http://a.example:80/", "192.0.2.1"
@@ -35,13 +37,13 @@ class Desk:
 
     def learn(self, status: int, body: bytes = b"", host: str = HOST) -> RulesKnown:
         fetched = RulesFetched(host, ADDRESS, status, body)
-        ((port, known),) = self.robots.handle("fetched", [fetched])
+        ((port, known),) = self.robots.handle_fetched([fetched])
         assert port == "known"
         assert isinstance(known, RulesKnown)
         return known
 
     def ask(self, path: str, host: str = HOST) -> Output:
-        (output,) = self.robots.handle("due", [due(path, host)])
+        (output,) = self.robots.handle_due([due(path, host)])
         return output
 
 
@@ -94,12 +96,12 @@ def test_a_long_text_is_read_at_several_ticks() -> None:
     body = b"User-agent: *\n" + b"Disallow: /a\n" * 30_000 + b"Disallow: /last\n"
     other = "http://b.example:80/"
     fetched = [RulesFetched(HOST, ADDRESS, 200, body), RulesFetched(other, ADDRESS, 200, RULES)]
-    assert list(desk.robots.handle("fetched", fetched)) == []
+    assert list(desk.robots.handle_fetched(fetched)) == []
     known: list[Output] = []
     ticks = 0
     while len(known) < 2:
         ticks += 1
-        known += desk.robots.handle("tick", [])
+        known += desk.robots.handle_tick([])
     assert ticks > 5
     assert [one.host for _, one in known if isinstance(one, RulesKnown)] == [HOST, other]
     assert desk.ask("/last")[0] == "denied"
@@ -115,11 +117,11 @@ def test_nothing_more_is_fetched_while_too_much_waits_to_be_read(
     body = b"Disallow: /a\n" * 30_000
     hosts = [f"http://h{number}.example:80/" for number in range(5)]
     fetched = [RulesFetched(host, ADDRESS, 200, body) for host in hosts]
-    assert list(desk.robots.handle("fetched", fetched)) == []
+    assert list(desk.robots.handle_fetched(fetched)) == []
     assert desk.robots.crowded
     known = 0
     while known < 5:
-        known += len(list(desk.robots.handle("tick", [])))
+        known += len(list(desk.robots.handle_tick([])))
     assert not desk.robots.crowded
 
 
@@ -175,7 +177,7 @@ def test_sitemaps_are_told_to_each_job_once() -> None:
         200,
         f"Sitemap: http://cdn.example/a.xml\nSitemap: ftp://no\nSitemap: /:25\nSitemap: http://a.example:25/m\n{lines}".encode(),
     )
-    (port, links), allowed = desk.robots.handle("due", [due("/")])
+    (port, links), allowed = desk.robots.handle_due([due("/")])
     assert (port, allowed[0]) == ("links", "allowed")
     assert isinstance(links, Links)
     assert len(links.urls) == CrawlLimits().sitemaps
@@ -184,7 +186,7 @@ def test_sitemaps_are_told_to_each_job_once() -> None:
     assert (links.referer, links.from_job, links.depth) == ("http://a.example/robots.txt", 1, -2)
     assert desk.ask("/next")[0] == "allowed"
     other = replace(due("/x"), job=2)
-    assert [port for port, _ in desk.robots.handle("due", [other])] == ["links", "allowed"]
+    assert [port for port, _ in desk.robots.handle_due([other])] == ["links", "allowed"]
 
 
 def test_no_sitemap_is_told_where_none_is_wanted() -> None:
@@ -201,7 +203,7 @@ def test_files_of_standards_are_asked_for_once_a_job() -> None:
         desk.robots._limits, guess_sitemaps=True, well_known=("security.txt", "x/y")
     )
     desk.learn(404)
-    first = list(desk.robots.handle("due", [due("/")]))
+    first = list(desk.robots.handle_due([due("/")]))
     assert [port for port, _ in first] == ["links", "links", "allowed"]
     sitemaps, files = (message for port, message in first if port == "links")
     assert isinstance(sitemaps, Links)
@@ -211,6 +213,6 @@ def test_files_of_standards_are_asked_for_once_a_job() -> None:
     folder = "http://a.example/.well-known/"
     assert files.urls == (f"{folder}security.txt", f"{folder}x/y")
     assert {*sitemaps.kinds, *files.kinds} == {LinkKind.WELL_KNOWN}
-    assert list(desk.robots.handle("due", [due("/x")])) == [("allowed", due("/x"))]
+    assert list(desk.robots.handle_due([due("/x")])) == [("allowed", due("/x"))]
     probe = replace(due("/"), job=2, kind="probe")
-    assert list(desk.robots.handle("due", [probe])) == [("allowed", probe)]
+    assert list(desk.robots.handle_due([probe])) == [("allowed", probe)]

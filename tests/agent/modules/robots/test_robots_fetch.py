@@ -10,14 +10,10 @@ import pytest
 from agent.modules.limits import CrawlLimits
 from agent.modules.robots.robots_fetch import RulesFetch
 from agent.modules.robots.robots_txt import MAX_BYTES
-from agent.pipeline.messages import (
-    Fetched,
-    RulesDue,
-    RulesFetched,
-    RulesRedirected,
-)
-from agent.pipeline.ports import FetchAnswer, FetchRequest
-from agent.pipeline.spec import Output
+from agent.pipeline.handler import Output
+from agent.pipeline.messages.pages import Fetched
+from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
+from agent.pipeline.messages.robots import RulesDue, RulesFetched, RulesRedirected
 from tests.agent.fakes import FakeClock, FakeFetcher
 from tests.agent.modules.answers import ADDRESS, HOST, answer
 
@@ -37,14 +33,14 @@ def of(outputs: Iterable[Output], port: str) -> list[object]:
 def ends(due: RulesDue = DUE, **how: object) -> list[Output]:
     module = RulesFetch(FakeFetcher(FakeClock(), {}), CrawlLimits(), lambda done: None)
     request = FetchRequest(due.url, due.address, 1000, rules=True, due=due)
-    return list(module.handle("answer", [answer(request, **how)]))  # type: ignore[arg-type]
+    return list(module.handle_answer([answer(request, **how)]))  # type: ignore[arg-type]
 
 
 def test_the_request_says_that_it_is_for_rules() -> None:
     """At most what must be parsed is fetched, and the request is marked."""
     fetcher = FakeFetcher(FakeClock(), {})
     module = RulesFetch(fetcher, CrawlLimits(), lambda done: None)
-    list(module.handle("due", [DUE]))
+    list(module.handle_due([DUE]))
     request = FetchRequest(URL, ADDRESS, MAX_BYTES, rules=True, due=DUE)
     assert fetcher.flights[0].request == request
     assert module.in_flight == 1

@@ -10,7 +10,7 @@ import pytest
 from agent.modules.server_list.list_change import CHANGES
 from agent.modules.server_list.scope import scope_of
 from agent.modules.server_list.seed import Seed
-from agent.pipeline.messages import ListSlice
+from agent.pipeline.messages.jobs import ListSlice
 from shared.wire.orders import Order
 from tests.agent.fakes import FakeLedger
 from tests.agent.world import World, order, site, slices_of
@@ -33,7 +33,7 @@ def take(seed: Seed, ledger: FakeLedger, orders: Sequence[Order], round_number: 
     most = 0
     for one in slices_of(ledger, orders, round_number):
         most = max(most, weight(one))
-        list(seed.handle("list", [one]))
+        list(seed.handle_list([one]))
     return most
 
 

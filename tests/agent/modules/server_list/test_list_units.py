@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.modules.counts import EXAMPLES, StopCounts
 from agent.modules.server_list.list_units import wanted_of
-from agent.pipeline.messages import ServerList
+from agent.pipeline.messages.jobs import ServerList
 from shared.wire.orders import ListHead, Order
 
 A = "http://a.example:80/"

@@ -30,7 +30,8 @@ from agent.modules.page.html.json_addresses import parsed
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
-from agent.pipeline.messages import Fetched, Links
+from agent.pipeline.messages.links import Links
+from agent.pipeline.messages.pages import Fetched
 from shared.archive.capture import Capture
 
 LIMITS = PageLimits("prsm")

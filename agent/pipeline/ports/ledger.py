@@ -1,0 +1,166 @@
+"""Port to the ledger: the durable state of the crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from agent.pipeline.messages.jobs import Job
+from agent.pipeline.messages.requests import FetchAnswer
+from agent.pipeline.ports.ledger_rows import JobRow, OpenJob, QueuedUrl, Rest
+from shared.archive.encode import EncodedCapture
+
+__all__ = ["Ledger"]
+
+
+class Ledger(Protocol):
+    """The durable state of the crawl: jobs, queues, seen-sets, segment and log, in one commit.
+
+    All methods take effect at once for every caller; `commit` makes everything since the last
+    one durable together, with what the segment and the log hold. After a crash the state is that
+    of the last commit: append-only files are cut back to it.
+
+    A job that is not there (never opened, or dropped) takes nothing: what is asked to change in it
+    changes nothing, and `add_new` finds nothing new. A finished job takes no URLs either.
+    """
+
+    # jobs
+    def jobs(self) -> list[JobRow]:
+        """Return the jobs of the list in force, by number."""
+        ...
+
+    def each_job(self) -> Iterator[JobRow]:
+        """Yield the same, with few of them in memory at a time."""
+        ...
+
+    def orders(self) -> Iterator[list[tuple[Job, bool]]]:
+        """Yield of each of them the order, and whether it is finished, by number, some at a time.
+
+        Each list is of so many as a moment allows to look through, and what it says is of that
+        moment. Jobs that are opened behind the first list may be among them or not.
+        """
+        ...
+
+    def units(self) -> Iterator[tuple[int, str, bool]]:
+        """Yield of each of them its number, its unit, and whether it is finished."""
+        ...
+
+    def shares_hosts(self) -> bool:
+        """Return whether any of them is a piece of a split host."""
+        ...
+
+    def open_jobs(self, after: int = 0) -> Iterator[OpenJob]:
+        """Yield those that are not finished, by number, with few of them in memory at a time.
+
+        after: those with greater numbers only. What changes meanwhile is seen or not.
+        """
+        ...
+
+    def unplaced_jobs(self) -> Iterator[list[int]]:
+        """Yield the numbers of those that are neither finished nor placed, in order.
+
+        Each list is of so many jobs as a moment allows to look through, and may be empty. What
+        changes meanwhile is seen or not.
+        """
+        ...
+
+    def jobs_at(self, address: str) -> list[JobRow]:
+        """Return those that are not finished and were placed at an address, by number."""
+        ...
+
+    def job(self, number: int) -> JobRow | None:
+        """Return one of them, or None."""
+        ...
+
+    def new_job_number(self) -> int:
+        """Return a number no job of this installation had before."""
+        ...
+
+    def open_job(self, job: Job) -> None:
+        """Remember a job; of a known number the order is replaced, all else stays."""
+        ...
+
+    def place_job(self, job: int, host: str, address: str) -> None:
+        """Remember where a job's host answers."""
+        ...
+
+    def count(self, job: int, *, pages: int, kept: int, response_bytes: int) -> None:
+        """Add to a job's counters."""
+        ...
+
+    def finish_job(self, job: int) -> None:
+        """Remember that a job is done: its queue and seen-set are dropped, its row stays."""
+        ...
+
+    def drop_job(self, job: int) -> None:
+        """Forget a job that left the list: row, queue and seen-set."""
+        ...
+
+    # dedup
+    def add_new(self, job: int, urls: Sequence[str]) -> list[bool]:
+        """Enter URLs into a job's exact seen-set; return for each whether it was new."""
+        ...
+
+    # frontier
+    def push(self, items: Iterable[QueuedUrl]) -> None:
+        """Append to the jobs' queues, which `add_new` opened; the ledger chooses the positions.
+
+        Dedup does this in the same step as `add_new`, so that no crash parts the two.
+        """
+        ...
+
+    def take(self, job: int, after: int, limit: int, level: int = 0) -> list[QueuedUrl]:
+        """Return the next queued URLs of a job's level behind a position, without removing them.
+
+        after: 0 for the first ones, of whatever level.
+        """
+        ...
+
+    def queued(self, job: int) -> int:
+        """Return how many URLs of a job wait or are under way; in constant time."""
+        ...
+
+    def waiting(self) -> int:
+        """Return how many URLs of all jobs wait or are under way; in constant time."""
+        ...
+
+    def remove(self, job: int, position: int) -> None:
+        """Forget a URL that is done or given up; one that is not there stays forgotten."""
+        ...
+
+    def keep(self, job: int, position: int) -> None:
+        """Forget a URL whose page is kept, and count it."""
+        ...
+
+    def retry(self, job: int, position: int, attempts: int, due_ms: int = 0) -> None:
+        """Put a URL behind the others of its level; attempts: so far, due_ms: not before."""
+        ...
+
+    # politeness
+    def rests(self) -> list[Rest]:
+        """Return the addresses that were left alone for longer, in any order."""
+        ...
+
+    def keep_rest(self, rest: Rest) -> None:
+        """Remember a rest; it replaces the earlier one of its address."""
+        ...
+
+    def forget_rest(self, address: str) -> None:
+        """Forget an address; one that is not there stays forgotten."""
+        ...
+
+    # store
+    def append_captures(self, captures: Sequence[tuple[EncodedCapture, tuple[str, ...]]]) -> None:
+        """Append captures to the open segment, and the links that leave their hosts beside it.
+
+        Raises DiskFullError (shared.archive): nothing of them was written.
+        """
+        ...
+
+    def append_log(self, requests: Sequence[FetchAnswer]) -> None:
+        """Append requests, each one's turn told, to the open crawl log."""
+        ...
+
+    def commit(self) -> None:
+        """Sync the append-only files, then make all changes durable in one transaction."""
+        ...
