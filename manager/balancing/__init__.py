@@ -10,7 +10,7 @@ optimum (`prices`), the rounded linear program (`lp`), the yardsticks `random` a
 
 from __future__ import annotations
 
-from manager.balancing.arrays import NOBODY
+from manager.balancing.arrays import NO_OWNER
 from manager.balancing.balancers import (
     BALANCERS,
     Balancer,
@@ -34,7 +34,7 @@ from manager.balancing.tree import Accept, TreeOptions, TreeResult, TreeStep, eq
 
 __all__ = [
     "BALANCERS",
-    "NOBODY",
+    "NO_OWNER",
     "Accept",
     "Atoms",
     "Balancer",

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from manager.balancing.arrays import NOBODY, IntArray
+from manager.balancing.arrays import NO_OWNER, IntArray
 from manager.balancing.bound import Bound, lower_bound
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.errors import BalancingError
@@ -232,7 +232,7 @@ def _default(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
 
 
 def _placed(atoms: Atoms) -> tuple[Message, ...]:
-    waiting = int(atoms.sizes[atoms.start == NOBODY].sum())
+    waiting = int(atoms.sizes[atoms.start == NO_OWNER].sum())
     return (Message("balancing.placed", units=waiting),) if waiting else ()
 
 

@@ -19,16 +19,16 @@ from typing import Final
 
 import numpy as np
 
-from manager.balancing.arrays import NOBODY, FloatArray, IntArray
+from manager.balancing.arrays import NO_OWNER, FloatArray, IntArray
 from manager.balancing.bound import Bound, lower_bound
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.errors import BalancingError
 from manager.balancing.exchange import exchange
 from manager.balancing.load_transfer import ease_busiest
-from manager.balancing.part import part_of
 from manager.balancing.placement import place
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms
+from manager.balancing.subproblem import subproblem_of
 from manager.balancing.tree import TreeOptions, equalise
 from shared.messages import Message
 
@@ -90,7 +90,7 @@ def settle(atoms: Atoms, bound: Bound, churn: Churn) -> Settled:
 
     bound: from `lower_bound(atoms.costs)`. Deterministic: of equals the first way counts.
     """
-    held = atoms.start != NOBODY
+    held = atoms.start != NO_OWNER
     total = int(atoms.sizes[held].sum())
     if not np.any(held & ~atoms.fixed):
         return _settled(atoms, assign_by_prices(atoms, bound).owner, _prices_way(1.0), False)
@@ -124,7 +124,7 @@ def _ways(
     eased = ease_busiest(atoms, placed, enough_ms=enough, most_moves=_EASING_MOVES)
     yield Message("balancing.busiest_eased"), eased
     if len(atoms.edges):
-        part = part_of(atoms, placed, _largest(atoms, churn.most_moves * 2))
+        part = subproblem_of(atoms, placed, _largest(atoms, churn.most_moves * 2))
         start = np.concatenate((placed[part.free], np.arange(atoms.agents)))
         even = equalise(part.atoms, start, TreeOptions()).owner
         even = exchange(part.atoms, even, pairs_of(atoms)).owner
@@ -145,19 +145,19 @@ def _prices_over(atoms: Atoms, bound: Bound, share: float) -> IntArray:
     """Return owners after prices; only the largest units and those without an owner may move."""
     if share >= 1:
         return assign_by_prices(atoms, bound).owner
-    part = part_of(atoms, atoms.start, _largest(atoms, share))
+    part = subproblem_of(atoms, atoms.start, _largest(atoms, share))
     filled = assign_by_prices(part.atoms, lower_bound(part.atoms.costs))
     return part.whole(filled.owner)
 
 
 def _largest(atoms: Atoms, share: float) -> IntArray:
     """Return the atoms of greatest cost, at most a share of units, and those without an owner."""
-    held = np.flatnonzero((atoms.start != NOBODY) & ~atoms.fixed)
+    held = np.flatnonzero((atoms.start != NO_OWNER) & ~atoms.fixed)
     cost = _own(atoms, held)
     order = held[np.argsort(-cost, kind="stable")]
-    allowed = share * float(atoms.sizes[atoms.start != NOBODY].sum())
+    allowed = share * float(atoms.sizes[atoms.start != NO_OWNER].sum())
     count = int(np.searchsorted(np.cumsum(atoms.sizes[order]), allowed, side="right"))
-    return np.concatenate((np.flatnonzero(atoms.start == NOBODY), order[:count]))
+    return np.concatenate((np.flatnonzero(atoms.start == NO_OWNER), order[:count]))
 
 
 def _own(atoms: Atoms, which: IntArray) -> FloatArray:
@@ -167,7 +167,7 @@ def _own(atoms: Atoms, which: IntArray) -> FloatArray:
 
 def _without_needless(atoms: Atoms, owner: IntArray) -> IntArray:
     """Take back what need not move: the makespan stays where it is, the smallest gains go first."""
-    moved = np.flatnonzero((owner != atoms.start) & (atoms.start != NOBODY))
+    moved = np.flatnonzero((owner != atoms.start) & (atoms.start != NO_OWNER))
     own = _own(atoms, moved)
     kept = owner.copy()
     loads = agent_costs(atoms.costs, owner)
@@ -183,7 +183,7 @@ def _without_needless(atoms: Atoms, owner: IntArray) -> IntArray:
 
 
 def _settled(atoms: Atoms, owner: IntArray, way: Message, great: bool) -> Settled:
-    changed = (owner != atoms.start) & (atoms.start != NOBODY)
+    changed = (owner != atoms.start) & (atoms.start != NO_OWNER)
     return Settled(owner, way, int(atoms.sizes[changed].sum()), great)
 
 

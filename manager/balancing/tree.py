@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from manager.balancing.arrays import NOBODY, FloatArray, IntArray, Matrix
+from manager.balancing.arrays import NO_OWNER, FloatArray, IntArray, Matrix
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.errors import BalancingError
 from manager.balancing.give_and_move import give, move
@@ -135,7 +135,7 @@ def _step(
     moved = np.zeros(len(edges))
     units = np.zeros(len(edges), dtype=np.intp)
     loads = before.copy()
-    held = np.where(atoms.fixed, NOBODY, owner)
+    held = np.where(atoms.fixed, NO_OWNER, owner)
     for giver in np.argsort(-before, kind="stable").tolist():
         out = [way for way in ways[giver] if wanted[way.edge] * way.sign > 0]
         if not out:

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NOBODY, Problem, cost_matrix
+from manager.balancing import NO_OWNER, Problem, cost_matrix
 from manager.balancing.work import relative_capacity, scale_costs
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
@@ -158,7 +158,7 @@ def _load(
     between = between_agents(matrix)
     tree = tree_of(between, names, tree_before)
     costs = cost_matrix(volume_kb, matrix.ms_per_kb)
-    before = np.array([row_of.get(unit.owner or 0, NOBODY) for unit in units], dtype=np.intp)
+    before = np.array([row_of.get(unit.owner or 0, NO_OWNER) for unit in units], dtype=np.intp)
     group = np.array([_atom(unit) for unit in units], dtype=np.intp)
     work = _work(agents, units, costs.costs, volume_kb, probed_urls, group)
     scale_costs(costs.costs, work.relative)
@@ -173,7 +173,7 @@ def _load(
         near=nearest_pairs(between),
         group=group,
         pins=np.array(
-            [row_of[pinned[u.unit_id]] if u.unit_id in pinned else NOBODY for u in units],
+            [row_of[pinned[u.unit_id]] if u.unit_id in pinned else NO_OWNER for u in units],
             dtype=np.intp,
         ),
         forbidden=_forbidden(agents, units, standing),

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NOBODY
+from manager.balancing import NO_OWNER
 from manager.distance import (
     Probes,
     SpanningTree,
@@ -96,12 +96,12 @@ def barred(
 ) -> BoolArray:
     """Return (agents, units) the pairs that a plan avoids: unreachable, or only predicted.
 
-    owner: (units,) row of the present owner, who may keep its units, or NOBODY. group: (units,)
+    owner: (units,) row of the present owner, who may keep its units, or NO_OWNER. group: (units,)
     units that go together. Predictions that bar a group from all agents do not count.
     """
     measured = np.isfinite(matrix.ms_per_kb) & ~matrix.predicted
     guessed: BoolArray = matrix.predicted & measured.any(axis=0)
-    owned = np.flatnonzero(owner != NOBODY)
+    owned = np.flatnonzero(owner != NO_OWNER)
     guessed[owner[owned], owned] = False
     if guessed.any():
         _, of_unit = np.unique(group, return_inverse=True)

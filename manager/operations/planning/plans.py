@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from manager.balancing import BALANCERS, NOBODY, Churn, Options, Plan
+from manager.balancing import BALANCERS, NO_OWNER, Churn, Options, Plan
 from manager.db.engine import Database
 from manager.db.planning import plans
 from manager.db.planning.plans import PlanHead, PlanRow
@@ -176,9 +176,9 @@ def rows_of_plan(
         [
             {
                 "unit_id": int(loaded.unit_ids[move.unit]),
-                "from_agent": None if move.giver == NOBODY else loaded.agent_ids[move.giver],
+                "from_agent": None if move.giver == NO_OWNER else loaded.agent_ids[move.giver],
                 "to_agent": loaded.agent_ids[move.taker],
-                "from_ms": None if move.giver == NOBODY else move.gain_ms,
+                "from_ms": None if move.giver == NO_OWNER else move.gain_ms,
                 "to_ms": move.cost_ms,
             }
             for move in plan.moves

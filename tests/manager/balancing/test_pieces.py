@@ -20,7 +20,7 @@ sites = st.dictionaries(directories, st.integers(0, 1000).map(float), max_size=6
 def part_of(made: Cut, page: str) -> list[int]:
     """Return the parts that hold a page, as the agents will see it: by the longest unit."""
     index = UnitIndex(HOST + unit for part in made.parts for unit in part)
-    unit = index.holding(HOST + page)
+    unit = index.unit_of(HOST + page)
     assert unit is not None
     return [number for number, part in enumerate(made.parts) if unit.removeprefix(HOST) in part]
 

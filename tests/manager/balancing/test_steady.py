@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manager.balancing import (
-    NOBODY,
+    NO_OWNER,
     BalancingError,
     Churn,
     Options,
@@ -21,8 +21,8 @@ from manager.balancing import (
     lower_bound,
     make_plan,
 )
-from manager.balancing.part import part_of
 from manager.balancing.steady import settle
+from manager.balancing.subproblem import subproblem_of
 from tests.manager.balancing.problems import path_tree, problems
 
 
@@ -31,14 +31,14 @@ def world(seed: int, agents: int = 6, units: int = 800) -> Problem:
     rng = np.random.default_rng(seed)
     costs = np.exp(2 * rng.standard_normal(units)) * np.exp(rng.standard_normal((agents, units)))
     names = tuple(f"PRS{i:02}" for i in range(agents))
-    return Problem(names, costs, np.full(units, NOBODY), path_tree(agents))
+    return Problem(names, costs, np.full(units, NO_OWNER), path_tree(agents))
 
 
 def drifted(problem: Problem, owner: np.ndarray[Any, np.dtype[np.intp]], seed: int) -> Problem:
     """Return the next round: every distance another, some units new."""
     rng = np.random.default_rng(seed)
     before = owner.copy()
-    before[:10] = NOBODY
+    before[:10] = NO_OWNER
     costs = problem.costs * np.exp(0.2 * rng.standard_normal(problem.costs.shape))
     return replace(problem, costs=costs, before=before)
 
@@ -51,7 +51,7 @@ def test_the_limit_holds_unless_the_change_is_great(
     atoms = collapse(problem)
     settled = settle(atoms, lower_bound(atoms.costs), Churn(most_moves, worth, 1.5))
     assert np.isfinite(atoms.costs[settled.owner, np.arange(atoms.count)]).all()
-    held = atoms.start != NOBODY
+    held = atoms.start != NO_OWNER
     moved = atoms.sizes[held & (settled.owner != atoms.start)].sum()
     assert moved == settled.moved
     assert not atoms.fixed[held & (settled.owner != atoms.start)].any()
@@ -90,7 +90,7 @@ def test_without_a_limit_of_its_own_nothing_moves() -> None:
     problem = world(5)
     later = drifted(problem, make_plan("prices", problem).after, 6)
     plan = make_plan("default", later, Options(churn=Churn(0.0, 0.25, np.inf)))
-    assert {move.giver for move in plan.moves} == {NOBODY}
+    assert {move.giver for move in plan.moves} == {NO_OWNER}
 
 
 def test_a_move_that_does_not_pay_is_not_made() -> None:
@@ -116,7 +116,7 @@ def test_a_part_stands_for_the_whole() -> None:
     problem = world(9)
     owner = make_plan("random", problem).after
     atoms = collapse(replace(problem, before=owner))
-    part = part_of(atoms, owner, np.arange(50))
+    part = subproblem_of(atoms, owner, np.arange(50))
     moved = np.concatenate((np.zeros(50, dtype=np.intp), np.arange(6)))
     whole = part.whole(moved)
     assert np.array_equal(whole[50:], owner[50:])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import NOBODY, Options, Problem, make_plan
+from manager.balancing import NO_OWNER, Options, Problem, make_plan
 from manager.balancing.arrays import FloatArray
 from manager.balancing.work import (
     DEFAULT_CAPACITY,
@@ -107,7 +107,7 @@ def test_a_plan_gives_by_capacity() -> None:
     costs = np.ones((2, 100))
     relative = relative_capacity([DEFAULT_CAPACITY, NIGHTS], costs, np.ones(100))
     scale_costs(costs, relative)
-    problem = Problem(("day", "night"), costs, np.full(100, NOBODY, dtype=np.intp))
+    problem = Problem(("day", "night"), costs, np.full(100, NO_OWNER, dtype=np.intp))
     plan = make_plan("prices", problem, Options())
     assert plan.units_after.tolist() == [80, 20]
 

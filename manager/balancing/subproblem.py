@@ -14,11 +14,11 @@ from manager.balancing.arrays import IntArray
 from manager.balancing.cost import agent_costs
 from manager.balancing.problem import Atoms
 
-__all__ = ["Part", "part_of"]
+__all__ = ["Subproblem", "subproblem_of"]
 
 
 @dataclass(frozen=True)
-class Part:
+class Subproblem:
     """atoms: the free ones, in their order, then what stays. free: which of the whole they are."""
 
     atoms: Atoms
@@ -32,7 +32,7 @@ class Part:
         return owners
 
 
-def part_of(atoms: Atoms, owner: IntArray, free: IntArray) -> Part:
+def subproblem_of(atoms: Atoms, owner: IntArray, free: IntArray) -> Subproblem:
     """Return the part in which only `free` may move.
 
     owner: (atoms,) complete but for `free`. free: indices of atoms that are not fixed.
@@ -54,4 +54,4 @@ def part_of(atoms: Atoms, owner: IntArray, free: IntArray) -> Part:
         near=atoms.near,
         unreached=0,
     )
-    return Part(part, free, stays)
+    return Subproblem(part, free, stays)
