@@ -24,7 +24,7 @@ from manager.intake.workers.workers import Workers
 from manager.operations.actor import Actor
 from manager.operations.identity.file_lease import FileLease
 from manager.operations.identity.installation import MarkedFiles
-from manager.operations.segments.adoption import Adopted, IdOf, Progress, adopt
+from manager.operations.segments.adoption import Adopted, IdOf, ReportProgress, adopt
 from manager.settings import Settings
 from manager.store import Spool
 from manager.store.segments.segment_examination import examine_segment
@@ -42,7 +42,7 @@ def adopt_files(
     dry_run: bool = False,
     trusted: bool = False,
     id_of: IdOf = "",
-    progress: Progress = lambda _done, _of: None,
+    progress: ReportProgress = lambda _done, _of: None,
 ) -> Adopted:
     """Adopt the files of a data directory that no manager serves.
 

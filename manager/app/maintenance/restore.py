@@ -127,7 +127,7 @@ def _filled(
             _load(tx, backup)
             make_safe(tx, actor, manifest.made_ms, held_until_ms, now_ms())
         files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
-        set_marks(files.places(), installation_id(db), now_ms())
+        set_marks(files.locations(), installation_id(db), now_ms())
         mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
         findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
     finally:

@@ -1,8 +1,8 @@
 """The installation id, by which a database, its files and its agents know each other.
 
 Each place of files bears a mark with the id (`store.owner_marks`). Invariants: a manager serves
-only where the ids of its database and of all its places are the same; a place without a mark gets
-one only where it is empty, or where rows name its files and each of these files is there; a
+only where the ids of its database and of all its locations are the same; a location without a mark
+gets one only where it is empty, or where rows name its files and each of these files is there; a
 folder that is empty while rows name files in it is one that is not mounted. So nothing is deleted,
 moved or overwritten for a database that the files are not of. `adoption` is how a person decides
 otherwise.
@@ -27,11 +27,11 @@ from manager.store import Layout
 from manager.store.layout import FOLDERS
 from manager.store.owner_marks import (
     MARK,
-    BucketPlace,
-    FolderPlace,
+    BucketLocation,
+    FolderLocation,
     Mark,
-    Place,
-    places_of,
+    StorageLocation,
+    locations_of,
 )
 from manager.store.segments.object_store import ObjectStore
 from manager.store.segments.segment_store import SegmentStore
@@ -118,7 +118,7 @@ class Contents:
 
 @frozen
 class MarkedFiles:
-    """The files of a manager, by their places and kinds."""
+    """The files of a manager, by their locations and kinds."""
 
     layout: Layout
     store: SegmentStore
@@ -128,15 +128,15 @@ class MarkedFiles:
         """Return whether the contents of the bucket are unknown now."""
         return isinstance(self.store, ObjectStore) and self.store.is_barred_here
 
-    def places(self) -> list[Place]:
-        """Return the places that bear a mark each; without a bucket that is barred."""
-        found = places_of(self.layout, self.store)
+    def locations(self) -> list[StorageLocation]:
+        """Return the locations that bear a mark each; without a bucket that is barred."""
+        found = locations_of(self.layout, self.store)
         if isinstance(self.store, ObjectStore) and self.store.is_barred:
-            return [place for place in found if not isinstance(place, BucketPlace)]
+            return [one for one in found if not isinstance(one, BucketLocation)]
         return found
 
     def contents(self) -> Contents:
-        """Return the contents of all places, without a barred bucket. Raises BusyError."""
+        """Return the contents of all locations, without a barred bucket. Raises BusyError."""
         layout, trash = self.layout, Trash(self.layout, self.store)
         found = {
             "segments": 0 if self.lacks_bucket else _counted(self.store.listed()),
@@ -166,9 +166,9 @@ def refuse_new_database(files: MarkedFiles, database: str) -> None:
         missing = Message("identity.database_missing", database=database)
         raise _unknown_bucket(missing, files.store, why)
     found = files.contents()
-    marks = _marks(files.places())
+    marks = _marks(files.locations())
     there = next((mark.installation for _, mark in marks if mark), "")
-    marked = next((place.shown for place, mark in marks if mark), files.layout.kept)
+    marked = next((location.shown for location, mark in marks if mark), files.layout.kept)
     if not found and not any(mark for _, mark in marks):
         return
     of = "identity.files_without_database_of" if there else "identity.files_without_database"
@@ -183,20 +183,23 @@ def refuse_new_database(files: MarkedFiles, database: str) -> None:
 
 
 def mark_files(
-    db: Database, files: MarkedFiles, now_ms: int, places: Sequence[Place] | None = None
+    db: Database,
+    files: MarkedFiles,
+    now_ms: int,
+    locations: Sequence[StorageLocation] | None = None,
 ) -> int:
-    """Check that files and database are of one installation; mark the places that have no mark.
+    """Check that files and database are of one installation; mark the locations that have no mark.
 
-    places: None: all of the files. Returns how many were marked. Raises InstallationError,
+    locations: None: all of the files. Returns how many were marked. Raises InstallationError,
     BusyError.
     """
     here = installation_id(db)
     unmarked = []
-    for place, mark in _marks(files.places() if places is None else places):
+    for location, mark in _marks(files.locations() if locations is None else locations):
         if mark is None:
-            unmarked.append(place)
+            unmarked.append(location)
         elif mark.installation != here:
-            raise _foreign(place, here, mark.installation)
+            raise _foreign(location, here, mark.installation)
     if unmarked:
         _refuse_nested(files.layout, here)
         _check_named(db, files, unmarked[0], here)
@@ -214,7 +217,7 @@ def mark_files(
 
 def mark_emptied(db: Database, files: MarkedFiles, uuid: str, now_ms: int) -> None:
     """Write down that folders that are empty, though rows name files in them, are gone on with."""
-    set_marks([FolderPlace(folder) for folder, _ in _emptied(db, files)], uuid, now_ms)
+    set_marks([FolderLocation(folder) for folder, _ in _emptied(db, files)], uuid, now_ms)
 
 
 def _emptied(db: Database, files: MarkedFiles) -> Iterator[tuple[Path, int]]:
@@ -237,13 +240,13 @@ def _refuse_nested(layout: Layout, here: str) -> None:
     """Raise InstallationError where the files lie in a folder that another installation fills."""
     folder = layout.kept.resolve()
     for above in folder.parents:
-        place = FolderPlace(above)
-        data = place.read(MARK)
+        location = FolderLocation(above)
+        data = location.read(MARK)
         mark = None if data is None else Mark.decoded(data)
         if mark is None or mark.installation == here:
             continue
         if folder.relative_to(above).parts[0] in FOLDERS:
-            raise _foreign(place, here, mark.installation)
+            raise _foreign(location, here, mark.installation)
 
 
 def take_id_again(db: Database, files: MarkedFiles) -> None:
@@ -255,50 +258,50 @@ def take_id_again(db: Database, files: MarkedFiles) -> None:
     if len(there) != 1 or not there[0]:
         return
     try:
-        _check_named(db, files, files.places()[0], installation_id(db))
+        _check_named(db, files, files.locations()[0], installation_id(db))
     except InstallationError:
         return  # they are another's
     with db.write() as tx:
         installation.set_installation(tx, there[0])
 
 
-def set_marks(places: Iterable[Place], uuid: str, now_ms: int) -> None:
-    """Write down whose the files of some places are."""
-    for place in places:
-        place.write(MARK, Mark(uuid, now_ms).encoded())
+def set_marks(locations: Iterable[StorageLocation], uuid: str, now_ms: int) -> None:
+    """Write down whose the files of some locations are."""
+    for location in locations:
+        location.write(MARK, Mark(uuid, now_ms).encoded())
 
 
 def check_marks(db: Database, files: MarkedFiles) -> None:
-    """Raise InstallationError unless all places bear the id of the database."""
+    """Raise InstallationError unless all locations bear the id of the database."""
     here = installation_id(db)
-    for place, mark in _marks(files.places()):
+    for location, mark in _marks(files.locations()):
         if mark is None or mark.installation != here:
-            raise _foreign(place, here, "" if mark is None else mark.installation)
+            raise _foreign(location, here, "" if mark is None else mark.installation)
 
 
 def marked_ids(files: MarkedFiles) -> list[str]:
-    """Return the ids that the places bear, each once; empty ones of marks that are unreadable."""
-    return list(dict.fromkeys(mark.installation for _, mark in _marks(files.places()) if mark))
+    """Return the ids in the marks, each once; an empty one for an unreadable mark."""
+    return list(dict.fromkeys(mark.installation for _, mark in _marks(files.locations()) if mark))
 
 
-def _marks(places: Sequence[Place]) -> list[tuple[Place, Mark | None]]:
-    read = ((place, place.read(MARK)) for place in places)
-    return [(place, None if data is None else Mark.decoded(data)) for place, data in read]
+def _marks(locations: Sequence[StorageLocation]) -> list[tuple[StorageLocation, Mark | None]]:
+    read = ((location, location.read(MARK)) for location in locations)
+    return [(location, None if data is None else Mark.decoded(data)) for location, data in read]
 
 
-def _foreign(place: Place, here: str, there: str) -> InstallationError:
+def _foreign(location: StorageLocation, here: str, there: str) -> InstallationError:
     if not there:
         return InstallationError(
             Mismatch.UNREADABLE_MARK,
             "identity.mark_unreadable",
-            place=place.shown,
+            place=location.shown,
             here=here,
             mark=MARK,
         )
     return InstallationError(
         Mismatch.FOREIGN_FILES,
         "identity.files_foreign",
-        place=place.shown,
+        place=location.shown,
         here=here,
         there=there,
     )
@@ -308,7 +311,7 @@ def _unknown_bucket(database: Message, store: ObjectStore, why: Message) -> Busy
     return BusyError("identity.bucket_unknown", database=database, bucket=store.shown, why=why)
 
 
-def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> None:
+def _check_named(db: Database, files: MarkedFiles, location: StorageLocation, here: str) -> None:
     """Raise InstallationError unless rows and files fit together, each way."""
     found = files.contents()
     with db.read() as tx:
@@ -325,7 +328,7 @@ def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> N
         raise InstallationError(
             Mismatch.UNNAMED_FILES,
             "identity.files_without_rows",
-            place=place.shown,
+            place=location.shown,
             here=here,
             found=found.messages(),
             unnamed=[_kind(kind) for kind in unnamed],
@@ -335,7 +338,7 @@ def _check_named(db: Database, files: MarkedFiles, place: Place, here: str) -> N
         raise InstallationError(
             Mismatch.MISSING_FILES,
             "identity.files_missing",
-            place=place.shown,
+            place=location.shown,
             here=here,
             count=_number(len(missing)),
             example=missing[0],
