@@ -25,8 +25,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from manager.db.connections import WAIT_S, open_engine
 from manager.db.damage import MET_CHECK_S, Damage, quick_check
 from manager.db.failures import as_ours
+from manager.db.figure_cache import FigureCache
 from manager.db.host_names import HostNames
-from manager.db.kept_figures import KeptFigures
 from manager.db.row_makers import maker
 from manager.errors import BusyError, DamagedDatabaseError, FullDatabaseError
 
@@ -162,7 +162,7 @@ class Database:
         self._no_examining = threading.Event()
         sa.event.listen(self.engine, "checkin", self._given_back)
         self._check: Callable[[Transaction], None] | None = None
-        self.kept = KeptFigures()
+        self.figures = FigureCache()
         self.host_names = HostNames()
 
     def fenced(self, check: Callable[[Transaction], None]) -> Self:
@@ -178,7 +178,7 @@ class Database:
         """Close all connections; one that a transaction still uses is closed at its end."""
         self._closed.set()
         self._no_examining.set()
-        self.kept.close()
+        self.figures.close()
         self.engine.dispose()
         self.damage.closed()
 

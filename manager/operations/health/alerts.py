@@ -315,7 +315,7 @@ def look(
     now_ms: int,
 ) -> list[Trouble]:
     """Return the present troubles, sent or not, however long they last."""
-    moves = db.kept.get("moves of a day", lambda: _moves(db, now_ms))
+    moves = db.figures.get("moves of a day", lambda: _moves(db, now_ms))
     with db.read() as tx:
         updates = _updates(tx)
         ends = [*expiries, *_signed(tx, now_ms)]

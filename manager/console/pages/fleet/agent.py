@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.attention import Notice, agent_notices, detail_text, few_notices
-from manager.console.drawings.svg import Part, stacked
+from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.messages.sentences import sentence_of
 from manager.console.requests.access import Page
@@ -103,7 +103,7 @@ class PastRound:
     pages: int
     size_bytes: int
     measured_ms: float
-    parts: list[Part]
+    parts: list[BarSection]
 
 
 def show(visit: Visit) -> Response:

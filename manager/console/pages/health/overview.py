@@ -20,9 +20,9 @@ from manager.console.attention import (
     signature_notices,
     tick_notices,
 )
-from manager.console.drawings.svg import Part, stacked
+from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.pages.health.activity import activity_of
-from manager.console.pages.rounds.round_progress import Progress, progress_of
+from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_trouble
@@ -57,7 +57,7 @@ class HostNumbers:
     waiting: int
     excluded: int
     by_state: dict[str, int]
-    parts: list[Part]
+    parts: list[BarSection]
 
 
 @frozen
@@ -150,7 +150,7 @@ def _host_numbers(visit: Visit) -> HostNumbers:
     )
 
 
-def _progress(visit: Visit) -> Progress | None:
+def _progress(visit: Visit) -> RoundProgress | None:
     newest = list_rounds(visit.db, 1)
     if not newest:
         return None
@@ -158,7 +158,7 @@ def _progress(visit: Visit) -> Progress | None:
 
 
 def _first_steps(
-    agents: list[AgentGlance], hosts: HostNumbers, progress: Progress | None
+    agents: list[AgentGlance], hosts: HostNumbers, progress: RoundProgress | None
 ) -> list[dict[str, Any]]:
     """Return what to do before anything can be crawled; nothing once a round was started."""
     if progress is not None:

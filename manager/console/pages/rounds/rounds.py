@@ -19,7 +19,7 @@ from manager.console.pages.planning.balance import draw_rounds
 from manager.console.pages.planning.cost_bars import cost_bars
 from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.rounds.holder_words import HOLDING_WORDS
-from manager.console.pages.rounds.round_progress import Progress, progress_of
+from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link, share, whole_number
@@ -130,7 +130,7 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _progress(visit: Visit, number: int) -> Progress:
+def _progress(visit: Visit, number: int) -> RoundProgress:
     return progress_of(round_detail(visit.db, number, with_plan=False), visit.now_ms)
 
 

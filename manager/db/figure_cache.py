@@ -2,10 +2,11 @@
 
 A figure that takes less than `QUICK_S` is queried each time, so that a small system always shows
 current figures. A slower one is kept for `TIMES` as long as it took, and then shown once more
-while it is queried again in the background. A page (`looked_at`) shows it however old it is, with
-its age; if there is none yet, the page waits for a moment and then says that it is being counted.
+while it is queried again in the background. A page (`page_figures`) shows it however old it is,
+with its age; if there is none yet, the page waits for a moment and then says that it is being
+counted.
 Other callers, such as scripts, get nothing older than `OLDEST_S`, and wait.
-Invariant: decisions never read a kept figure; it may be minutes old. However many callers look at
+Invariant: decisions never read a cached figure; it may be minutes old. However many callers ask at
 once, one of them makes the query.
 """
 
@@ -20,7 +21,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar, cast
 
-__all__ = ["KeptFigures", "Look", "StillCountingError", "looked_at"]
+__all__ = ["FigureCache", "FigureRequest", "StillCountingError", "page_figures"]
 
 QUICK_S: Final = 0.05
 TIMES: Final = 20.0
@@ -36,8 +37,8 @@ class StillCountingError(Exception):
 
 
 @dataclass
-class Look:
-    """Enter a request for figures. wait_s: the longest wait for a missing one; None: for ever.
+class FigureRequest:
+    """A request for figures. wait_s: the longest wait for a missing one; None: for ever.
 
     oldest_s: how old the oldest figure is that was shown.
     """
@@ -46,18 +47,18 @@ class Look:
     oldest_s: float = 0.0
 
 
-_look: Final[ContextVar[Look | None]] = ContextVar("look", default=None)
+_request: Final[ContextVar[FigureRequest | None]] = ContextVar("request", default=None)
 
 
 @contextmanager
-def looked_at(wait_s: float | None) -> Iterator[Look]:
+def page_figures(wait_s: float | None) -> Iterator[FigureRequest]:
     """Mark queries within the block as asked for a person."""
-    look = Look(wait_s)
-    before = _look.set(look)
+    request = FigureRequest(wait_s)
+    before = _request.set(request)
     try:
-        yield look
+        yield request
     finally:
-        _look.reset(before)
+        _request.reset(before)
 
 
 @dataclass
@@ -75,7 +76,7 @@ class _Figure:
         return self.turn.locked() or (self.behind is not None and not self.behind.done())
 
 
-class KeptFigures:
+class FigureCache:
     """Figures by key; any thread may ask."""
 
     def __init__(
@@ -93,28 +94,28 @@ class KeptFigures:
 
         Raises StillCountingError to who looks, where there is none yet.
         """
-        figure, look = self._figure(key), _look.get()
-        if not figure.is_made and look is not None and look.wait_s is not None:
-            return self._first(figure, make, look.wait_s)
+        figure, request = self._figure(key), _request.get()
+        if not figure.is_made and request is not None and request.wait_s is not None:
+            return self._first(figure, make, request.wait_s)
         if figure.is_made and figure.took_s < self._quick_s:
             return self._make(figure, make)
-        if not self._may_be_shown(figure, look):
+        if not self._may_be_shown(figure, request):
             with figure.turn:
                 # A caller that waited for the turn takes the figure made meanwhile.
-                if not self._may_be_shown(figure, look):
+                if not self._may_be_shown(figure, request):
                     return self._make(figure, make)
         age_s = self._clock() - figure.made_s
-        if look is not None:
-            look.oldest_s = max(look.oldest_s, age_s)
+        if request is not None:
+            request.oldest_s = max(request.oldest_s, age_s)
         value = cast(T, figure.value)
         if age_s >= figure.took_s * TIMES:
             self._ask_behind(figure, make)
         return value
 
-    def _may_be_shown(self, figure: _Figure, look: Look | None) -> bool:
+    def _may_be_shown(self, figure: _Figure, request: FigureRequest | None) -> bool:
         if not (figure.is_made and figure.took_s >= self._quick_s):
             return False
-        return look is not None or self._clock() - figure.made_s < OLDEST_S
+        return request is not None or self._clock() - figure.made_s < OLDEST_S
 
     def forget(self, key: Hashable) -> None:
         """Expire a figure: what it counts was changed."""
@@ -174,6 +175,6 @@ class KeptFigures:
                 return None
             if self._askers is None:
                 self._askers = ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="figures")
-            # Where it fails while an old one is shown, it is asked again at the next look.
+            # Where it fails while an old one is shown, it is asked again at the next request.
             figure.behind = self._askers.submit(self._make, figure, make)
             return figure.behind

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.console.drawings.svg import WIDTH, mark_at, stacked
+from manager.console.drawings.stacked_bars import WIDTH, mark_at, stacked
 from manager.console.pages.planning.cost_bars import cost_bars
 
 NUMBERS = st.lists(st.floats(0, 1e15), max_size=8)

@@ -10,13 +10,13 @@ from typing import Final
 
 from shared.frozen import frozen
 
-__all__ = ["WIDTH", "Part", "mark_at", "stacked"]
+__all__ = ["WIDTH", "BarSection", "mark_at", "stacked"]
 
 WIDTH: Final = 1000.0
 
 
 @frozen
-class Part:
+class BarSection:
     """A stretch of a bar: its class, its number, where it begins and how long it is."""
 
     name: str
@@ -25,19 +25,19 @@ class Part:
     width: float
 
 
-def stacked(numbers: Sequence[tuple[str, float]], whole: float = 0.0) -> list[Part]:
+def stacked(numbers: Sequence[tuple[str, float]], whole: float = 0.0) -> list[BarSection]:
     """Return the parts of a bar, one behind the other; whole: what the full width stands for.
 
     0: the sum of the numbers. Parts of nothing are left out; what is over the whole is cut.
     """
     total = whole or sum(number for _, number in numbers)
-    parts: list[Part] = []
+    parts: list[BarSection] = []
     x = 0.0
     for name, number in numbers:
         if total <= 0 or number <= 0 or x >= WIDTH:
             continue
         width = min(WIDTH - x, WIDTH * number / total)
-        parts.append(Part(name, number, round(x, 2), round(width, 2)))
+        parts.append(BarSection(name, number, round(x, 2), round(width, 2)))
         x += width
     return parts
 
