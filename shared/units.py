@@ -87,7 +87,7 @@ class UnitIndex:
         """Return the units of a host, given by its key, in order."""
         return tuple(sorted(self._by_host.get(host, ())))
 
-    def holding(self, url: str) -> str | None:
+    def unit_of(self, url: str) -> str | None:
         """Return the longest unit that holds a canonical URL, or None: outside all units."""
         page = explicit(url)
         host = _host_part(page)

@@ -137,7 +137,7 @@ class Filter:
         limits, stop = self._limits, self._stopped.add
         host = self._host(url)
         job = (host.whole or self._scope.job_of(url)) if host.ours else None
-        if host.ours and job is None and self._scope.units.holding(url) is not None:
+        if host.ours and job is None and self._scope.units.unit_of(url) is not None:
             return None  # its job has just left the list, which is about to be told here
         if kind == LinkKind.WELL_KNOWN and (
             job is None or job.number != links.from_job or job.max_pages

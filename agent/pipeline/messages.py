@@ -118,7 +118,7 @@ class Job:
 class Units(Protocol):
     """The units of a list."""
 
-    def holding(self, url: str) -> str | None:
+    def unit_of(self, url: str) -> str | None:
         """Return the longest unit that holds a canonical URL, or None: outside all units."""
         ...
 
@@ -192,7 +192,7 @@ class Scope:
 
     def job_of(self, url: str) -> Job | None:
         """Return the job whose unit is the longest that holds a canonical URL, or None."""
-        unit = self.units.holding(url)
+        unit = self.units.unit_of(url)
         return None if unit is None else self.jobs.get(unit)
 
 

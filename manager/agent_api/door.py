@@ -156,7 +156,7 @@ async def _agent_of(
 ) -> AgentIdentity:
     """The agent whose key the request carries as `Authorization: Bearer KEY`."""
     door = await door_of(request)
-    known = await door.keys.whose(shown_key_hash(request))
+    known = await door.keys.agent_of_key(shown_key_hash(request))
     if known is None:
         raise await refusal(request)
     if host is not None and check_agent_name(host) != known.name:

@@ -94,7 +94,7 @@ async def _answer(request: Request) -> Response:
         raise UnsupportedTypeError(kind, (JSON_TYPE,))
     key_hash = shown_key_hash(request)
     door = await door_of(request)
-    agent = await door.keys.lately(key_hash)
+    agent = await door.keys.recent_agent_of_key(key_hash)
     if agent is None:
         raise await refusal(request)
     asked = await _read(request, door, agent)

@@ -61,7 +61,7 @@ class HeldThen:
 
     def holds(self, url: str) -> bool:
         """Return whether the agent held the unit of a canonical URL at some moment of the log."""
-        unit = self._index.holding(url)
+        unit = self._index.unit_of(url)
         return unit is not None and self._holds_unit(unit)
 
     def _holds_unit(self, unit: str) -> bool:
@@ -84,7 +84,7 @@ class HeldThen:
     def _around(self, unit: str) -> str | None:
         """Return the next longer-reaching unit around a unit, or None."""
         parent = unit[: unit.rindex("/", 0, len(unit) - 1) + 1]
-        return None if parent.endswith("//") else self._index.holding(parent)
+        return None if parent.endswith("//") else self._index.unit_of(parent)
 
 
 def _spans(intervals: Iterable[UnitInterval], window: Span) -> dict[str, list[Span]]:

@@ -53,7 +53,7 @@ def test_the_longest_prefix_holds_the_page(
     url = host + path + page
     bare = url.split("?")[0]
     expected = max((u for u in units if bare.startswith(u)), key=len, default=None)
-    assert UnitIndex(units).holding(url.replace(":80", "")) == expected
+    assert UnitIndex(units).unit_of(url.replace(":80", "")) == expected
 
 
 @given(st.lists(st.tuples(st.booleans(), HOSTS, PATHS)))

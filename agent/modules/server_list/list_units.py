@@ -74,7 +74,7 @@ def wanted_of(server_list: ServerList) -> Wanted:
             wanted.skipped.add("list: no URL to crawl", str(error))
     index = UnitIndex(wanted.units)
     for url, referer in pages:
-        unit = index.holding(url)
+        unit = index.unit_of(url)
         if unit is None:
             wanted.skipped.add("list: start page of no unit of the list", url)
         else:

@@ -74,11 +74,11 @@ class UnitsHeld:
     def __len__(self) -> int:
         return len(self._keys) - self._gone + len(self._begun) + len(self._of_split)
 
-    def holding(self, url: str) -> str | None:
+    def unit_of(self, url: str) -> str | None:
         """Return the longest unit that holds a canonical URL, or None: outside all units."""
         host = host_of(url)
         if self._split.of_host(host):
-            return self._split.holding(url)
+            return self._split.unit_of(url)
         return host if self._state(host) is not None else None
 
     def of_host(self, host: str) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ def _problem(error: PrsmError | OSError) -> Message:
 
 
 @dataclass
-class _Progress:
+class _JobProgress:
     """Progress of a selection; stored every two seconds."""
 
     db: Database
@@ -97,7 +97,7 @@ class _Progress:
 
 
 def _make(making: SelectionSources, row: JobRow, asked: Selection) -> None:
-    progress = _Progress(making.db, row.id)
+    progress = _JobProgress(making.db, row.id)
     _, total = total_of(making.db, asked)
     with making.db.write() as tx:
         selection_jobs.change_job(tx, row.id, total=total)

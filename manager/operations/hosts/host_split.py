@@ -211,7 +211,7 @@ def _part_of(made: Cut, host: HostRow, paths: Iterable[str]) -> dict[str, int]:
     index = UnitIndex(part_of)
     found = {}
     for path in paths:
-        unit = index.holding(prefix + path)
+        unit = index.unit_of(prefix + path)
         assert unit is not None, "`/` holds everything"
         found[path] = part_of[unit]
     return found
@@ -245,13 +245,13 @@ def _carry_out(
     index = UnitIndex(prefix + path for path in ids)
     moves = {}
     for page in start_pages.start_pages_of(tx, [ids["/"]]):
-        unit = index.holding(page.url)
+        unit = index.unit_of(page.url)
         if unit is not None and unit != host.key:
             moves[page.id] = ids[unit[len(prefix) :]]
     start_pages.move_start_pages(tx, moves)
     volumes: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for path, size in sizes.items():
-        unit = index.holding(prefix + path)
+        unit = index.unit_of(prefix + path)
         assert unit is not None, "`/` holds everything"
         volume = volumes[unit[len(prefix) :]]
         volume[0] += size.size_bytes / 1000

@@ -29,7 +29,7 @@ from manager.operations.segments.segment_intake import ExaminationTools, enter_p
 from manager.operations.segments.strays import sweep, sweep_trash
 from manager.store import StoreError
 from manager.store.durable_files import full_disk_said
-from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_rewrite import RewriteJob
 from manager.store.segments.segment_store import segment_key
 from shared.errors import FormatError
@@ -49,7 +49,7 @@ STRAY_S: Final = 24 * 3600.0
 
 _log: Final = logging.getLogger(__name__)
 
-Rewrite = Callable[[RewriteJob], Part | None]
+Rewrite = Callable[[RewriteJob], SegmentPart | None]
 """Whoever rewrites a segment elsewhere, as `Workers.run_here`; None: nothing of it is left."""
 
 

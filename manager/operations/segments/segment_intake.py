@@ -28,7 +28,7 @@ from manager.operations.logs.reports import held_during
 from manager.store import Layout
 from manager.store.durable_files import full_disk_said
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
-from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_store import SegmentStore, replace_file, segment_key
 from manager.store.segments.trash import Trash
 from shared.frozen import frozen
@@ -275,7 +275,7 @@ def _keep(
     return _said(new, repeated=False)
 
 
-def keep_files(reading: ExaminationTools, part: Part, key: str) -> None:
+def keep_files(reading: ExaminationTools, part: SegmentPart, key: str) -> None:
     """Put the files of a part where they stay; an index that no row named is replaced."""
     reading.store.put(part.path, key)
     index = reading.layout.index_file(key)
@@ -285,7 +285,7 @@ def keep_files(reading: ExaminationTools, part: Part, key: str) -> None:
 
 def enter_part(
     tx: Transaction,
-    part: Part,
+    part: SegmentPart,
     arrival_id: int,
     agent_id: int,
     key: str,

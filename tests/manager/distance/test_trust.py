@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from manager.balancing import NOBODY, Options, Problem, cost_matrix, make_plan
+from manager.balancing import NO_OWNER, Options, Problem, cost_matrix, make_plan
 from manager.distance import (
     DistanceError,
     Probes,
@@ -45,7 +45,7 @@ def shares(distance: FloatArray, volume: FloatArray, method: str) -> FloatArray:
     problem = Problem(
         names=tuple(f"a{row}" for row in range(AGENTS)),
         costs=cost_matrix(volume, distance).costs,
-        before=np.full(UNITS, NOBODY, dtype=np.intp),
+        before=np.full(UNITS, NO_OWNER, dtype=np.intp),
         edges=spanning_tree(network_distance(distance)).edges,
     )
     after = make_plan(method, problem, Options(seed=1)).after

@@ -24,7 +24,7 @@ def test_it_answers_as_plain_texts_do(held: set[str], done: set[str]) -> None:
     numbers = {unit: number for number, unit in enumerate(sorted(held), 5)}
     units = UnitsHeld((number, unit, unit in done) for unit, number in numbers.items())
     plain = UnitIndex(held)
-    assert [units.holding(page) for page in PAGES] == [plain.holding(page) for page in PAGES]
+    assert [units.unit_of(page) for page in PAGES] == [plain.unit_of(page) for page in PAGES]
     for host in HOSTS:
         assert set(units.of_host(host)) == {one for one in held if host_of(one) == host}
     assert {unit: units.number(unit) for unit in UNITS} == {
@@ -60,7 +60,7 @@ def test_units_come_and_go(held: set[str], then: list[tuple[str, str]], packed: 
                 done |= {unit} & jobs.keys()
                 units.finish(unit)
     plain = UnitIndex(jobs)
-    assert [units.holding(page) for page in PAGES] == [plain.holding(page) for page in PAGES]
+    assert [units.unit_of(page) for page in PAGES] == [plain.unit_of(page) for page in PAGES]
     for host in HOSTS:
         assert set(units.of_host(host)) == {one for one in jobs if host_of(one) == host}
     assert {unit: units.number(unit) for unit in UNITS} == {unit: jobs.get(unit) for unit in UNITS}

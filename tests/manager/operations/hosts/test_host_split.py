@@ -116,7 +116,7 @@ def test_each_piece_has_one_owner_and_the_history_goes_on(database: Database) ->
     [entry] = audit_page(database, action="host.split")
     assert (entry.subject, entry.actor_name) == (HOST, ADMIN.name)
     index = UnitIndex(after)
-    assert index.holding(HOST + "news/x.html") != index.holding(HOST + "docs/x.html")
+    assert index.unit_of(HOST + "news/x.html") != index.unit_of(HOST + "docs/x.html")
 
 
 def test_pieces_are_crawled_at_once_at_the_hosts_rate(database: Database) -> None:
@@ -245,7 +245,7 @@ def test_start_pages_go_with_their_directory_and_come_back(database: Database) -
     page = HOST + "news/old.html"
     import_hosts(database, [(1, page), (2, HOST + "x.html")], ADMIN, world.now_ms, world.policy)
     made = split_host(database, HOST, ADMIN, world.now_ms)
-    unit = UnitIndex(HOST[:-1] + one for piece in made.pieces for one in piece.units).holding(page)
+    unit = UnitIndex(HOST[:-1] + one for piece in made.pieces for one in piece.units).unit_of(page)
     assert unit == unit_of(database, page)
     assert merge_host(database, HOST, ADMIN, world.now_ms) >= 2
     assert unit_of(database, page) == HOST
