@@ -25,8 +25,8 @@ import sqlalchemy as sa
 
 from benchmarks.faults.owners import (
     Change,
-    Held,
     Interval,
+    RightInterval,
     appended_only,
     foreign_requests,
     holders,
@@ -153,7 +153,7 @@ def _check_history(connection: sa.Connection, outside: Outside, verdict: Verdict
     verdict.other += one_leader(history)
     plain = connection.execute(sa.text("SELECT id FROM agents WHERE kind = 'plain'")).scalars()
     verdict.other += led_only(history, set(plain))
-    held: list[Held] = []
+    held: list[RightInterval] = []
     verdict.double += holders(history, held)
     if outside.marks:
         units = {_host(key): unit_id for unit_id, key in connection.execute(sa.text(_UNITS))}

@@ -37,7 +37,7 @@ class Answer:
     headers: tuple[tuple[str, str], ...]
     body: bytes
 
-    def saying(self, body: bytes) -> Answer:
+    def with_body(self, body: bytes) -> Answer:
         """Return the same with another body."""
         return replace(self, body=body)
 

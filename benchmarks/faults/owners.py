@@ -23,8 +23,8 @@ from benchmarks.faults.seen import Mark, Request
 
 __all__ = [
     "Change",
-    "Held",
     "Interval",
+    "RightInterval",
     "appended_only",
     "foreign_requests",
     "holders",
@@ -67,7 +67,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class RightInterval:
     """An agent had the right to a unit between two rows of the history; None: it still has."""
 
     unit_id: int
@@ -172,7 +172,7 @@ def led_only(history: Iterable[Change], plain: Collection[int] = ()) -> Iterator
             )
 
 
-def holders(history: Iterable[Change], found: list[Held]) -> Iterator[str]:
+def holders(history: Iterable[Change], found: list[RightInterval]) -> Iterator[str]:
     """Gather who had which right when; say where one passed on without having been free."""
     open_rights: dict[int, tuple[int, int]] = {}
     for change in history:
@@ -182,7 +182,7 @@ def holders(history: Iterable[Change], found: list[Held]) -> Iterator[str]:
         if was is not None and (becomes is None or _holder(was) != _holder(becomes)):
             unit_id, agent_id = _holder(was)
             _, from_seq = open_rights.pop(unit_id, (agent_id, 0))
-            found.append(Held(unit_id, agent_id, from_seq, change.seq))
+            found.append(RightInterval(unit_id, agent_id, from_seq, change.seq))
             if becomes is not None:
                 yield f"unit {unit_id}: its right passed from {_holder(was)} to {_holder(becomes)}"
         if becomes is not None and (was is None or _holder(was) != _holder(becomes)):
@@ -194,12 +194,12 @@ def holders(history: Iterable[Change], found: list[Held]) -> Iterator[str]:
                 )
             open_rights[unit_id] = (agent_id, change.seq)
     for unit_id, (agent_id, from_seq) in open_rights.items():
-        found.append(Held(unit_id, agent_id, from_seq, None))
+        found.append(RightInterval(unit_id, agent_id, from_seq, None))
 
 
 def foreign_requests(
     requests: Iterable[Request],
-    held: Iterable[Held],
+    held: Iterable[RightInterval],
     marks: Sequence[Mark],
     units: Mapping[str, int],
     agents: Mapping[str, int],

@@ -26,7 +26,7 @@ from benchmarks.faults.small_disk import small_disk
 from benchmarks.faults.wire import Wire, needs_namespaces, wire
 from tools.demo.system import Agent, CommandError
 
-__all__ = ["Site", "site_of", "working_site"]
+__all__ = ["Site", "busy_site", "site_of"]
 
 DISK_MIB: Final = 24
 MARGIN_S: Final = 2.25
@@ -224,7 +224,7 @@ def site_of(ground: Ground) -> Site:
     return found
 
 
-def working_site(trial: Trial) -> Site:
+def busy_site(trial: Trial) -> Site:
     """Return the site when it asks sites, and has enough to do for a while."""
     site = site_of(trial.ground)
     trial.wait("the site has work", lambda: site.queue() >= WORK, seconds=ROUNDS_S)

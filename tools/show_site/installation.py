@@ -41,7 +41,7 @@ class Installation:
         """Run it; return its figures. Raises StoryError, TimeoutError."""
         centre, partner = self._centre, self._partner
         centre.ceremony()
-        major, minor, machine = partner.quietly(WHICH_PYTHON).split()
+        major, minor, machine = partner.output_of(WHICH_PYTHON).split()
         platform = Platform((int(major), int(minor)), machine)
         self.archive = make_first(self._folder, centre.root, platform)
         centre.open()
@@ -114,11 +114,11 @@ class Installation:
         )
 
     def _running(self) -> bool:
-        return "no agent runs here" not in self._partner.quietly(f"{PRS} status")
+        return "no agent runs here" not in self._partner.output_of(f"{PRS} status")
 
     def _pages(self) -> int:
         try:
-            said = json.loads(self._partner.quietly(f"{PRS} status --json"))
+            said = json.loads(self._partner.output_of(f"{PRS} status --json"))
             return int(said["status"]["pages"])
         except (ValueError, KeyError, TypeError):
             return 0

@@ -7,7 +7,7 @@ from typing import Final
 
 from benchmarks.faults.fault import Fault, Trial
 from benchmarks.faults.needs import needs_mounting
-from benchmarks.faults.site import working_site
+from benchmarks.faults.site import busy_site
 from benchmarks.faults.small_disk import fill, is_small_disk
 from tests.e2e.killings import check_segments
 
@@ -18,7 +18,7 @@ SETTLES_S: Final = 6.0  # requests that were under way, and the look at the disk
 
 
 def _full(trial: Trial) -> None:
-    site = working_site(trial)
+    site = busy_site(trial)
     assert is_small_disk(site.disk)
     filled = fill(site.disk)
     try:
