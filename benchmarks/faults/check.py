@@ -23,7 +23,8 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from benchmarks.faults.owners import (
+from benchmarks.faults.evidence.observations import Acknowledged, Mark, Request
+from benchmarks.faults.evidence.owners import (
     Change,
     Interval,
     RightInterval,
@@ -35,7 +36,6 @@ from benchmarks.faults.owners import (
     one_owner,
     overlaps,
 )
-from benchmarks.faults.seen import Acknowledged, Mark, Request
 
 __all__ = ["Verdict", "check", "main"]
 

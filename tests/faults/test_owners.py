@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.faults.owners import (
+from benchmarks.faults.evidence.observations import Mark, Request
+from benchmarks.faults.evidence.owners import (
     Change,
     Interval,
     RightInterval,
@@ -19,7 +20,6 @@ from benchmarks.faults.owners import (
     one_owner,
     overlaps,
 )
-from benchmarks.faults.seen import Mark, Request
 
 
 def owner(agent: str, since_ms: int, until_ms: int | None, epoch: int) -> Interval:

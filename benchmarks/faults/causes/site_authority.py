@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.faults.authority import Authority
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.site import busy_site
+from benchmarks.faults.system.authority import Authority
+from benchmarks.faults.system.site import busy_site
 
 __all__ = ["FAULTS"]
 

@@ -7,9 +7,9 @@ import time
 from typing import Final
 
 from benchmarks.faults.fault import Fault, FaultError, Trial
-from benchmarks.faults.ground import PERMIT_S
-from benchmarks.faults.site import Site, busy_site
-from benchmarks.faults.wire import Wire, needs_namespaces
+from benchmarks.faults.system.ground import PERMIT_S
+from benchmarks.faults.system.site import Site, busy_site
+from benchmarks.faults.transit.wire import Wire, needs_namespaces
 
 __all__ = ["FAULTS"]
 

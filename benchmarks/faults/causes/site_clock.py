@@ -16,8 +16,8 @@ from benchmarks.faults.causes.clocks import (
     set_clock,
 )
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.needs import needs_faketime
-from benchmarks.faults.site import Site, busy_site
+from benchmarks.faults.system.needs import needs_faketime
+from benchmarks.faults.system.site import Site, busy_site
 
 __all__ = ["FAULTS"]
 

@@ -8,10 +8,10 @@ import time
 from itertools import pairwise
 from typing import Final
 
+from benchmarks.faults.evidence.observations import Request
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.ground import PERMIT_S
-from benchmarks.faults.seen import Request
-from benchmarks.faults.site import busy_site
+from benchmarks.faults.system.ground import PERMIT_S
+from benchmarks.faults.system.site import busy_site
 from tools.demo.system import Agent
 
 __all__ = ["FAULTS"]

@@ -6,9 +6,9 @@ import time
 from typing import Final
 
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.needs import needs_mounting
-from benchmarks.faults.site import busy_site
-from benchmarks.faults.small_disk import fill, is_small_disk
+from benchmarks.faults.system.needs import needs_mounting
+from benchmarks.faults.system.site import busy_site
+from benchmarks.faults.system.small_disk import fill, is_small_disk
 from tests.e2e.killings import check_segments
 
 __all__ = ["FAULTS"]

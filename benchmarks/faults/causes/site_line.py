@@ -7,8 +7,8 @@ from typing import Final
 
 from benchmarks.faults.causes.site_away import wire_of
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.site import Site, busy_site
-from benchmarks.faults.wire import needs_namespaces
+from benchmarks.faults.system.site import Site, busy_site
+from benchmarks.faults.transit.wire import needs_namespaces
 
 __all__ = ["FAULTS"]
 

@@ -6,10 +6,10 @@ import random
 from pathlib import Path
 from typing import Final
 
-from benchmarks.faults.courier import Message, straight
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.site import Site, busy_site
-from benchmarks.faults.ways import AnswersLost, Shuffled
+from benchmarks.faults.system.site import Site, busy_site
+from benchmarks.faults.transit.courier import Message, straight
+from benchmarks.faults.transit.ways import AnswersLost, Shuffled
 
 __all__ = ["FAULTS"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.gatekeeper import gatekeeper
-from benchmarks.faults.site import Site, busy_site
-from benchmarks.faults.wire import needs_namespaces
+from benchmarks.faults.system.gatekeeper import gatekeeper
+from benchmarks.faults.system.site import Site, busy_site
+from benchmarks.faults.transit.wire import needs_namespaces
 
 __all__ = ["FAULTS"]
 

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from benchmarks.faults.attacked import UPDATE, Attacked, attacked, instead
 from benchmarks.faults.causes.clocks import environment, set_clock
-from benchmarks.faults.courier import Answer, Deliver, Message, Way, straight
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.needs import needs_faketime
+from benchmarks.faults.system.needs import needs_faketime
+from benchmarks.faults.transit.attacked import UPDATE, Attacked, attacked, instead
+from benchmarks.faults.transit.courier import Answer, Deliver, Message, Way, straight
 
 __all__ = ["FAULTS"]
 

@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from benchmarks.faults.courier import Answer, Deliver, Message
+from benchmarks.faults.transit.courier import Answer, Deliver, Message
 
 __all__ = ["AnswersLost", "Shuffled"]
 

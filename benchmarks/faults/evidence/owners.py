@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from benchmarks.faults.seen import Mark, Request
+from benchmarks.faults.evidence.observations import Mark, Request
 
 __all__ = [
     "Change",

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from benchmarks.faults.courier import Answer, Courier, Deliver, Message, Way, courier
+from benchmarks.faults.transit.courier import Answer, Courier, Deliver, Message, Way, courier
 from tests.ceremony import Ceremony
 from tests.e2e.manager_process import ManagerProcess, prsm, running_manager
 from tests.e2e.system.test_release_update import PRS, PYTHON, Site, signing

@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from benchmarks.faults.authority import Authority
-from benchmarks.faults.courier import Courier, courier
+from benchmarks.faults.evidence.observations import Request, requests_of
 from benchmarks.faults.fault import TAKE_OVER_S, FaultError, Trial
-from benchmarks.faults.ground import PERMIT_S, Ground
-from benchmarks.faults.names import NameRelay, name_relay
-from benchmarks.faults.seen import Request, requests_of
-from benchmarks.faults.small_disk import small_disk
-from benchmarks.faults.wire import Wire, needs_namespaces, wire
+from benchmarks.faults.system.authority import Authority
+from benchmarks.faults.system.ground import PERMIT_S, Ground
+from benchmarks.faults.system.small_disk import small_disk
+from benchmarks.faults.transit.courier import Courier, courier
+from benchmarks.faults.transit.name_relay import NameRelay, name_relay
+from benchmarks.faults.transit.wire import Wire, needs_namespaces, wire
 from tools.demo.system import Agent, CommandError
 
 __all__ = ["Site", "busy_site", "site_of"]

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import psycopg
 
-from benchmarks.faults.seen import Mark
-from benchmarks.faults.witness import Witness
+from benchmarks.faults.evidence.observations import Mark
+from benchmarks.faults.evidence.witness import Witness
 
 __all__ = ["Sample", "Watch"]
 

@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from benchmarks.faults.replica import children
-from benchmarks.faults.wire import RUN, device_prefix, namespace_prefix
+from benchmarks.faults.system.replica import children
+from benchmarks.faults.transit.wire import RUN, device_prefix, namespace_prefix
 
 __all__ = ["adopt", "end_children", "mounts_below", "remove_networks", "unmount_below"]
 

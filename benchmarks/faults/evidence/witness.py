@@ -12,7 +12,7 @@ from typing import Final
 
 import httpx
 
-from benchmarks.faults.seen import Acknowledged
+from benchmarks.faults.evidence.observations import Acknowledged
 from shared.wire.crawl_log import LogLine, LogName, encode, encode_name
 from shared.wire.names import hash_of_key, new_key
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from benchmarks.faults.seen import Acknowledged
+from benchmarks.faults.evidence.observations import Acknowledged
 
 __all__ = ["Answer", "Courier", "Deliver", "Message", "Way", "courier", "straight"]
 

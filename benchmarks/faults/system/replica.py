@@ -11,8 +11,8 @@ from typing import Any, Final
 import httpx
 
 from benchmarks.faults.fault import FaultError
-from benchmarks.faults.line import Line
-from benchmarks.faults.postgres import Postgres
+from benchmarks.faults.system.postgres import Postgres
+from benchmarks.faults.transit.line import Line
 from tests.e2e.commands import AskedManager
 from tools.demo.system import wait_for
 

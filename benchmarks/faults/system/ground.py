@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.faults.check import Outside, Verdict, check
+from benchmarks.faults.evidence.history import install
+from benchmarks.faults.evidence.observations import Acknowledged, requests_of, sent_logs
+from benchmarks.faults.evidence.watch import Sample, Watch
+from benchmarks.faults.evidence.witness import Witness
 from benchmarks.faults.fault import FaultError
-from benchmarks.faults.history import install
-from benchmarks.faults.line import Line
-from benchmarks.faults.postgres import Postgres
-from benchmarks.faults.replica import START_S, Replica
-from benchmarks.faults.seen import Acknowledged, requests_of, sent_logs
-from benchmarks.faults.small_disk import small_disk
-from benchmarks.faults.supervisor import Supervisor
-from benchmarks.faults.watch import Sample, Watch
-from benchmarks.faults.witness import Witness
+from benchmarks.faults.system.postgres import Postgres
+from benchmarks.faults.system.replica import START_S, Replica
+from benchmarks.faults.system.small_disk import small_disk
+from benchmarks.faults.system.supervisor import Supervisor
+from benchmarks.faults.transit.line import Line
 from simweb.launcher import SimulatedWeb
 from tests.e2e.nginx import nginx_in_front
 from tools.demo.system import Agent, wait_for
