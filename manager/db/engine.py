@@ -27,7 +27,7 @@ from manager.db.damage import MET_CHECK_S, Damage, quick_check
 from manager.db.failures import as_ours
 from manager.db.figure_cache import FigureCache
 from manager.db.host_names import HostNames
-from manager.db.row_makers import maker
+from manager.db.row_factory import row_factory
 from manager.errors import BusyError, DamagedDatabaseError, FullDatabaseError
 
 __all__ = ["Database", "Transaction", "any_of", "chunks", "values_of"]
@@ -86,7 +86,7 @@ class Transaction:
     ) -> list[T]:
         """Run a query and return each row as a dataclass with the same fields."""
         result = self.execute(statement, parameters)
-        return list(map(maker(kind, list(result.keys())), result))
+        return list(map(row_factory(kind, list(result.keys())), result))
 
     def row(
         self, kind: type[T], statement: sa.Select[Any], parameters: Parameters | None = None

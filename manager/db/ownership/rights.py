@@ -99,7 +99,6 @@ class RightRow:
     kind: str
     round: int
     max_transfer: int
-    epoch: int
     granted_ms: int
     granted_generation: int
     withdrawn_generation: int | None
@@ -110,9 +109,7 @@ def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) 
     """Give rights to one agent; they stand in its next generation."""
     if not grants:
         return
-    agent = tx.execute(
-        sa.select(agents.c.generation, agents.c.permit_epoch).where(agents.c.id == agent_id)
-    ).one()
+    generation = int(tx.value(sa.select(agents.c.generation).where(agents.c.id == agent_id)))
     tx.insert(
         rights,
         [
@@ -123,9 +120,8 @@ def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) 
                 "kind": given.kind,
                 "round": given.round,
                 "max_transfer": given.max_transfer,
-                "epoch": agent.permit_epoch,
                 "granted_ms": now_ms,
-                "granted_generation": agent.generation + 1,
+                "granted_generation": generation + 1,
             }
             for given in grants
         ],

@@ -8,22 +8,22 @@ from functools import cache
 from operator import itemgetter
 from typing import Any, TypeVar, cast
 
-__all__ = ["maker"]
+__all__ = ["row_factory"]
 
 T = TypeVar("T")
 
 
-def maker(kind: type[T], names: Sequence[str]) -> Callable[[Sequence[Any]], T]:
+def row_factory(kind: type[T], names: Sequence[str]) -> Callable[[Sequence[Any]], T]:
     """Return what makes a dataclass of a row whose columns have these names, among others.
 
     Raises ValueError where the row lacks a field.
     """
-    made: Any = _maker(cast(Hashable, kind), tuple(names))
+    made: Any = _factory(cast(Hashable, kind), tuple(names))
     return cast(Callable[[Sequence[Any]], T], made)
 
 
 @cache
-def _maker(kind: Any, names: tuple[str, ...]) -> Callable[[Sequence[Any]], Any]:
+def _factory(kind: Any, names: tuple[str, ...]) -> Callable[[Sequence[Any]], Any]:
     wanted = tuple(field.name for field in fields(kind))
     if names == wanted:
         return lambda row: kind(*row)
