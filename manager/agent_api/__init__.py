@@ -6,7 +6,7 @@ once, and `uploads` limits how many reports arrive at the same time.
 """
 
 from manager.agent_api import collection, join, messages, releases, tus
-from manager.agent_api.door import AgentDoor, known_agent
+from manager.agent_api.authentication import AgentDoor, known_agent
 from manager.agent_api.keys import Keys
 from manager.agent_api.sync_route import PATH as SYNC_PATH
 from manager.agent_api.sync_route import SyncLane

@@ -18,7 +18,7 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manager.agent_api.door import KEY, AgentDoor, door_of, refusal, shown_key_hash
+from manager.agent_api.authentication import KEY, AgentDoor, door_of, refusal, shown_key_hash
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
 from manager.intake.messages.json_check import shown_mistakes
 from manager.intake.messages.message_check import MessageJob, check_sync

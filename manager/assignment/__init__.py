@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from manager.assignment.errors import RightError, RuleError
 from manager.assignment.groups import AddressGroups, Merge
-from manager.assignment.held import HeldThen, UnitInterval
 from manager.assignment.host_shares import most_requests, share_ms
 from manager.assignment.liveness import (
     AgentFacts,
@@ -32,6 +31,7 @@ from manager.assignment.permits import (
     manager_time,
 )
 from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
+from manager.assignment.right_history import RightHistory, UnitInterval
 
 __all__ = [
     "NO_AGENT",
@@ -39,7 +39,6 @@ __all__ = [
     "AgentFacts",
     "AgentKind",
     "HeldEpoch",
-    "HeldThen",
     "Liveness",
     "LivenessState",
     "Merge",
@@ -47,6 +46,7 @@ __all__ = [
     "ProbeRules",
     "ReportEpoch",
     "RightError",
+    "RightHistory",
     "RuleError",
     "UnitInterval",
     "end_at_agent",

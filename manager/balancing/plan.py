@@ -16,7 +16,7 @@ import numpy.typing as npt
 from manager.balancing.arrays import NO_OWNER, FloatArray, IntArray
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.problem import Atoms, Problem
-from manager.balancing.tree import TreeStep
+from manager.balancing.tree_balancing import TreeStep
 from shared.messages import Message
 from shared.ratios import PERCENTS_END, times_message
 

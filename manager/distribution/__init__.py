@@ -5,7 +5,7 @@ web server in front; each other module holds the routes of one way in.
 """
 
 from manager.distribution import changes, daily, pages, pieces, segments, wasapi, wasapi_jobs
-from manager.distribution.door import DistributionDoor, known_client
+from manager.distribution.authentication import DistributionDoor, known_client
 from manager.distribution.downloads import Downloads
 from manager.distribution.selections import Selections
 from manager.distribution.usage import Usage

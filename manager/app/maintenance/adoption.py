@@ -16,7 +16,7 @@ from pathlib import Path
 from manager.app.archive_keeper import Readers, open_archive, store_of
 from manager.app.composition import layout_of, open_database, url_of
 from manager.app.leadership import Identity
-from manager.app.lock import held_by_us
+from manager.app.lock import is_locked_by_us
 from manager.db import Database
 from manager.db.connections import sqlite_file
 from manager.db.migrate import check_current, migrate, schema_version
@@ -54,7 +54,7 @@ def adopt_files(
     files = MarkedFiles(layout, store_of(settings.archive, layout))
     identity = Identity()
     with ExitStack() as stack:
-        stack.enter_context(held_by_us(layout.lock))
+        stack.enter_context(is_locked_by_us(layout.lock))
         db = stack.enter_context(_opened(settings, files, dry_run=dry_run))
         lease = FileLease(db, files, identity.name, f"prsm archive adopt, {identity.name}", now_ms)
         if not dry_run:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.app.composition import layout_of
-from manager.app.lock import held_by_us
+from manager.app.lock import is_locked_by_us
 from manager.db import Database, Transaction
 from manager.db.migrate import check_known, migrate_to
 from manager.db.row_dumps import is_empty, load
@@ -75,7 +75,7 @@ def restore(
     backup.verify()
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        with held_by_us(data / "prsm.lock"):
+        with is_locked_by_us(data / "prsm.lock"):
             return _restored(backup, data, config, actor, now_ms, down_since_ms)
     except BaseException:
         _empty(data)  # it was empty: so the next try finds it

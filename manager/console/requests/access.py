@@ -31,7 +31,7 @@ from manager.db.figure_cache import StillCountingError, page_figures
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
 from manager.intake.messages.form_reader import FormJob, form_fields, read_form
 from manager.intake.messages.messages import DIRECT_BYTES, sender_number
-from manager.operations.people.login_failures import LoginWait, login_wait
+from manager.operations.people.login_throttle import LoginWait, login_wait
 from manager.operations.people.users import Role, SessionUser, session_of
 from manager.operations.transport import require_private
 from shared.errors import FormatError, PrsmError

@@ -146,7 +146,7 @@ def _make(making: SelectionSources, row: JobRow, asked: Selection) -> None:
 def remove_old_results(making: SelectionSources, keep_s: float) -> int:
     """Remove the results that are older than so long, and files of jobs that are gone.
 
-    A file that no job names is left to `strays`.
+    A file that no job names is left to `orphans`.
     """
     now_ms = making.now_ms()
     with making.db.write() as tx:

@@ -31,7 +31,7 @@ from manager.operations.health.agent_troubles import (
     SKEW_MS,
     agent_troubles,
 )
-from manager.operations.health.alert_events import begin_news, news, note_news
+from manager.operations.health.alert_events import mark_first_events, news, record_sent
 from manager.operations.health.few_hosts import FewHosts, few_of_agents, few_of_manager, trouble_of
 from manager.operations.health.round_counts import unit_counts
 from manager.operations.health.system_figures import SystemFigures
@@ -264,9 +264,9 @@ def notifications(
     if not (made or happened.upto or begins or ends or is_first):
         return []
     with db.write() as tx:
-        note_news(tx, happened)
+        record_sent(tx, happened)
         if is_first:
-            begin_news(tx, now_ms)
+            mark_first_events(tx, now_ms)
         for one in begins:
             alerts.note_told(tx, one.key, _bounded(one.message), now_ms, 0)
         for key in ends:
@@ -319,7 +319,7 @@ def look(
     with db.read() as tx:
         updates = _updates(tx)
         ends = [*expiries, *_signed(tx, now_ms)]
-        machines = agent_summaries.odd_machines(
+        machines = agent_summaries.machines_with_trouble(
             tx, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
         )
     found = troubles(seen, moves, ends, updates, limits, now_ms)

@@ -21,7 +21,7 @@ from manager.operations.segments.file_checks import (
     files_after,
     is_needed,
     no_throttle,
-    stray_files,
+    orphaned_files,
 )
 from manager.operations.segments.file_problems import ask_again, record_findings
 from manager.store.segments.verification import FileProblem, Throttle
@@ -33,8 +33,8 @@ __all__ = [
     "Inconsistency",
     "check",
     "check_files",
+    "check_orphans",
     "check_page",
-    "check_strays",
     "verify_page",
 ]
 
@@ -116,7 +116,7 @@ def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list
         cursor = page.cursor
         if not cursor:
             break
-    findings += check_strays(db, places)
+    findings += check_orphans(db, places)
     return findings[:FINDINGS_MOST]
 
 
@@ -138,9 +138,9 @@ def verify_page(db: Database, places: FilePlaces, cursor: str, now_ms: int) -> F
     return page
 
 
-def check_strays(db: Database, places: FilePlaces) -> list[Inconsistency]:
+def check_orphans(db: Database, places: FilePlaces) -> list[Inconsistency]:
     """Return the files without a row, and files of lists and days that are not whole."""
-    return [_inconsistency(one) for one in stray_files(db, places)]
+    return [_inconsistency(one) for one in orphaned_files(db, places)]
 
 
 def _page(

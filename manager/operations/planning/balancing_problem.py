@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from manager.balancing import NO_OWNER, Problem, cost_matrix
-from manager.balancing.work import relative_capacity, scale_costs
+from manager.balancing.work_duration import relative_capacity, scale_costs
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements
 from manager.db.planning import plan_inputs
 from manager.db.planning.plan_inputs import PlanUnit
 from manager.distance import SpanningTree, nearest_pairs
-from manager.operations.measurement.predictions import Learned, load_model
+from manager.operations.measurement.predictions import LoadedModel, load_model
 from manager.operations.ownership.agent_capacity import Work, capacity_of
 from manager.operations.ownership.pin_rules import EffectivePins, load_standing
 from manager.operations.planning.distance_matrix import barred, between_agents, complete, tree_of
@@ -120,7 +120,7 @@ def _load(
     cut_short: Collection[tuple[int, int]],
     policy: Policy,
     standing: EffectivePins,
-    model: Learned | None,
+    model: LoadedModel | None,
     tree_before: Sequence[tuple[str, str]] = (),
     *,
     on_predictions: bool = False,

@@ -24,7 +24,7 @@ from manager.operations.planning import plan_moves
 from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
 from manager.operations.planning.plan_facts import PlanFacts, facts_of, row_of_facts
 from manager.operations.planning.plan_moves import Move
-from manager.operations.planning.planners import Compared, HerePlanner, Planner
+from manager.operations.planning.planners import Compared, InProcessPlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.frozen import frozen
@@ -41,7 +41,7 @@ __all__ = [
     "rows_of_plan",
 ]
 
-HERE: Final = HerePlanner()
+HERE: Final = InProcessPlanner()
 
 
 @message_fields

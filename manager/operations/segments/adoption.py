@@ -29,9 +29,9 @@ from manager.operations.identity.installation import (
     missing_files,
     set_marks,
 )
+from manager.operations.segments.orphans import sweep_trash
 from manager.operations.segments.segment_adoption import NotEntered, Rebuild, SegmentAdoption
 from manager.operations.segments.segment_intake import ExaminationTools
-from manager.operations.segments.strays import sweep_trash
 from manager.store.segments.trash import TrashEntry
 from shared.frozen import frozen
 from shared.messages import Message

@@ -48,8 +48,8 @@ __all__ = [
     "files_after",
     "is_needed",
     "no_throttle",
+    "orphaned_files",
     "read_cursor",
-    "stray_files",
 ]
 
 OLD_S: Final = 24 * 3600.0
@@ -192,7 +192,7 @@ def is_needed(db: Database, file: KeptFile, places: FilePlaces) -> bool:
     return any(one.kind == file.kind and one.place == file.place for one in found)
 
 
-def stray_files(
+def orphaned_files(
     db: Database, places: FilePlaces, now_s: Callable[[], float] = time.time
 ) -> Iterator[FileFinding]:
     """Yield files that no row names, older than a day, and files of lists and days that are odd."""

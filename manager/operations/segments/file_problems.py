@@ -36,7 +36,7 @@ __all__ = [
     "problem_message",
     "problem_troubles",
     "record_findings",
-    "record_sound",
+    "record_recovery",
 ]
 
 ASK_AGAIN_MS: Final = 24 * 3_600_000
@@ -124,7 +124,7 @@ def record_findings(db: Database, findings: Sequence[FileFinding], now_ms: int) 
     return new
 
 
-def record_sound(
+def record_recovery(
     db: Database, file: KeptFile | ProblemRow, now_ms: int, answer: str = "sound"
 ) -> None:
     """End the problem of a file, where it has one."""

@@ -27,7 +27,7 @@ from manager.operations.segments.file_checks import (
     files_after,
     is_needed,
 )
-from manager.operations.segments.file_problems import ask_again, record_findings, record_sound
+from manager.operations.segments.file_problems import ask_again, record_findings, record_recovery
 from manager.operations.trouble import Trouble
 from manager.store.segments.verification import Verdict
 from shared.errors import PrsmError
@@ -224,7 +224,7 @@ class Scrubber:
 
     def _sound(self, file: KeptFile, verdict: Verdict) -> None:
         now_ms = self._now_ms()
-        record_sound(self._db, file, now_ms)
+        record_recovery(self._db, file, now_ms)
         if file.sha256 or not verdict.sha256 or file.kind not in (FileKind.LOG, FileKind.CDXJ):
             return
         with self._db.write() as tx:

@@ -2,7 +2,7 @@
 
 Invariants: a segment is taken once, known by its agent and SHA-256, and a repeat is answered as
 before; its files are in place before the transaction that names them, and a file without a
-transaction is a stray (`archive_upkeep`); no transaction is open while a file is read. Captures
+transaction is an orphan (`archive_upkeep`); no transaction is open while a file is read. Captures
 that are not public are set apart at once, so a public segment may be distributed unchanged.
 """
 

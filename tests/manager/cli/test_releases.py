@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from manager.app.web.web import build_app, wrapped
 from manager.cli import main
 from manager.cli.options import Target
-from manager.console.attention import signature_notices
+from manager.console.notices import signature_notices
 from manager.operations.releases.release_views import running_out
 from tests.manager.cli.conftest import InProcess
 from tests.manager.running import Running, running

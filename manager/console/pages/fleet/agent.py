@@ -7,10 +7,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.attention import Notice, agent_notices, detail_text, few_notices
 from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.messages.sentences import sentence_of
+from manager.console.notices import Notice, agent_notices, detail_text, few_notices
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link, whole_number
 from manager.operations.fleet.agent_rounds import rounds_of_agent

@@ -12,7 +12,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.assignment import LivenessState
-from manager.console.attention import (
+from manager.console.drawings.stacked_bars import BarSection, stacked
+from manager.console.notices import (
     Notice,
     few_notices,
     manager_notices,
@@ -20,7 +21,6 @@ from manager.console.attention import (
     signature_notices,
     tick_notices,
 )
-from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.pages.health.activity import activity_of
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.requests.access import Page

@@ -23,7 +23,7 @@ from manager.console.pages.rounds.round_progress import RoundProgress, progress_
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link, share, whole_number
-from manager.operations.hosts.preconditions import round_unready
+from manager.operations.hosts.preconditions import round_obstacle
 from manager.operations.planning.plans import plan_detail
 from manager.operations.rounds.round_history import past_rounds
 from manager.operations.rounds.round_holders import holders_of
@@ -125,7 +125,7 @@ def show(visit: Visit) -> Response:
         states=STATES,
         schedules=schedules,
         edited=edited(visit, schedules),
-        unready=unable_of(round_unready(visit.db)),
+        unready=unable_of(round_obstacle(visit.db)),
         too_many=too_many(TIMETABLE, schedules),
     )
 

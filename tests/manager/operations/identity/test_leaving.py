@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from manager.assignment import LivenessState
-from manager.balancing.work import DEFAULT_CAPACITY
-from manager.console.attention import agent_notices
+from manager.balancing.work_duration import DEFAULT_CAPACITY
+from manager.console.notices import agent_notices
 from manager.db.engine import Database
 from manager.errors import PlainAgentError
 from manager.operations.actor import Actor

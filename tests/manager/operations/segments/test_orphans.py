@@ -15,7 +15,7 @@ from manager.db.tables import archive_jobs, audit, clients, reports, segments, t
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.segments import archive_upkeep
 from manager.operations.segments.file_problems import list_problems
-from manager.operations.segments.strays import empty_trash, trash_days
+from manager.operations.segments.orphans import empty_trash, trash_days
 from manager.store.segments.trash import TrashEntry
 from shared.wire.crawl_log import LogLine
 from tests.manager.archived import arrived, page, segment_bytes
@@ -30,7 +30,7 @@ DAY_S = 86_400
 def prsm(tmp_path: Path) -> Iterator[Running]:
     """Return a manager with two segments, for which every file is old."""
     with running(tmp_path) as opened, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(archive_upkeep, "STRAY_S", -1.0)
+        patched.setattr(archive_upkeep, "ORPHAN_S", -1.0)
         fill_archive(opened)
         yield opened
 
@@ -75,7 +75,7 @@ def test_files_of_every_kind_go_to_the_trash(prsm: Running, tmp_path: Path) -> N
     (layout.releases / ("c" * 64)).write_bytes(b"bundle")
     forget_rows(prsm)
     before = contents(tmp_path)
-    assert archive_upkeep.remove_strays(prsm.manager.db, prsm.manager.archive.reading) == 2
+    assert archive_upkeep.remove_orphans(prsm.manager.db, prsm.manager.archive.reading) == 2
     assert contents(tmp_path) == {}
     found = {e.name: (tmp_path / "trash" / e.day / e.name).read_bytes() for e in trashed(prsm)}
     assert found == before
@@ -89,7 +89,7 @@ def test_young_files_are_left_alone(prsm: Running, tmp_path: Path) -> None:
     forget_rows(prsm)
     before = contents(tmp_path)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(archive_upkeep, "STRAY_S", float(DAY_S))
+        patched.setattr(archive_upkeep, "ORPHAN_S", float(DAY_S))
         prsm.manager.archive.tidy()
     assert contents(tmp_path) == before
 
@@ -167,7 +167,7 @@ def test_the_trash_is_emptied_in_small_shares(prsm: Running, tmp_path: Path) -> 
 def test_a_take_down_reaches_the_trash(prsm: Running, tmp_path: Path) -> None:
     """Segments are rewritten there; uploads and results that hold the host are deleted."""
     forget_rows(prsm)
-    archive_upkeep.remove_strays(prsm.manager.db, prsm.manager.archive.reading)
+    archive_upkeep.remove_orphans(prsm.manager.db, prsm.manager.archive.reading)
     (day,) = {entry.day for entry in trashed(prsm)}
     uploads = tmp_path / "trash" / day / "uploads"
     uploads.mkdir()
@@ -195,7 +195,7 @@ def test_a_take_down_reaches_the_trash(prsm: Running, tmp_path: Path) -> None:
 def test_a_segment_of_the_host_alone_is_deleted(prsm: Running, tmp_path: Path) -> None:
     """Nothing is left of it, nor of one whose index is lost."""
     forget_rows(prsm)
-    archive_upkeep.remove_strays(prsm.manager.db, prsm.manager.archive.reading)
+    archive_upkeep.remove_orphans(prsm.manager.db, prsm.manager.archive.reading)
     for entry in trashed(prsm):
         if entry.name.startswith("archive/index"):
             (tmp_path / "trash" / entry.day / entry.name).unlink()
@@ -209,7 +209,7 @@ def test_an_index_without_its_segment(prsm: Running, tmp_path: Path) -> None:
     forget_rows(prsm)
     shutil.rmtree(tmp_path / "archive/segments")
     (tmp_path / "archive/segments").mkdir()
-    archive_upkeep.remove_strays(prsm.manager.db, prsm.manager.archive.reading)
+    archive_upkeep.remove_orphans(prsm.manager.db, prsm.manager.archive.reading)
     assert len(trashed(prsm)) == 4
     prsm.local.post("/api/v1/hosts/exclude", json={"host": "other.example", "reason": "x"})
     prsm.local.post("/api/v1/archive/compact", json={})
@@ -311,7 +311,7 @@ def test_a_damaged_segment_holds_no_take_down_up(tmp_path: Path, damage: str) ->
 def test_what_is_damaged_in_the_trash_goes_with_its_host(prsm: Running, tmp_path: Path) -> None:
     """Nothing can be taken out of it, so nothing of it is kept; the others are rewritten."""
     forget_rows(prsm)
-    archive_upkeep.remove_strays(prsm.manager.db, prsm.manager.archive.reading)
+    archive_upkeep.remove_orphans(prsm.manager.db, prsm.manager.archive.reading)
     one, other = (tmp_path / "trash").rglob("*.warc.gz")
     one.write_bytes(one.read_bytes()[:200])
     prsm.local.post("/api/v1/hosts/exclude", json={"host": "other.example", "reason": "x"})

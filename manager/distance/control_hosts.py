@@ -16,7 +16,7 @@ from shared.frozen import frozen
 from shared.messages import Message
 from shared.ratios import times_message
 
-__all__ = ["ControlProbe", "Odd", "odd_agents", "sick_hosts"]
+__all__ = ["AgentDeviation", "ControlProbe", "deviating_agents", "unreliable_hosts"]
 
 OTHERS_LEAST: Final = 2
 """Agents to compare with: of only two that differ, either may be the sick one."""
@@ -35,7 +35,7 @@ class ControlProbe:
 
 
 @frozen
-class Odd:
+class AgentDeviation:
     """An agent that sees its control hosts otherwise than the others do.
 
     times: how many times slower, below 1 faster, inf: it reaches none. hosts: how many controls.
@@ -61,9 +61,9 @@ class Odd:
         )
 
 
-def odd_agents(
+def deviating_agents(
     probes: Sequence[ControlProbe], neighbours: Mapping[int, Sequence[int]], factor: float
-) -> list[Odd]:
+) -> list[AgentDeviation]:
     """Return the agents whose control hosts are slower or faster than for others, by a factor.
 
     neighbours: of each agent in the tree; where fewer than two of them probed a host, all others
@@ -72,7 +72,7 @@ def odd_agents(
     of_unit: dict[int, dict[int, ControlProbe]] = defaultdict(dict)
     for probe in probes:
         of_unit[probe.unit][probe.agent] = probe
-    sick = set(sick_hosts(probes))
+    sick = set(unreliable_hosts(probes))
     found = []
     for agent in sorted({probe.agent for probe in probes}):
         compared = [
@@ -88,7 +88,7 @@ def odd_agents(
         if slower < factor and faster > 1 / factor:
             continue
         found.append(
-            Odd(
+            AgentDeviation(
                 agent,
                 slower if slower >= factor else faster,
                 len(compared),
@@ -135,7 +135,7 @@ def _compared(
     return [_Compared(slower, _ms(own) / low, own.measured_ms, chosen is near)]
 
 
-def sick_hosts(probes: Sequence[ControlProbe]) -> dict[int, tuple[int, int]]:
+def unreliable_hosts(probes: Sequence[ControlProbe]) -> dict[int, tuple[int, int]]:
     """Return the control hosts that at least half of three or more agents do not reach.
 
     As unit to (agents that do not reach it, agents that tried): the host is sick, not the agents.

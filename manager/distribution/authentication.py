@@ -23,8 +23,8 @@ from manager.errors import ForbiddenError, UnknownKeyError
 from manager.intake.messages.messages import sender_number
 from manager.operations.actor import Actor
 from manager.operations.people.clients import Client, Scope, authenticate_client, still_valid
-from manager.operations.people.login_failures import source_of
 from manager.operations.people.login_gate import RefusalHold
+from manager.operations.people.login_throttle import source_of
 from manager.operations.request_senders import work_for
 from manager.operations.transport import require_private
 from manager.settings import Settings

@@ -23,7 +23,7 @@ from manager.operations.fleet.agents import AgentView
 from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.health.few_hosts import FewCode, FewHosts, key_of
 from manager.operations.identity.managers import Managers
-from manager.operations.ownership.ineffective_rules import Unheld
+from manager.operations.ownership.ineffective_rules import IneffectiveRule
 from manager.operations.people.audit_log import AuditRow
 from manager.operations.releases.release_views import MetadataAge
 from shared.frozen import frozen
@@ -70,7 +70,7 @@ class Notice:
 def notices(
     agents: Sequence[AgentView],
     alerts: Sequence[AuditRow],
-    unheld: Sequence[Unheld],
+    unheld: Sequence[IneffectiveRule],
     now_ms: int,
     given_up: Collection[str] = (),
 ) -> list[Notice]:
@@ -84,7 +84,7 @@ def notices(
     return sorted(found, key=lambda notice: _ORDER[notice.weight])
 
 
-def _unheld(one: Unheld) -> str:
+def _unheld(one: IneffectiveRule) -> str:
     return _("%(what)s: %(why)s.", what=sentence_of(one.what), why=sentence_of(one.why))
 
 

@@ -16,7 +16,7 @@ from manager.errors import BusyError, PrsmError
 from shared.errors import FormatError
 from shared.messages import Message
 
-__all__ = ["as_ours", "may_be_kept"]
+__all__ = ["may_be_kept", "translated_errors"]
 
 _NO_LOCK: Final = "55P03"  # PostgreSQL's lock_not_available
 _OUT_OF_RANGE: Final = "22003"  # its numeric_value_out_of_range
@@ -25,7 +25,7 @@ _LARGEST: Final = 2**63 - 1
 
 
 @contextmanager
-def as_ours(
+def translated_errors(
     damaged: Callable[[BaseException], PrsmError], full: Callable[[str], PrsmError]
 ) -> Iterator[None]:
     """Translate errors of the driver into ours; any other error is a defect, and stays unchanged.

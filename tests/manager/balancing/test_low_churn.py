@@ -21,7 +21,7 @@ from manager.balancing import (
     lower_bound,
     make_plan,
 )
-from manager.balancing.steady import settle
+from manager.balancing.low_churn import settle
 from manager.balancing.subproblem import subproblem_of
 from tests.manager.balancing.problems import path_tree, problems
 

@@ -22,7 +22,7 @@ __all__ = [
     "cancel_transfer",
     "drop_upload",
     "expire_uploads",
-    "put_off",
+    "postpone",
     "received_uploads",
     "settle",
 ]
@@ -34,7 +34,7 @@ def received_uploads(db: Database, now_ms: int, limit: int = 100) -> list[Transf
         return transfers.received(tx, now_ms, limit)
 
 
-def put_off(db: Database, row: TransferRow, why: Message, until_ms: int) -> None:
+def postpone(db: Database, row: TransferRow, why: Message, until_ms: int) -> None:
     """Postpone a whole file that could not be judged now."""
     with db.write() as tx:
         transfers.update(tx, row.id, next_try_ms=until_ms, result=why, tries=row.tries + 1)

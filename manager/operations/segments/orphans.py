@@ -123,12 +123,12 @@ def sweep(
             continue
         with db.write() as tx:  # a manager that no longer leads is refused
             judged = judge(tx, wanted)
-            strays = [name for name in wanted if name not in judged]
-            counts = Counter(map(_kind, strays))
-            if strays:
-                told: dict[str, Any] = {**counts, "some": strays[:NAMED]}
+            orphans = [name for name in wanted if name not in judged]
+            counts = Counter(map(_kind, orphans))
+            if orphans:
+                told: dict[str, Any] = {**counts, "some": orphans[:NAMED]}
                 note(tx, at_ms, actor, "trash.take", day, alert=True, **told)
-        for name in strays:
+        for name in orphans:
             reading.trash.take(name, day)
         ended = [name for name, state in judged.items() if state is FileState.ENDED]
         for name in ended:

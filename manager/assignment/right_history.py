@@ -14,7 +14,7 @@ from manager.assignment.errors import RuleError
 from shared.frozen import frozen
 from shared.units import UnitIndex
 
-__all__ = ["HeldThen", "UnitInterval"]
+__all__ = ["RightHistory", "UnitInterval"]
 
 Span: TypeAlias = tuple[int, int]
 """First and last moment, both included, in ms."""
@@ -29,7 +29,7 @@ class UnitInterval:
     until_ms: int | None = None
 
 
-class HeldThen:
+class RightHistory:
     """The units that one agent held in the time of one log.
 
     own: the agent's holdings. carved: the times at which directories were separate units of any

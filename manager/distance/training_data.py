@@ -8,12 +8,12 @@ import numpy as np
 
 from manager.distance.prediction import Probes, fit
 
-__all__ = ["Lesson", "Taught", "learn"]
+__all__ = ["TrainingData", "TrainingResult", "train"]
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """Probes to learn from. agents: their numbers, in the order that `probes` has them in.
+class TrainingData:
+    """Probes to train on. agents: their numbers, in the order that `probes` has them in.
 
     units: how many units the probes are of.
     """
@@ -24,22 +24,26 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Taught:
+class TrainingResult:
     """agents: the number of each that was seen in a probe, to its level and its loadings."""
 
     agents: dict[int, list[float]]
     noise: float
 
 
-def learn(lesson: Lesson) -> Taught | None:
-    """Return what a lesson comes to; None where there is no probe in it."""
-    probes = lesson.probes
-    model = fit(probes, len(lesson.agents), lesson.units)
+def train(training_data: TrainingData) -> TrainingResult | None:
+    """Return the trained model; None where there is no probe."""
+    probes = training_data.probes
+    model = fit(probes, len(training_data.agents), training_data.units)
     if model is None:
         return None
-    seen = np.bincount(probes.agent, minlength=len(lesson.agents))
+    seen = np.bincount(probes.agent, minlength=len(training_data.agents))
     numbers = np.column_stack([model.levels, model.loadings])
-    return Taught(
-        {agent: numbers[row].tolist() for row, agent in enumerate(lesson.agents) if seen[row]},
+    return TrainingResult(
+        {
+            agent: numbers[row].tolist()
+            for row, agent in enumerate(training_data.agents)
+            if seen[row]
+        },
         model.noise,
     )

@@ -22,7 +22,7 @@ from manager.distance.errors import DistanceError
 from manager.distance.prediction import Model
 from manager.distance.spread import LEAST_MS_PER_KB
 
-__all__ = ["Believed", "believed", "on_the_whole", "too_near"]
+__all__ = ["BoundedDistances", "bounded_distances", "excess_nearness", "overall_factor"]
 
 Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -32,14 +32,14 @@ OTHERS_LEAST: Final = 2
 
 
 @dataclass(frozen=True)
-class Believed:
+class BoundedDistances:
     """ms_per_kb: (agents, units) what counts. bounded: (agents,) how many claims were bounded."""
 
     ms_per_kb: Matrix
     bounded: npt.NDArray[np.intp]
 
 
-def too_near(model: Model, known: BoolArray, factor: float) -> npt.NDArray[np.float64]:
+def excess_nearness(model: Model, known: BoolArray, factor: float) -> npt.NDArray[np.float64]:
     """Return (agents,) how many times nearer an agent claims to be than the quarter-best of the
     others, all in all; 0 where that is within the factor.
 
@@ -56,13 +56,13 @@ def too_near(model: Model, known: BoolArray, factor: float) -> npt.NDArray[np.fl
     return found
 
 
-def on_the_whole(factor: float) -> float:
+def overall_factor(factor: float) -> float:
     """Return within which factor an agent is believed of all hosts together, by that of one."""
     _check(factor)
     return math.sqrt(factor)
 
 
-def believed(claimed: Matrix, factor: float, distrusted: BoolArray) -> Believed:
+def bounded_distances(claimed: Matrix, factor: float, distrusted: BoolArray) -> BoundedDistances:
     """Return the bounded claims of the agents.
 
     claimed: (agents, units) ms per KByte, inf where unreachable, nan where nothing is known; one
@@ -72,7 +72,7 @@ def believed(claimed: Matrix, factor: float, distrusted: BoolArray) -> Believed:
     agents, units = claimed.shape
     bounded = np.zeros(agents, dtype=np.intp)
     if agents <= OTHERS_LEAST:
-        return Believed(np.maximum(claimed, LEAST_MS_PER_KB), bounded)
+        return BoundedDistances(np.maximum(claimed, LEAST_MS_PER_KB), bounded)
     counts = np.empty_like(claimed)
     least = np.where(distrusted, 1.0, 1 / factor)[:, None]
     for start in range(0, units, COLUMNS_AT_ONCE):
@@ -84,7 +84,7 @@ def believed(claimed: Matrix, factor: float, distrusted: BoolArray) -> Believed:
         within = np.where(np.isfinite(part), within, part)
         counts[:, start : start + COLUMNS_AT_ONCE] = within
         bounded += ((within != part) & np.isfinite(part)).sum(axis=1)
-    return Believed(counts, bounded)
+    return BoundedDistances(counts, bounded)
 
 
 def _of_others(values: Matrix) -> tuple[Matrix, Matrix]:

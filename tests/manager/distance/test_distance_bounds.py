@@ -10,12 +10,12 @@ from manager.balancing import NO_OWNER, Options, Problem, cost_matrix, make_plan
 from manager.distance import (
     DistanceError,
     Probes,
-    believed,
+    bounded_distances,
+    excess_nearness,
     fit,
     network_distance,
-    on_the_whole,
+    overall_factor,
     spanning_tree,
-    too_near,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -36,8 +36,8 @@ def judged(claimed: FloatArray) -> FloatArray:
     model = fit(Probes(agent, unit, claimed[agent, unit]), *claimed.shape)
     assert model is not None
     known = np.asarray(np.isfinite(claimed).any(axis=1))
-    distrusted = np.asarray(too_near(model, known, on_the_whole(FACTOR)) > 0)
-    return believed(claimed.copy(), FACTOR, distrusted).ms_per_kb.astype(np.float64)
+    distrusted = np.asarray(excess_nearness(model, known, overall_factor(FACTOR)) > 0)
+    return bounded_distances(claimed.copy(), FACTOR, distrusted).ms_per_kb.astype(np.float64)
 
 
 def shares(distance: FloatArray, volume: FloatArray, method: str) -> FloatArray:
@@ -74,7 +74,7 @@ def test_who_is_a_little_too_near_is_bounded_cell_by_cell() -> None:
     distance = np.full((5, 3), 100.0)
     distance[2, 1] = 1.0
     distance[3, 2] = 1e6
-    found = believed(distance.copy(), FACTOR, np.zeros(5, dtype=np.bool_))
+    found = bounded_distances(distance.copy(), FACTOR, np.zeros(5, dtype=np.bool_))
     assert found.ms_per_kb[2, 1] == 10
     assert found.ms_per_kb[3, 2] == 1000
     assert found.bounded.tolist() == [0, 0, 1, 1, 0]
@@ -101,7 +101,7 @@ def test_liars_together_are_bounded_up_to_a_quarter() -> None:
 def test_of_two_nobody_can_say_who_lies() -> None:
     """Nothing is bounded but what is physically impossible."""
     distance = np.array([[0.0, 1.0], [1000.0, 1000.0]])
-    found = believed(distance.copy(), FACTOR, np.zeros(2, dtype=np.bool_)).ms_per_kb
+    found = bounded_distances(distance.copy(), FACTOR, np.zeros(2, dtype=np.bool_)).ms_per_kb
     assert found[0, 0] > 0
     assert found[0, 1] == 1
     assert (found[1] == 1000).all()
@@ -111,11 +111,11 @@ def test_unreachable_and_unknown_stay() -> None:
     """They are no claims of distance, and no witnesses."""
     nan, inf = np.nan, np.inf
     distance = np.array([[inf, 1.0], [nan, 1.0], [1.0, inf], [1.0, nan]])
-    found = believed(distance.copy(), FACTOR, np.zeros(4, dtype=np.bool_)).ms_per_kb
+    found = bounded_distances(distance.copy(), FACTOR, np.zeros(4, dtype=np.bool_)).ms_per_kb
     assert np.array_equal(found, distance, equal_nan=True)
 
 
 def test_a_factor_below_one_is_refused() -> None:
     """It would believe nobody."""
     with pytest.raises(DistanceError, match=r"factor = 0.5: must be >= 1"):
-        believed(np.ones((3, 1)), 0.5, np.zeros(3, dtype=np.bool_))
+        bounded_distances(np.ones((3, 1)), 0.5, np.zeros(3, dtype=np.bool_))

@@ -12,7 +12,7 @@ from manager.errors import SlowDownError, UnknownKeyError
 from manager.operations.actor import Actor
 from manager.operations.people.api_tokens import Holder
 from manager.operations.people.audit_log import audit_page
-from manager.operations.people.login_failures import (
+from manager.operations.people.login_throttle import (
     BUCKETS,
     FREE_RATE,
     LONGEST_DELAY_S,

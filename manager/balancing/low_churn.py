@@ -29,7 +29,7 @@ from manager.balancing.placement import place
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms
 from manager.balancing.subproblem import subproblem_of
-from manager.balancing.tree import TreeOptions, equalise
+from manager.balancing.tree_balancing import TreeOptions, equalise
 from shared.messages import Message
 
 __all__ = ["Churn", "Settled", "pairs_of", "settle"]

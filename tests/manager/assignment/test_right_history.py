@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.assignment import HeldThen, RuleError, UnitInterval
+from manager.assignment import RightHistory, RuleError, UnitInterval
 
 HOST = "http://www.example.jp:80/"
 DIRECTORY = HOST + "big/"
@@ -16,7 +16,7 @@ PAGE = "http://www.example.jp/big/er/page.html"
 
 def test_what_was_held_is_held() -> None:
     """Pages of a unit that was held in the time of the log; of no other host."""
-    then = HeldThen([UnitInterval(HOST, 100, 200)], 150, 160)
+    then = RightHistory([UnitInterval(HOST, 100, 200)], 150, 160)
     assert then.holds("http://www.example.jp/index.html")
     assert then.holds("http://www.example.jp/a?b=/c/")
     assert not then.holds("http://www.example.jp:8080/")
@@ -30,24 +30,24 @@ def test_what_was_held_is_held() -> None:
 )
 def test_touching_is_enough(first_ms: int, last_ms: int, held: bool) -> None:
     """A moment in common is enough, for lines carry no time of their own."""
-    then = HeldThen([UnitInterval(HOST, 100, 200)], first_ms, last_ms)
+    then = RightHistory([UnitInterval(HOST, 100, 200)], first_ms, last_ms)
     assert then.holds(HOST) is held
     assert then.units == ([HOST] if held else [])
 
 
 def test_what_is_still_held_has_no_end() -> None:
     """An open interval reaches to the end of the log."""
-    assert HeldThen([UnitInterval(HOST, 100)], 500, 600).holds(HOST)
+    assert RightHistory([UnitInterval(HOST, 100)], 500, 600).holds(HOST)
 
 
 def test_clocks_may_differ() -> None:
     """The slack widens the log on both sides."""
-    assert HeldThen([UnitInterval(HOST, 100, 200)], 230, 300, slack_ms=30).holds(HOST)
+    assert RightHistory([UnitInterval(HOST, 100, 200)], 230, 300, slack_ms=30).holds(HOST)
 
 
 def test_a_carved_directory_is_not_the_hosts() -> None:
     """While a directory was a unit of its own it was no part of its host."""
-    then = HeldThen([UnitInterval(HOST, 0)], 100, 200, carved=[UnitInterval(DIRECTORY, 50)])
+    then = RightHistory([UnitInterval(HOST, 0)], 100, 200, carved=[UnitInterval(DIRECTORY, 50)])
     assert not then.holds(PAGE)
     assert then.holds("http://www.example.jp/small/")
     assert then.units == [HOST]
@@ -55,21 +55,21 @@ def test_a_carved_directory_is_not_the_hosts() -> None:
 
 def test_a_directory_that_was_carved_during_the_log() -> None:
     """For a part of the log the page was the host's: it counts."""
-    then = HeldThen([UnitInterval(HOST, 0)], 100, 200, carved=[UnitInterval(DIRECTORY, 150)])
+    then = RightHistory([UnitInterval(HOST, 0)], 100, 200, carved=[UnitInterval(DIRECTORY, 150)])
     assert then.holds(PAGE)
 
 
 def test_a_directory_that_went_back_during_the_log() -> None:
     """Also when the part is in the middle, between two times as a unit of its own."""
     carved = [UnitInterval(DIRECTORY, 0, 120), UnitInterval(DIRECTORY, 140)]
-    assert HeldThen([UnitInterval(HOST, 0)], 100, 200, carved=carved).holds(PAGE)
+    assert RightHistory([UnitInterval(HOST, 0)], 100, 200, carved=carved).holds(PAGE)
     closed = [UnitInterval(DIRECTORY, 0, 139), UnitInterval(DIRECTORY, 140)]
-    assert not HeldThen([UnitInterval(HOST, 0)], 100, 200, carved=closed).holds(PAGE)
+    assert not RightHistory([UnitInterval(HOST, 0)], 100, 200, carved=closed).holds(PAGE)
 
 
 def test_who_holds_the_directory_holds_its_pages_only() -> None:
     """The rest of the host is another's."""
-    then = HeldThen([UnitInterval(DIRECTORY, 0)], 100, 200, carved=[UnitInterval(DIRECTORY, 0)])
+    then = RightHistory([UnitInterval(DIRECTORY, 0)], 100, 200, carved=[UnitInterval(DIRECTORY, 0)])
     assert then.holds(PAGE)
     assert not then.holds("http://www.example.jp/small/")
 
@@ -78,7 +78,7 @@ def test_directories_nest() -> None:
     """A directory inside a held directory may be another's."""
     own = [UnitInterval(DIRECTORY, 0)]
     carved = [UnitInterval(DIRECTORY, 0), UnitInterval(DEEPER, 0)]
-    then = HeldThen(own, 100, 200, carved=carved)
+    then = RightHistory(own, 100, 200, carved=carved)
     assert not then.holds(PAGE)
     assert then.holds("http://www.example.jp/big/page.html")
 
@@ -86,7 +86,7 @@ def test_directories_nest() -> None:
 def test_a_log_that_ends_before_it_begins_is_refused() -> None:
     """Such a log has no time to be judged by."""
     with pytest.raises(RuleError, match="from 200 to 100"):
-        HeldThen([], 200, 100)
+        RightHistory([], 200, 100)
 
 
 UNITS = [HOST, DIRECTORY, DEEPER]
@@ -119,5 +119,5 @@ def test_it_is_the_definition(
         return any(covers(one) and one.unit == longest for one in own)
 
     last = first + lasts
-    then = HeldThen(own, first, last, carved=carved)
+    then = RightHistory(own, first, last, carved=carved)
     assert then.holds(url.replace(":80", "")) == any(at(t) for t in range(first, last + 1))

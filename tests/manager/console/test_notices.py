@@ -9,18 +9,18 @@ from dataclasses import replace
 import pytest
 
 from manager.assignment import Liveness, LivenessState
-from manager.console.attention import (
+from manager.console.language import speak
+from manager.console.notices import (
     Notice,
     agent_notices,
     detail_text,
     manager_notices,
     notices,
 )
-from manager.console.language import speak
 from manager.db.fleet import agents
 from manager.operations.fleet.agents import AgentRow, AgentView, agent_views, list_agents
 from manager.operations.identity.managers import Managers, ServingManager
-from manager.operations.ownership.ineffective_rules import Unheld
+from manager.operations.ownership.ineffective_rules import IneffectiveRule
 from manager.operations.people.audit_log import AuditRow
 from shared.messages import Message, render
 from tests.manager.console.conftest import Visitor
@@ -177,7 +177,7 @@ def test_details_of_the_audit_are_in_words(detail: str, said: str) -> None:
 def test_what_people_decided_and_cannot_hold_is_said() -> None:
     """With the host's page, where it can be mended."""
     pinned = Message("ownership.pin_ignored", unit="http://h.jp:80/", agent="a")
-    one = Unheld("http://h.jp:80/", pinned, Message("ownership.agent_lost", agent="a"))
+    one = IneffectiveRule("http://h.jp:80/", pinned, Message("ownership.agent_lost", agent="a"))
     (notice,) = notices([], [], [one], NOW_MS)
     assert notice.text == "http://h.jp:80/ is pinned to a, which is ignored: a is lost."
     assert notice.url.endswith("host?host=http%3A%2F%2Fh.jp%3A80%2F")

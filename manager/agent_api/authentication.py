@@ -29,8 +29,8 @@ from manager.intake.messages.discovery_intake import DiscoveredIntake
 from manager.intake.messages.messages import MessageDesk
 from manager.intake.uploads.uploads import UploadDesk
 from manager.operations.identity.enrolment import AgentIdentity, knows_agents
-from manager.operations.people.login_failures import source_of
 from manager.operations.people.login_gate import RefusalHold
+from manager.operations.people.login_throttle import source_of
 from manager.operations.policy import Policy
 from manager.operations.request_senders import work_for
 from manager.operations.transport import require_private

@@ -1,4 +1,4 @@
-"""Spells: the rights to fetch a unit by the manager's clock, and the windows that they make of it.
+"""Fetch intervals: rights to fetch a unit by the manager's clock, and the windows they make.
 
 Agents fetch units side by side, so that a window is the time of one unit, or one by one, so that a
 unit takes from the end of the one before. Invariant: pure; a window counts only if all of its logs
@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from shared.frozen import frozen
 
-__all__ = ["Spell", "Windows", "windows_of"]
+__all__ = ["FetchInterval", "FetchWindows", "windows_of"]
 
 Floats = npt.NDArray[np.float64]
 
 
 @frozen
-class Spell:
+class FetchInterval:
     """One right by the manager's clock. requests, claimed_ms: of its log; None: not all is in."""
 
     unit: int
@@ -33,8 +33,8 @@ class Spell:
 
 
 @dataclass(frozen=True)
-class Windows:
-    """Spells as the clock separates them; arrays are (windows,)."""
+class FetchWindows:
+    """Intervals as the clock separates them; arrays are (windows,)."""
 
     units: list[tuple[int, ...]]
     requests: Floats
@@ -45,10 +45,10 @@ class Windows:
         return len(self.units)
 
 
-def windows_of(spells: Sequence[Spell], *, one_by_one: bool) -> Windows:
-    """Return the windows of an agent's spells in one round."""
+def windows_of(intervals: Sequence[FetchInterval], *, one_by_one: bool) -> FetchWindows:
+    """Return the windows of an agent's intervals in one round."""
     rows: list[tuple[tuple[int, ...], int, int, int]] = []
-    ordered = sorted(spells, key=lambda one: (one.until_ms, one.from_ms, one.unit))
+    ordered = sorted(intervals, key=lambda one: (one.until_ms, one.from_ms, one.unit))
     before_ms = 0
     for until_ms, group in groupby(ordered, key=lambda one: one.until_ms):
         together = list(group)
@@ -63,4 +63,4 @@ def windows_of(spells: Sequence[Spell], *, one_by_one: bool) -> Windows:
                 units = tuple(one.unit for one in part)
                 rows.append((units, sum(requests), sum(claimed), clock_ms))
     numbers = np.array([row[1:] for row in rows], dtype=np.float64).reshape(-1, 3)
-    return Windows([row[0] for row in rows], numbers[:, 0], numbers[:, 1], numbers[:, 2])
+    return FetchWindows([row[0] for row in rows], numbers[:, 0], numbers[:, 1], numbers[:, 2])

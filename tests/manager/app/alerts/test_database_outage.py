@@ -13,7 +13,7 @@ import pytest
 from manager.app import manager_run as app_running
 from manager.app.alerts.alert_delivery import SendingError
 from manager.app.alerts.alerts import Alerts
-from manager.app.alerts.outages import Outages, Signs
+from manager.app.alerts.database_outage import Outages, Signs
 from manager.app.composition import Manager, open_manager
 from manager.db import Database
 from manager.db.migrate import migrate
@@ -22,7 +22,7 @@ from manager.operations.health.alert_views import Way
 from manager.operations.health.alerts import Notification
 from manager.operations.health.silences import add_window, end_quiet, silence
 from manager.operations.people.audit_log import audit_page
-from manager.operations.planning.planners import HerePlanner
+from manager.operations.planning.planners import InProcessPlanner
 from manager.settings import read_settings
 from shared.messages import Message
 from tests.manager.running import LOCAL, Running, read_here, running
@@ -176,7 +176,7 @@ def test_a_postgresql_that_ends_is_told_by_a_manager_as_it_runs(
     told.broken = True
     settings = read_settings(tmp_path / "data", overrides=overrides)
     now_ms = time.time_ns() // 1_000_000
-    manager: Manager = open_manager(settings, read_here, HerePlanner(), lambda: now_ms)
+    manager: Manager = open_manager(settings, read_here, InProcessPlanner(), lambda: now_ms)
     workers = BodyWorkers(Pool())
     manager = replace(manager, alerts=replace(manager.alerts, ways=[Way("odd", "x", told.send)]))
     try:

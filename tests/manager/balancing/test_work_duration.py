@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from manager.balancing import NO_OWNER, Options, Problem, make_plan
 from manager.balancing.arrays import FloatArray
-from manager.balancing.work import (
+from manager.balancing.work_duration import (
     DEFAULT_CAPACITY,
     Capacity,
     agent_work_ms,
