@@ -1,7 +1,7 @@
 """HTTP routes for agents: the five messages, sync, joining, uploads.
 
 `messages`, `join`, `tus`, `collection` and `releases` hold the routes, `sync_route` the busiest
-one. `door` authenticates agents, `keys` looks up many keys at once, `syncs` answers many syncs at
+one. `authentication` authenticates agents, `keys` looks up many keys at once, `syncs` answers many syncs at
 once, and `uploads` limits how many reports arrive at the same time.
 """
 

@@ -34,9 +34,9 @@ from manager.operations.policy import Policy
 from manager.operations.request_senders import work_for
 from manager.operations.search import Search
 from manager.operations.segments.adoption import Adopted, IdOf
-from manager.operations.segments.file_checks import FilePlaces
-from manager.operations.segments.orphans import TrashDay
+from manager.operations.segments.kept_file_list import FilePlaces
 from manager.operations.segments.scrub import Pace
+from manager.operations.segments.trash_contents import TrashDay
 from manager.operations.transport import browser_of, require_private
 from manager.settings import Settings
 from manager.signing import Signing

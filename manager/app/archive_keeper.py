@@ -19,15 +19,17 @@ from manager.operations.archive.archive_mirrors import Mirror, mirrors
 from manager.operations.archive.downloads import forget_downloads
 from manager.operations.archive.selection_files import SelectionSources
 from manager.operations.identity.installation import MarkedFiles
-from manager.operations.segments import archive_upkeep, orphans
+from manager.operations.segments import archive_upkeep, orphans, trash_contents
 from manager.operations.segments.adoption import Adopted, Adoption, IdOf, adopt
 from manager.operations.segments.archive_upkeep import Rewrite
-from manager.operations.segments.file_checks import FileFinding, FilePlaces
-from manager.operations.segments.orphans import Swept, TrashDay, TrashFile
+from manager.operations.segments.file_checks import FileFinding
+from manager.operations.segments.kept_file_list import FilePlaces
+from manager.operations.segments.orphans import Swept
 from manager.operations.segments.scrub import Pace, Scrubber
 from manager.operations.segments.segment_adoption import Rebuild
 from manager.operations.segments.segment_intake import ExaminationTools, Examine
 from manager.operations.segments.segment_repair import rebuild_index
+from manager.operations.segments.trash_contents import TrashDay, TrashFile
 from manager.operations.segments.trash_purge import purge_trash
 from manager.settings import ArchiveSettings
 from manager.store import Layout, Spool
@@ -97,11 +99,11 @@ class Archive:
 
     def trash(self) -> list[TrashDay]:
         """Return the contents of the trash by day."""
-        return orphans.trash_days(self.reading, self.settings.trash_s)
+        return trash_contents.trash_days(self.reading, self.settings.trash_s)
 
     def trash_files(self, day: str, most: int) -> list[TrashFile]:
         """Return files that lie in the trash of a day."""
-        return orphans.trash_files(self.reading, day, most)
+        return trash_contents.trash_files(self.reading, day, most)
 
     def put_back(self, actor: Actor) -> Swept:
         """Restore files from the trash that a row names and that exist only there."""
@@ -154,7 +156,7 @@ class Archive:
     def empty_trash(self) -> None:
         """Delete some files that have been in the trash for longer than its setting."""
         settings = self.settings
-        orphans.empty_trash(
+        trash_contents.empty_trash(
             self.making.db, self.reading, settings.trash_s, settings.trash_share, time.time()
         )
 

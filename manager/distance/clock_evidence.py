@@ -4,8 +4,8 @@ A fetch interval is one right to fetch a unit: from the list that named it to th
 finished. Agents fetch units side by side (an interval is the time of one unit) or one by one (a
 unit takes from the end of the one before). Which of the two holds, and how much of an interval is
 waiting (polls, politeness), is learned from agents that are believed: an interval is a constant,
-plus a time for each request, plus the claimed time. Where their claims do not explain their intervals, or the waiting
-hides what is claimed, the clock cannot tell, and there is no verdict.
+plus a time for each request, plus the claimed time. Where their claims do not explain their
+intervals, or the waiting hides what is claimed, the clock cannot tell, and there is no verdict.
 Invariants: pure; two agents must agree before the clock says anything of a third. A claim longer
 than the clock allows is impossible; a shorter one may be an agent that paused, so it is held
 against it only where something else speaks against the claim, too.

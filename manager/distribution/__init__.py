@@ -1,6 +1,6 @@
 """Captures for third parties: files, selections, changes, the index.
 
-`door` says whose token it is and what it may take; `sending` sends files, by ranges or through the
+`authentication` says whose token it is and what it may take; `sending` sends files, by ranges or through the
 web server in front; each other module holds the routes of one way in.
 """
 

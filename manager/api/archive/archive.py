@@ -22,8 +22,8 @@ from manager.operations.archive.downloads import DownloadRow, list_downloads
 from manager.operations.archive.selection_jobs import OwnedJob, list_jobs, remove_job
 from manager.operations.segments.adoption import Adopted, IdOf
 from manager.operations.segments.file_problems import ProblemRow, list_problems
-from manager.operations.segments.orphans import TrashDay
 from manager.operations.segments.scrub import ScrubProgress, scrub_now, scrub_progress
+from manager.operations.segments.trash_contents import TrashDay
 
 __all__ = ["router"]
 

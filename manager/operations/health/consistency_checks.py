@@ -13,17 +13,10 @@ from typing import Final
 from manager.db import consistency_checks
 from manager.db.engine import Database
 from manager.message_fields import message_fields
-from manager.operations.segments.file_checks import (
-    FileFinding,
-    FileKind,
-    FilePlaces,
-    examine_file,
-    files_after,
-    is_needed,
-    no_throttle,
-    orphaned_files,
-)
+from manager.operations.segments.file_checks import FileFinding, examine_file, no_throttle
 from manager.operations.segments.file_problems import ask_again, record_findings
+from manager.operations.segments.kept_file_list import FileKind, FilePlaces, files_after, is_needed
+from manager.operations.segments.orphan_search import orphaned_files
 from manager.store.segments.verification import FileProblem, Throttle
 from shared.frozen import frozen
 from shared.messages import Message

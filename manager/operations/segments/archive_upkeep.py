@@ -18,13 +18,9 @@ from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
 from manager.db.segments.segments import SegmentRow
 from manager.operations.actor import CLOCK, Actor, note
-from manager.operations.segments.file_checks import (
-    FileFinding,
-    FilePlaces,
-    examine_file,
-    files_after,
-)
+from manager.operations.segments.file_checks import FileFinding, examine_file
 from manager.operations.segments.file_problems import ask_again, record_findings
+from manager.operations.segments.kept_file_list import FilePlaces, files_after
 from manager.operations.segments.orphans import sweep, sweep_trash
 from manager.operations.segments.segment_intake import ExaminationTools, enter_part, keep_files
 from manager.store import StoreError

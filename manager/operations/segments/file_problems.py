@@ -17,11 +17,8 @@ from manager.db.segments import collection_orders, integrity
 from manager.db.segments.integrity import ProblemRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.segments.collection_orders import ORDERS_MOST, NewCollection, order_in
-from manager.operations.segments.file_checks import (
-    FileFinding,
-    FileKind,
-    KeptFile,
-)
+from manager.operations.segments.file_checks import FileFinding
+from manager.operations.segments.kept_file_list import FileKind, KeptFile
 from manager.operations.trouble import Trouble
 from manager.store.segments.verification import FileProblem
 from shared.messages import Message

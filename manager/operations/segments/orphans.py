@@ -1,4 +1,4 @@
-"""Files that no row names: moved to the trash, never deleted; and the contents of the trash.
+"""Files that no row names: moved to the trash, never deleted.
 
 Invariants: a file is judged again at the beginning of the write in which it is moved, by the
 leader; one that is younger than a day is left alone, for an arrival puts it there before its row.
@@ -9,12 +9,10 @@ they are deleted, also from the trash. A file that a row needs and only the tras
 from __future__ import annotations
 
 import datetime
-import math
 import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from heapq import nsmallest
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,30 +22,24 @@ from manager.db.segments.named_files import FileState
 from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.segments.segment_intake import ExaminationTools
 from manager.store.segments.segment_store import KEY
-from manager.store.segments.trash import INDEXES, RESULTS, SEGMENTS, TrashEntry
+from manager.store.segments.trash import INDEXES, RESULTS, SEGMENTS
 from shared.frozen import frozen
 
-__all__ = [
-    "Emptied",
-    "Swept",
-    "TrashDay",
-    "TrashFile",
-    "day_of",
-    "empty_trash",
-    "sweep",
-    "sweep_trash",
-    "trash_days",
-    "trash_files",
-]
+__all__ = ["NAMED", "Swept", "day_of", "sweep", "sweep_trash"]
 
-DAY_S: Final = 86_400.0
 FILES_AT_ONCE: Final = 200
+
 NAMED: Final = 5
 """Names that an audit row has."""
+
 RELEASES: Final = "releases/"
+
 LOGS: Final = "logs/"
+
 _LOG: Final = re.compile(LOGS + r"([0-9]{1,18})/([0-9a-f]{64})\.parquet")
+
 _RESULT: Final = re.compile(RESULTS + r"([0-9]{1,18})\.[a-z]+")
+
 _SUBJECTS: Final = {
     SEGMENTS: "segments",
     INDEXES: "indexes",
@@ -67,36 +59,6 @@ class Swept:
     deleted: int
 
 
-@frozen
-class TrashDay:
-    """The trash of one day. deleted_from: the day on which its deletion begins."""
-
-    day: str
-    files: int
-    size_bytes: int
-    deleted_from: str
-
-
-@frozen
-class TrashFile:
-    """A file in the trash. name: the path that it had, below the folder of kept files."""
-
-    day: str
-    name: str
-    kind: str
-    size_bytes: int
-    changed_ms: int
-
-
-@frozen
-class Emptied:
-    """The result of emptying the trash. left: files whose time is over and that remain."""
-
-    files: int
-    size_bytes: int
-    left: int
-
-
 def day_of(now_s: float) -> str:
     """Return the day (UTC) of a moment, as the trash names it."""
     return datetime.datetime.fromtimestamp(now_s, datetime.UTC).strftime("%Y-%m-%d")
@@ -112,7 +74,7 @@ def sweep(
     """
     reading.check()
     day, at_ms = day_of(now_s), round(now_s * 1000)
-    old = (name for name, since_s in _files(reading) if now_s - since_s > older_than_s)
+    old = (name for name, since_s in nameable_files(reading) if now_s - since_s > older_than_s)
     moved = Counter[str]()
     deleted = 0
     for part in chunks(old, FILES_AT_ONCE):
@@ -124,7 +86,7 @@ def sweep(
         with db.write() as tx:  # a manager that no longer leads is refused
             judged = judge(tx, wanted)
             orphans = [name for name in wanted if name not in judged]
-            counts = Counter(map(_kind, orphans))
+            counts = Counter(map(kind_of_file, orphans))
             if orphans:
                 told: dict[str, Any] = {**counts, "some": orphans[:NAMED]}
                 note(tx, at_ms, actor, "trash.take", day, alert=True, **told)
@@ -159,7 +121,7 @@ def sweep_trash(
                 deleted += 1
             elif state is FileState.NAMED and not _is_there(reading, entry.was):
                 reading.trash.give_back(entry)
-                given[_kind(entry.was)] += 1
+                given[kind_of_file(entry.was)] += 1
                 names.append(entry.was)
     if given:
         with db.write() as tx:
@@ -167,75 +129,6 @@ def sweep_trash(
             at_ms = round(now_s * 1000)
             note(tx, at_ms, actor, "trash.give-back", day_of(now_s), alert=True, **told)
     return Swept(dict(given), deleted)
-
-
-def empty_trash(
-    db: Database, reading: ExaminationTools, keep_s: float, share: float, now_s: float
-) -> Emptied:
-    """Delete files that are in the trash longer than `keep_s`, at most a share of all at once.
-
-    share: of the files of archive and trash; one file at least. Raises as `sweep`.
-    """
-    reading.check()
-    before = day_of(now_s - keep_s)
-    total, over = 0, list[TrashEntry]()
-    for entry in reading.trash.entries():
-        total += 1
-        if entry.day < before:
-            over.append(entry)
-    if not over:
-        return Emptied(0, 0, 0)
-    total += sum(1 for _ in _files(reading))
-    most = max(1, int(total * share))
-    gone = sorted(over, key=lambda entry: entry.day)[:most]
-    with db.write() as tx:
-        note(
-            tx,
-            round(now_s * 1000),
-            CLOCK,
-            "trash.empty",
-            gone[0].day,
-            alert=True,
-            files=len(gone),
-            left=len(over) - len(gone),
-            some=[entry.name for entry in gone[:NAMED]],
-        )
-    for entry in gone:
-        reading.trash.delete(entry)
-    return Emptied(len(gone), sum(one.size_bytes for one in gone), len(over) - len(gone))
-
-
-def trash_days(reading: ExaminationTools, keep_s: float) -> list[TrashDay]:
-    """Return the contents of the trash by day, the oldest first. Raises BusyError."""
-    files, sizes = Counter[str](), Counter[str]()
-    for entry in reading.trash.entries():
-        files[entry.day] += 1
-        sizes[entry.day] += entry.size_bytes
-    days = math.ceil(keep_s / DAY_S)
-    return [
-        TrashDay(day, files[day], sizes[day], _days_after(day, days + 1)) for day in sorted(files)
-    ]
-
-
-def trash_files(reading: ExaminationTools, day: str, most: int) -> list[TrashFile]:
-    """Return at most so many files that lie in the trash of a day, by name. Raises BusyError."""
-    found = (
-        TrashFile(
-            entry.day,
-            entry.was,
-            _kind(entry.was),
-            entry.size_bytes,
-            round(entry.changed_s * 1000),
-        )
-        for entry in reading.trash.entries()
-        if entry.day == day
-    )
-    return nsmallest(most, found, key=lambda one: one.name)
-
-
-def _days_after(day: str, days: int) -> str:
-    moment = datetime.date.fromisoformat(day) + datetime.timedelta(days=days)
-    return moment.isoformat()
 
 
 def judge(tx: Transaction, names: Collection[str]) -> dict[str, FileState]:
@@ -294,7 +187,7 @@ def _log(name: str) -> tuple[int, str] | None:
     return (int(found[1]), found[2]) if found else None
 
 
-def _files(reading: ExaminationTools) -> Iterator[tuple[str, float]]:
+def nameable_files(reading: ExaminationTools) -> Iterator[tuple[str, float]]:
     """Yield the names of files that rows could name, each with when it came to be there."""
     layout = reading.layout
     for key, since_s in reading.store.listed():
@@ -335,5 +228,6 @@ def _delete(reading: ExaminationTools, name: str) -> None:
         (reading.layout.kept / name).unlink(missing_ok=True)
 
 
-def _kind(name: str) -> str:
+def kind_of_file(name: str) -> str:
+    """Return the kind of a file by its folder."""
     return next((kind for start, kind in _SUBJECTS.items() if name.startswith(start)), "files")

@@ -18,16 +18,15 @@ from manager.db.segments import integrity, kept_files
 from manager.db.segments.integrity import ScrubRow
 from manager.errors import BusyError, ConflictError
 from manager.operations.actor import Actor, note
-from manager.operations.segments.file_checks import (
-    FileFinding,
+from manager.operations.segments.file_checks import FileFinding, examine_file
+from manager.operations.segments.file_problems import ask_again, record_findings, record_recovery
+from manager.operations.segments.kept_file_list import (
     FileKind,
     FilePlaces,
     KeptFile,
-    examine_file,
     files_after,
     is_needed,
 )
-from manager.operations.segments.file_problems import ask_again, record_findings, record_recovery
 from manager.operations.trouble import Trouble
 from manager.store.segments.verification import Verdict
 from shared.errors import PrsmError

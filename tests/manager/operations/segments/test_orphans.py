@@ -15,7 +15,7 @@ from manager.db.tables import archive_jobs, audit, clients, reports, segments, t
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.segments import archive_upkeep
 from manager.operations.segments.file_problems import list_problems
-from manager.operations.segments.orphans import empty_trash, trash_days
+from manager.operations.segments.trash_contents import empty_trash, trash_days
 from manager.store.segments.trash import TrashEntry
 from shared.wire.crawl_log import LogLine
 from tests.manager.archived import arrived, page, segment_bytes
