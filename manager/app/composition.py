@@ -39,12 +39,8 @@ from manager.operations.health.alert_views import AlertDesk
 from manager.operations.health.system_figures import SystemFigures, system_figures_of
 from manager.operations.identity.bucket_gate import BucketGate
 from manager.operations.identity.file_lease import FileLease
-from manager.operations.identity.installation import (
-    MarkedFiles,
-    mark_files,
-    refuse_new_database,
-    take_id_again,
-)
+from manager.operations.identity.file_marks import mark_files, refuse_new_database, take_id_again
+from manager.operations.identity.installation import MarkedFiles
 from manager.operations.measurement.distance_model import ModelTraining, Trainer
 from manager.operations.planning.planners import Planner
 from manager.operations.policy import Policy

@@ -1,7 +1,7 @@
 """Captures for third parties: files, selections, changes, the index.
 
-`authentication` says whose token it is and what it may take; `sending` sends files, by ranges or through the
-web server in front; each other module holds the routes of one way in.
+`authentication` finds the client of a token and its scopes; `file_responses` sends files, by ranges
+or through the web server in front; each other module holds the routes of one way in.
 """
 
 from manager.distribution import changes, daily, pages, pieces, segments, wasapi, wasapi_jobs

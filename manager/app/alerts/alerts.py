@@ -17,8 +17,9 @@ from typing import Final
 from manager.clock import Clock
 from manager.db import Database
 from manager.errors import PrsmError
+from manager.operations.health.alert_rules import Expiry, Limits
 from manager.operations.health.alert_views import WAY, AlertDesk, Way, unsent_reason
-from manager.operations.health.alerts import Expiry, Limits, Notification, notifications
+from manager.operations.health.alerts import Notification, notifications
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.trouble import Trouble
 from manager.settings import AlertSettings, Settings

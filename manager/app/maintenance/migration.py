@@ -19,7 +19,8 @@ from manager.app.lock import is_locked_by_us
 from manager.db import Database
 from manager.db.connections import sqlite_file
 from manager.db.migrate import migrate_to, newest_schema, schema_version
-from manager.operations.identity.installation import MarkedFiles, refuse_new_database
+from manager.operations.identity.file_marks import refuse_new_database
+from manager.operations.identity.installation import MarkedFiles
 from manager.operations.identity.managers import seen_lately
 from manager.settings import Settings
 from shared.errors import SettingError

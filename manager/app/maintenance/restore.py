@@ -21,12 +21,8 @@ from manager.db.row_dumps import is_empty, load
 from manager.operations.actor import Actor
 from manager.operations.health.consistency_checks import check
 from manager.operations.health.restore_safety import make_safe
-from manager.operations.identity.installation import (
-    MarkedFiles,
-    installation_id,
-    mark_emptied,
-    set_marks,
-)
+from manager.operations.identity.file_marks import mark_emptied, set_marks
+from manager.operations.identity.installation import MarkedFiles, installation_id
 from manager.settings import SETTINGS_FILE, Settings, read_settings
 from manager.store import Layout
 from manager.store.backup_files import BackupReader, Manifest

@@ -16,7 +16,7 @@ from manager.db import Database
 from manager.errors import BusyError
 from manager.intake.uploads.whole_segments import SegmentIntake
 from manager.operations.identity.enrolment import identity_by_id
-from manager.operations.segments.segment_intake import Accepted, Arrived, Quarantined
+from manager.operations.segments.segment_outcomes import Accepted, Arrived, Quarantined
 from manager.operations.segments.upload_completion import postpone, received_uploads, settle
 from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadParts

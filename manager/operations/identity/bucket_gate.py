@@ -19,12 +19,8 @@ from manager.db.engine import Database
 from manager.errors import BusyError
 from manager.operations.identity.bucket_check import ANSWER_S, BucketQuestion
 from manager.operations.identity.file_lease import FileLease
-from manager.operations.identity.installation import (
-    InstallationError,
-    MarkedFiles,
-    installation_id,
-    mark_files,
-)
+from manager.operations.identity.file_marks import mark_files
+from manager.operations.identity.installation import InstallationError, MarkedFiles, installation_id
 from manager.operations.machine_conditions import Condition
 from manager.store import StoreError
 from manager.store.owner_marks import BucketLocation

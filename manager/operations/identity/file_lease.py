@@ -21,11 +21,11 @@ from manager.db.identity import lease_stamps
 from manager.db.identity.installation import database_identity
 from manager.errors import BusyError
 from manager.operations.actor import CLOCK, note
+from manager.operations.identity.file_marks import check_marks
 from manager.operations.identity.installation import (
     InstallationError,
     MarkedFiles,
     Mismatch,
-    check_marks,
     installation_id,
 )
 from manager.store import StoreFullError

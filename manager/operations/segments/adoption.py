@@ -21,14 +21,13 @@ from manager.db.logs import reports
 from manager.db.segments.named_files import states_of_keys
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
-from manager.operations.identity.installation import (
-    MarkedFiles,
-    installation_id,
+from manager.operations.identity.file_marks import (
     mark_emptied,
     marked_ids,
     missing_files,
     set_marks,
 )
+from manager.operations.identity.installation import MarkedFiles, installation_id
 from manager.operations.segments.orphans import sweep_trash
 from manager.operations.segments.segment_adoption import NotEntered, Rebuild, SegmentAdoption
 from manager.operations.segments.segment_intake import ExaminationTools

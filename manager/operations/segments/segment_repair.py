@@ -21,15 +21,12 @@ from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.identity.enrolment import AgentIdentity, identity_by_id
 from manager.operations.segments.archive_upkeep import local_copy, next_name, remove_files
 from manager.operations.segments.segment_intake import (
-    Accepted,
-    Arrived,
     ExaminationTools,
-    Outcome,
-    Refused,
     enter_part,
     keep_files,
     segment_job,
 )
+from manager.operations.segments.segment_outcomes import Accepted, Arrived, Outcome, Refused
 from manager.store.durable_files import full_disk_said
 from manager.store.segments.segment_examination import Examined, RefusedSegment
 from manager.store.segments.segment_parts import SegmentPart

@@ -17,12 +17,8 @@ from manager.app.archive_keeper import store_of
 from manager.app.composition import layout_of
 from manager.errors import BusyError
 from manager.operations.identity.bucket_gate import BucketGate, BucketState
-from manager.operations.identity.installation import (
-    InstallationError,
-    MarkedFiles,
-    installation_id,
-    refuse_new_database,
-)
+from manager.operations.identity.file_marks import refuse_new_database
+from manager.operations.identity.installation import InstallationError, MarkedFiles, installation_id
 from manager.settings import read_settings
 from manager.store.owner_marks import LEASE, MARK, BucketLocation, Mark
 from manager.store.segments.object_store import ObjectStore

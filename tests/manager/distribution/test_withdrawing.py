@@ -17,7 +17,7 @@ from manager.db.segments import segments
 from manager.db.segments.segments import SegmentRow
 from manager.operations.archive.selection_results import remove_old_results
 from manager.operations.segments.archive_upkeep import remove_orphans
-from manager.operations.segments.segment_intake import Refused
+from manager.operations.segments.segment_outcomes import Refused
 from shared.archive.verify import verify_segment
 from tests.examples import examples
 from tests.manager.archived import collected, hold, page, revisit_of

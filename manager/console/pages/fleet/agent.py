@@ -22,7 +22,7 @@ from manager.operations.fleet.agents import (
     retire,
     set_next_list_limit,
 )
-from manager.operations.health.alerts import few_hosts
+from manager.operations.health.alert_rules import few_hosts
 from manager.operations.hosts.host_views import HostFilter, list_hosts
 from manager.operations.identity.agent_positions import position_as_shown, set_position
 from manager.operations.logs.reports import list_reports

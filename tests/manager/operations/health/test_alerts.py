@@ -17,14 +17,8 @@ from manager.db.releases.releases import AgentReleaseRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import note_alone
 from manager.operations.health.agent_troubles import agent_troubles
-from manager.operations.health.alerts import (
-    Expiry,
-    Limits,
-    Notification,
-    due,
-    notifications,
-    troubles,
-)
+from manager.operations.health.alert_rules import Expiry, Limits, troubles
+from manager.operations.health.alerts import Notification, due, notifications
 from manager.operations.health.silences import (
     add_window,
     end_silence,

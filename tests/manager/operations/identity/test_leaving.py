@@ -14,7 +14,7 @@ from manager.errors import PlainAgentError
 from manager.operations.actor import Actor
 from manager.operations.fleet.agents import agent_detail, list_agents, order_command
 from manager.operations.fleet.contact import is_restart, subscribe, sync, unsubscribe
-from manager.operations.health.alerts import Limits, troubles
+from manager.operations.health.alert_rules import Limits, troubles
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.people.audit_log import audit_page
