@@ -1,11 +1,12 @@
 """Alerts: the messages that are due of the present troubles, and those that were sent.
 
-`alert_rules` derives the troubles; `due` returns those of which a message is due. Invariant: a trouble has one key as long as it lasts, is sent when it begins,
-again after `resend_s`, and once when it is over; one that must last for a while is recorded when it
-is seen, and sent when it has lasted; in a maintenance window nothing is sent, and troubles that
-still last when it ends are sent then. A silenced trouble is sent only when it is over. A message is
-recorded before it is sent: a leader that ends in between sends it never, not twice, and the
-reminder makes up for it. Events, which happen once and are never over, are in `alert_events`.
+`alert_rules` derives the troubles; `due` returns those of which a message is due. Invariant: a
+trouble has one key as long as it lasts, is sent when it begins, again after `resend_s`, and once
+when it is over; one that must last for a while is recorded when it is seen, and sent when it has
+lasted; in a maintenance window nothing is sent, and troubles that still last when it ends are sent
+then. A silenced trouble is sent only when it is over. A message is recorded before it is sent: a
+leader that ends in between sends it never, not twice, and the reminder makes up for it. Events,
+which happen once and are never over, are in `alert_events`.
 """
 
 from __future__ import annotations
