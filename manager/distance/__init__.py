@@ -1,10 +1,11 @@
 """Distances between agents and hosts, and among agents: measured or marked as predicted.
 
-`measured` judges the sums of a probe or a crawl, `spread` keeps how much their lines differ;
-`prediction` predicts unmeasured distances from the `lessons`; `minimum_spanning_tree` makes of all
-distances the tree along which agents exchange units. `trust` bounds an agent's claims, `controls`
-compares agents over a few hosts that all of them probe, `doubts` finds claims that fit neither an
-agent's past nor the view of the others, `line_counts` finds omitted or invented lines,
+`measured_distance` judges the sums of a probe or a crawl, `spread` keeps how much their lines
+differ; `prediction` predicts unmeasured distances from `training_data`; `minimum_spanning_tree`
+makes of all distances the tree along which agents exchange units. `distance_bounds` bounds an
+agent's claims, `control_hosts` compares agents over a few hosts that all of them probe, `doubts`
+finds claims that fit neither an agent's past nor the view of the others, `line_counts` finds
+omitted or invented lines, `fetch_windows` the time of each right,
 `clock_evidence` checks each claim by the manager's own clock, `clock_fit` all of them together.
 """
 
@@ -15,7 +16,7 @@ from manager.distance.clock_fit import ClockFit, Fits, fit_claims
 from manager.distance.control_hosts import (
     AgentDeviation,
     ControlProbe,
-    deviating_agents,
+    find_deviations,
     unreliable_hosts,
 )
 from manager.distance.distance_bounds import (
@@ -94,8 +95,8 @@ __all__ = [
     "bounded_distances",
     "change_of_lines",
     "change_of_times",
-    "deviating_agents",
     "excess_nearness",
+    "find_deviations",
     "find_doubts",
     "find_line_doubt",
     "find_pace",

@@ -16,7 +16,7 @@ from shared.frozen import frozen
 from shared.messages import Message
 from shared.ratios import times_message
 
-__all__ = ["AgentDeviation", "ControlProbe", "deviating_agents", "unreliable_hosts"]
+__all__ = ["AgentDeviation", "ControlProbe", "find_deviations", "unreliable_hosts"]
 
 OTHERS_LEAST: Final = 2
 """Agents to compare with: of only two that differ, either may be the sick one."""
@@ -61,7 +61,7 @@ class AgentDeviation:
         )
 
 
-def deviating_agents(
+def find_deviations(
     probes: Sequence[ControlProbe], neighbours: Mapping[int, Sequence[int]], factor: float
 ) -> list[AgentDeviation]:
     """Return the agents whose control hosts are slower or faster than for others, by a factor.

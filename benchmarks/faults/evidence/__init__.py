@@ -1,1 +1,1 @@
-"""Evidence of what happened: observations from outside, and the history in the database."""
+"""Evidence of each fault: observations from outside, and the history in the database."""

@@ -1,8 +1,8 @@
 """Alert desk: looks for alerts by the clock, and retries mail and webhook until they succeed.
 
 Invariant: a failing channel, however it fails, does not block the other; undelivered messages are
-retried with the next look, bounded, also while this manager does not lead (`outages`). A channel
-that takes nothing for a while is an alert itself.
+retried with the next look, bounded, also while this manager does not lead (`database_outage`).
+A channel that takes nothing for a while is an alert itself.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def _parts_by_owner(
     Only a host in another state than `placed` can have no owner.
     """
 
-    def without_owner(state: str) -> sa.Select[Any]:
+    def unowned_hosts(state: str) -> sa.Select[Any]:
         is_open = assignments.c.until_ms.is_(None)
         owned = sa.exists().where(assignments.c.unit_id == units.c.id, is_open)
         query = matching(tx, wanted, "state").where(units.c.state == state, ~owned)
@@ -88,7 +88,7 @@ def _parts_by_owner(
     # State by state, as they lie in the index; SQLite does not know that few are in these.
     others = [] if wanted.owner else [state for state in STATES if state != "placed"]
     if not descending:
-        yield from ((partial(without_owner, state), None) for state in others)
+        yield from ((partial(unowned_hosts, state), None) for state in others)
     for some in chunks([row for row in fleet if wanted.owner in ("", row.name)], SIZED_AT_ONCE):
         owned = None if pieces is None else _owned(tx, [row.id for row in some])
         for row in some:
@@ -97,7 +97,7 @@ def _parts_by_owner(
                 size = owned.get(row.id, 0) - pieces[row.id]
             yield partial(of_agent, row.id, row.name), size
     if descending:
-        yield from ((partial(without_owner, state), None) for state in reversed(others))
+        yield from ((partial(unowned_hosts, state), None) for state in reversed(others))
 
 
 def _owned(tx: Transaction, numbers: list[int]) -> dict[int, int]:

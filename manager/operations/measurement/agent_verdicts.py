@@ -19,8 +19,8 @@ from manager.db.planning import plan_inputs
 from manager.db.rounds import tick_clock
 from manager.distance import (
     ControlProbe,
-    deviating_agents,
     excess_nearness,
+    find_deviations,
     ms_per_kbyte,
     unreliable_hosts,
 )
@@ -116,7 +116,7 @@ def _verdicts(
             neighbours[number[first]].append(number[second])
             neighbours[number[second]].append(number[first])
     found: dict[int, list[_Verdict]] = defaultdict(list)
-    for odd in deviating_agents(probes, neighbours, policy.control_factor):
+    for odd in find_deviations(probes, neighbours, policy.control_factor):
         found[odd.agent].append(_Verdict(odd.reason, odd.since_ms))
     for row in rows.values():
         period = open_period(row)

@@ -1,6 +1,6 @@
 """Users and sessions: the rights of people.
 
-Session tokens are kept as SHA-256; `passwords` hashes passwords, `login_failures` delays logins
+Session tokens are kept as SHA-256; `passwords` hashes passwords, `login_throttle` delays logins
 after wrong ones. Cookies and CSRF are left to the web.
 """
 

@@ -1,4 +1,4 @@
-"""Outcomes of an arrived segment, as its agent is told: accepted, quarantined or refused."""
+"""Outcomes of an arrived segment for its agent: accepted, quarantined or refused."""
 
 from __future__ import annotations
 
