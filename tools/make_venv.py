@@ -128,7 +128,7 @@ def install_lock(pip: list[str], lock: Path) -> None:
 def run_shown(command: list[str], total: int) -> None:
     """Run pip and show its progress: downloads by its lines, then installed packages."""
     before = count_installed()
-    progress = Progress(total)
+    progress = ProgressBar(total)
     done = threading.Event()
     lines: list[str] = []
     with subprocess.Popen(
@@ -157,7 +157,7 @@ def run_shown(command: list[str], total: int) -> None:
         sys.exit(f"Failed ({pip.returncode}): {' '.join(command)}")
 
 
-class Progress:
+class ProgressBar:
     """A line that grows on a terminal; elsewhere a line for each fifth of the work."""
 
     def __init__(self, total: int) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.balance.methods import problem_of
 from benchmarks.balance.source import NAMES
 from benchmarks.balance.world import World, calibrated_world
-from manager.balancing import NOBODY, Plan, Problem, cost_matrix, make_plan
+from manager.balancing import NO_OWNER, Plan, Problem, cost_matrix, make_plan
 from manager.distance import nearest_pairs, network_distance, spanning_tree
 
 __all__ = ["Churned", "Round", "churn"]
@@ -63,10 +63,10 @@ def churn(method: str, seed: int, rounds: int) -> Churned:
     for _ in range(rounds):
         volume, distance = _changed(world, volume, distance, rng)
         known = len(owner)
-        owner = np.concatenate((owner, np.full(len(volume) - known, NOBODY, dtype=np.intp)))
+        owner = np.concatenate((owner, np.full(len(volume) - known, NO_OWNER, dtype=np.intp)))
         away = int(rng.integers(len(NAMES)))
         here = np.array([agent for agent in range(len(NAMES)) if agent != away])
-        seat = np.full(len(NAMES) + 1, NOBODY, dtype=np.intp)  # the last: units without an owner
+        seat = np.full(len(NAMES) + 1, NO_OWNER, dtype=np.intp)  # the last: units without an owner
         seat[here] = np.arange(len(here))
         problem = _problem(volume, distance[here], seat[owner], here.tolist())
         began = time.perf_counter()
@@ -119,7 +119,7 @@ def _round(
 ) -> Round:
     if plan.after.min() < 0 or len(plan.after) != len(volume):
         raise AssertionError(f"{plan.method}: a host has no owner")
-    held = problem.before != NOBODY
+    held = problem.before != NO_OWNER
     chosen = held & (plan.after != problem.before)
     forced = np.count_nonzero(~held[:known])
     count = len(volume)

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from benchmarks.balance.world import calibrated_world, large_costs
-from manager.balancing import NOBODY, Problem, make_plan
+from manager.balancing import NO_OWNER, Problem, make_plan
 
 __all__ = ["Large", "measure_large"]
 
@@ -40,7 +40,7 @@ def main(agents: int, hosts: int) -> None:
     """Measure here and print JSON."""
     costs = large_costs(calibrated_world(0), agents, hosts, 0)
     names = tuple(f"PRS{number:03}" for number in range(agents))
-    problem = Problem(names, costs, np.full(hosts, NOBODY, dtype=np.intp))
+    problem = Problem(names, costs, np.full(hosts, NO_OWNER, dtype=np.intp))
     began = time.perf_counter()
     plan = make_plan("default", problem)
     seconds = time.perf_counter() - began

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.balance.source import NAMES
 from benchmarks.balance.world import World
 from manager.balancing import (
-    NOBODY,
+    NO_OWNER,
     Options,
     Plan,
     Problem,
@@ -51,7 +51,7 @@ def problem_of(world: World) -> Problem:
     return Problem(
         names=NAMES,
         costs=cost_matrix(world.volume_kb, world.distance).costs,
-        before=np.full(len(world.volume_kb), NOBODY, dtype=np.intp),
+        before=np.full(len(world.volume_kb), NO_OWNER, dtype=np.intp),
         edges=spanning_tree(between).edges,
         near=nearest_pairs(between),
     )

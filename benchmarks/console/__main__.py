@@ -36,10 +36,10 @@ from benchmarks.console.data import HOST, Filled
 from benchmarks.console.page_views import (
     LANGUAGES,
     PASSWORD,
-    Look,
+    PageCost,
     addresses,
     log_in,
-    look_at,
+    measure_pages,
     p95,
     timed,
 )
@@ -52,7 +52,7 @@ DECISIONS = 5
 
 
 def main() -> int:
-    """Fill, serve, look at every page, print."""
+    """Fill, serve, measure every page, print."""
     asked = _arguments()
     filled = Filled(asked.agents, asked.hosts, asked.lines)
     of_kind: dict[str, dict[str, Any]] = {}
@@ -102,13 +102,13 @@ def _measured(
     with served.manager.client(follow_redirects=True) as client:
         log_in(client)
         paths = [path for path in addresses(filled) if asked.pages in path]
-        looks = [
-            look
+        costs = [
+            cost
             for language in LANGUAGES
-            for look in look_at(client, served, paths, asked.turns, language)
+            for cost in measure_pages(client, served, paths, asked.turns, language)
         ]
         floor_ms = p95([timed(client, "/healthz")[0] for _ in range(asked.turns)])
-        _print_looks(kind, looks, floor_ms, served.background())
+        _print_costs(kind, costs, floor_ms, served.background())
         rss_mb = _memory_mb(pid, "VmRSS")
         if not asked.no_whole:
             _print_whole(
@@ -122,23 +122,23 @@ def _measured(
             )
     peak_mb = _memory_mb(pid, "VmHWM")
     print(f"memory of the manager: {rss_mb:.0f} MB after the pages, {peak_mb:.0f} at most\n")
-    slowest = max(looks, key=lambda look: look.p95_ms)
-    dearest = max(looks, key=lambda look: look.cpu_ms)
-    first = max(looks, key=lambda look: look.first_ms)
+    slowest = max(costs, key=lambda cost: cost.p95_ms)
+    dearest = max(costs, key=lambda cost: cost.cpu_ms)
+    first = max(costs, key=lambda cost: cost.first_ms)
     return {
         "p95_ms": round(slowest.p95_ms, 1),
         "worst_page": slowest.name,
-        "weight_kb": round(max(look.weight_kb for look in looks), 1),
+        "weight_kb": round(max(cost.weight_kb for cost in costs), 1),
         "cpu_ms": round(dearest.cpu_ms, 1),
         "dearest_page": dearest.name,
         "first_ms": round(first.first_ms, 1),
         "first_page": first.name,
-        "counted_ms": round(max(look.counted_ms for look in looks), 1),
+        "counted_ms": round(max(cost.counted_ms for cost in costs), 1),
         "floor_ms": round(floor_ms, 1),
         "rss_mb": round(rss_mb),
         "peak_mb": round(peak_mb),
         "fill_s": round(served.fill_s),
-        "pages": len(looks),
+        "pages": len(costs),
     }
 
 
@@ -148,14 +148,14 @@ def _of_both(of_kind: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return {name: worst[name] for name in ("p95_ms", "worst_page")} | {"weight_kb": max(weights)}
 
 
-def _print_looks(kind: str, looks: list[Look], floor_ms: float, background: float) -> None:
+def _print_costs(kind: str, costs: list[PageCost], floor_ms: float, background: float) -> None:
     load = os.getloadavg()[0]
     print(f"\n{kind}, load {load:.1f}, the manager by itself {background:.2f} of a core:")
     print("    p95 ms    CPU ms  first ms   counted        kB  page")
-    for look in sorted(looks, key=lambda look: -look.p95_ms):
-        print(f"{look.p95_ms:10.1f}{look.cpu_ms:10.1f}{look.first_ms:10.1f}"
-              f"{look.counted_ms:10.1f}{look.weight_kb:10.1f}"
-              f"  {look.name}")  # fmt: skip
+    for cost in sorted(costs, key=lambda cost: -cost.p95_ms):
+        print(f"{cost.p95_ms:10.1f}{cost.cpu_ms:10.1f}{cost.first_ms:10.1f}"
+              f"{cost.counted_ms:10.1f}{cost.weight_kb:10.1f}"
+              f"  {cost.name}")  # fmt: skip
     print(f"{floor_ms:10.1f}{'':40}  /healthz\n", flush=True)
 
 

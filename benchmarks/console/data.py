@@ -177,12 +177,11 @@ def _hosts(tx: Transaction, filled: Filled, now_ms: int) -> None:
     )  # fmt: skip
     _insert(
         tx, "assignments", filled.hosts, unit_id="n", agent_id=owner, epoch=1, since_ms=since,
-        generation_since=1,
     )  # fmt: skip
     _insert(
         tx, "unit_rounds", filled.hosts, round=ROUNDS, unit_id="n", agent_id=owner,
         state="CASE n % 4 WHEN 0 THEN 'finished' WHEN 1 THEN 'granted' ELSE 'waiting' END",
-        pages="n % 97", bytes="1000 * (n % 97)", ms="10 * (n % 97)",
+        pages="n % 97", bytes="1000 * (n % 97)",
     )  # fmt: skip
     granted = "(4 * n - 3)"
     _insert(

@@ -22,10 +22,10 @@ __all__ = [
     "LANGUAGES",
     "NOT_LOOKED_AT",
     "PASSWORD",
-    "Look",
+    "PageCost",
     "addresses",
     "log_in",
-    "look_at",
+    "measure_pages",
     "named_by",
     "named_in_styles",
     "p95",
@@ -47,7 +47,7 @@ _EMPTY: Final = '<p class="nothing">'
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class PageCost:
     """Cost of a page. first_ms: the first answer after the start, counted_ms: until it was there
     with all its figures. cpu_ms: the median, of the manager and its database. weight_kb: with all
     that a browser loads for it."""
@@ -104,11 +104,12 @@ def addresses(filled: Filled) -> list[str]:
     return [f"/console/{each}" for each in found]
 
 
-def look_at(
+def measure_pages(
     client: httpx.Client, served: Served, paths: list[str], turns: int, language: str = "en"
-) -> list[Look]:
-    """Look at some pages in a language, `turns` times each, when each was looked at once, and the
-    manager had done what it began with.
+) -> list[PageCost]:
+    """Measure pages in a language, each `turns` times, after a first answer of each.
+
+    The manager has settled before the measurement.
 
     A page that this version does not have is left out. Raises AssertionError for a list without
     rows where there should be some: it would measure nothing.
@@ -126,8 +127,8 @@ def look_at(
         if answer.status_code != 404:
             _has_rows(path, answer.text)
             first[path] = (first_ms, counted_ms)
-    print(f"{language}: first looks, then settled after {served.settle():.0f} s", flush=True)
-    looks = []
+    print(f"{language}: first answers, then settled after {served.settle():.0f} s", flush=True)
+    costs = []
     for path, firsts in first.items():
         for _ in range(WARM_UPS):
             timed(client, path)
@@ -138,8 +139,8 @@ def look_at(
         # A tick falls into a few of the requests, so the median is of the page alone.
         cpu_ms = median(after - before for before, after in pairwise(used_ms))
         weight_kb = _weight_kb(client, timed(client, path)[1])
-        looks.append(Look(path, language, *firsts, p95(took_ms), cpu_ms, weight_kb))
-    return looks
+        costs.append(PageCost(path, language, *firsts, p95(took_ms), cpu_ms, weight_kb))
+    return costs
 
 
 def _has_rows(path: str, page: str) -> None:

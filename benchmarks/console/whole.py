@@ -41,7 +41,7 @@ def download(client: httpx.Client, served: Served, path: str) -> Download:
 
 
 def search_all(client: httpx.Client, served: Served, **wanted: str) -> tuple[Download, float]:
-    """Look through all logs, answer by answer; return also how long the longest answer took, ms."""
+    """Search all logs, answer by answer; return also the time of the longest answer in ms."""
     begun, used_ms = time.monotonic(), served.cpu_ms
     longest_ms, mark, rows, size, first_s = 0.0, "", 0, 0, 0.0
     while True:

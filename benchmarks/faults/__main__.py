@@ -2,8 +2,8 @@
 
     python -m benchmarks.faults [--only NAME]... [--quick] [--list] [--keep] [--patience N]
 
-Each fault is made on a system of shipped commands (`ground`), watched from outside (`watch`), and
-after each an independent checker reads the database, the reports that were acknowledged and the
+Each fault is made on a system of shipped commands (`system`), watched from outside (`evidence`),
+and after each an independent checker reads the database, the acknowledged reports and the
 log of the sites (`check`). Promised is: no acknowledged report lost; no unit with two owners;
 without a hand the service and the leader back in less than 10 s after the cause is gone, agents
 with their next contact, a take-over by the end of the permit and 60 s. A fault that takes too long

@@ -23,10 +23,11 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from benchmarks.faults.owners import (
+from benchmarks.faults.evidence.observations import Acknowledged, Mark, Request
+from benchmarks.faults.evidence.owners import (
     Change,
-    Held,
     Interval,
+    RightInterval,
     appended_only,
     foreign_requests,
     holders,
@@ -35,7 +36,6 @@ from benchmarks.faults.owners import (
     one_owner,
     overlaps,
 )
-from benchmarks.faults.seen import Acknowledged, Mark, Request
 
 __all__ = ["Verdict", "check", "main"]
 
@@ -153,7 +153,7 @@ def _check_history(connection: sa.Connection, outside: Outside, verdict: Verdict
     verdict.other += one_leader(history)
     plain = connection.execute(sa.text("SELECT id FROM agents WHERE kind = 'plain'")).scalars()
     verdict.other += led_only(history, set(plain))
-    held: list[Held] = []
+    held: list[RightInterval] = []
     verdict.double += holders(history, held)
     if outside.marks:
         units = {_host(key): unit_id for unit_id, key in connection.execute(sa.text(_UNITS))}

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from benchmarks.faults.ground import Ground
+    from benchmarks.faults.system.ground import Ground
 
 __all__ = [
     "AGENT_S",

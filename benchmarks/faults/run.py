@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
-from benchmarks.faults import remains
 from benchmarks.faults.fault import Fault
 from benchmarks.faults.report import Outcome
+from benchmarks.faults.system import remains
 from benchmarks.faults.worker import BEGIN, MAKING, OUTCOME
 
 __all__ = ["Run"]

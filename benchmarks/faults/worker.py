@@ -22,9 +22,9 @@ from typing import Final
 from benchmarks.faults.causes import all_faults
 from benchmarks.faults.check import Verdict
 from benchmarks.faults.fault import Fault, FaultError, Shared, Trial
-from benchmarks.faults.ground import Ground, running_ground
-from benchmarks.faults.needs import needs_ground
 from benchmarks.faults.report import Outcome
+from benchmarks.faults.system.ground import Ground, running_ground
+from benchmarks.faults.system.needs import needs_ground
 
 __all__ = ["BEGIN", "MAKING", "OUTCOME", "main"]
 

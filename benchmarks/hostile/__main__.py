@@ -29,7 +29,7 @@ from benchmarks.hostile.server import good_address, hostile_addresses
 from tools.demo.system import BIN, Agent, Manager
 from tools.held_port import HeldPort
 
-__all__ = ["Good", "read_log", "serving"]
+__all__ = ["Good", "hostile_web", "read_log"]
 
 MANAGER: Final = """\
 [policy]
@@ -81,7 +81,7 @@ class Good:
 
 
 @contextmanager
-def serving(good: int, pages: int, hostile: list[str], log: Path) -> Iterator[int]:
+def hostile_web(good: int, pages: int, hostile: list[str], log: Path) -> Iterator[int]:
     """Serve the hosts from a separate process; gives the port.
 
     hostile: words of the names of hostile hosts; [""] is all of them.
@@ -119,7 +119,7 @@ def read_log(log: Path, good: int) -> Good:
 def _crawl(options: argparse.Namespace, hostile: list[str], scratch: Path) -> tuple[Good, Cost]:
     log = scratch / "requests.log"
     scratch.mkdir(parents=True)
-    with serving(options.good, options.pages, hostile, log) as port:
+    with hostile_web(options.good, options.pages, hostile, log) as port:
         addresses = [good_address(number) for number in range(options.good)]
         addresses += hostile_addresses(hostile)
         listed = scratch / "tops.txt"

@@ -126,10 +126,10 @@ def _units(tx: Transaction, filled: Filled, now_ms: int) -> None:
         ("hosts (id, key, reversed_key, first_seen_ms, resolution, resolved_ms, group_id)",
          f"n, {key}, 'example,bench,h' || n || ')/', {now_ms}, 'resolved', {now_ms}, n"),
         ("units (id, host_id, path, key, state)", f"n, n, '/', {key}, 'placed'"),
-        ("assignments (unit_id, agent_id, epoch, since_ms, generation_since)",
-         f"n, {owner}, 1, {now_ms}, 1"),
-        ("rights (unit_id, group_id, agent_id, kind, round, epoch, granted_ms, granted_generation)",
-         f"n, n, {owner}, 'crawl', {ROUND}, 1, {now_ms - DAY_MS}, 1"),
+        ("assignments (unit_id, agent_id, epoch, since_ms)",
+         f"n, {owner}, 1, {now_ms}"),
+        ("rights (unit_id, group_id, agent_id, kind, round, granted_ms, granted_generation)",
+         f"n, n, {owner}, 'crawl', {ROUND}, {now_ms - DAY_MS}, 1"),
         ("unit_rounds (round, unit_id, agent_id, state)", f"{ROUND}, n, {owner}, 'granted'"),
     ):  # fmt: skip
         units = logs + filled.list_units

@@ -1,12 +1,12 @@
 """HTTP routes for agents: the five messages, sync, joining, uploads.
 
 `messages`, `join`, `tus`, `collection` and `releases` hold the routes, `sync_route` the busiest
-one. `door` authenticates agents, `keys` looks up many keys at once, `syncs` answers many syncs at
-once, and `uploads` limits how many reports arrive at the same time.
+one. `authentication` finds the agent of a request, `keys` looks up many keys at once, `syncs`
+answers many syncs at once, and `uploads` limits how many reports arrive at the same time.
 """
 
 from manager.agent_api import collection, join, messages, releases, tus
-from manager.agent_api.door import AgentDoor, known_agent
+from manager.agent_api.authentication import AgentDoor, known_agent
 from manager.agent_api.keys import Keys
 from manager.agent_api.sync_route import PATH as SYNC_PATH
 from manager.agent_api.sync_route import SyncLane

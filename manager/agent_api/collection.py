@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends
 from pydantic import Base64Bytes, BaseModel, Field
 
-from manager.agent_api.door import Agent, AgentDoor, door_of
+from manager.agent_api.authentication import Agent, AgentDoor, door_of
 from manager.operations.segments.collection_orders import report_order
 from manager.operations.segments.uploads import NewUpload
 from shared.wire.sync import EpochMs, OrderReport

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from manager.agent_api.door import (
+from manager.agent_api.authentication import (
     Agent,
     AgentDoor,
     door_of,

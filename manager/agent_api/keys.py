@@ -1,8 +1,8 @@
 """Agent keys of requests, looked up in one batch for all that wait.
 
-While one look is in the database the next gathers, so a fleet that comes back after an hour costs
-a few looks and not one a request. Invariant: what `whose` returns was asked of the database after
-the call; what `lately` returns may be old, and who uses it looks again.
+While one query runs the next gathers, so a fleet that comes back after an hour costs a few queries
+and not one a request. Invariant: `agent_of_key` asks the database after the call;
+`recent_agent_of_key` may return an old answer, which its caller checks.
 Source: docs/adr/0114.
 """
 
@@ -33,7 +33,7 @@ class Keys:
         self._looking: asyncio.Task[None] | None = None
         self._known: dict[str, AgentIdentity] = {}
 
-    async def whose(self, key_hash: str) -> AgentIdentity | None:
+    async def agent_of_key(self, key_hash: str) -> AgentIdentity | None:
         """Return the agent whose key has this hash, or None. Raises BusyError."""
         answer = self._waiting.get(key_hash)
         if answer is None:
@@ -52,9 +52,9 @@ class Keys:
             self._known[key_hash] = known
         return known
 
-    async def lately(self, key_hash: str) -> AgentIdentity | None:
-        """Return whose key it is, or was when it was shown last. Raises BusyError."""
-        return self._known.get(key_hash) or await self.whose(key_hash)
+    async def recent_agent_of_key(self, key_hash: str) -> AgentIdentity | None:
+        """Return the agent of a key as of its last use, without a query. Raises BusyError."""
+        return self._known.get(key_hash) or await self.agent_of_key(key_hash)
 
     def forget(self, key_hash: str) -> None:
         """Ask the database the next time that this key is shown."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, BinaryIO, Final
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from manager.agent_api.door import Agent, AgentDoor, door_of
+from manager.agent_api.authentication import Agent, AgentDoor, door_of
 from manager.agent_api.streams import OpenFile
 from manager.errors import LimitError, SlowDownError
 from manager.intake.body_receiver import DISCOVERED_LIST, receive

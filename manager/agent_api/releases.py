@@ -11,7 +11,7 @@ from typing import Annotated, BinaryIO, Final
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, Field
 
-from manager.agent_api.door import Agent, AgentDoor, door_of
+from manager.agent_api.authentication import Agent, AgentDoor, door_of
 from manager.agent_api.streams import OpenFile
 from manager.errors import NotFoundError
 from manager.operations.releases import release_views, rollouts, update_reports

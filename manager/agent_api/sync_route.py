@@ -18,7 +18,7 @@ from fastapi.routing import APIRoute
 from pydantic import ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manager.agent_api.door import KEY, AgentDoor, door_of, refusal, shown_key_hash
+from manager.agent_api.authentication import KEY, AgentDoor, door_of, refusal, shown_key_hash
 from manager.errors import UnknownFieldError, UnknownKeyError, UnsupportedTypeError
 from manager.intake.messages.json_check import shown_mistakes
 from manager.intake.messages.message_check import MessageJob, check_sync
@@ -94,7 +94,7 @@ async def _answer(request: Request) -> Response:
         raise UnsupportedTypeError(kind, (JSON_TYPE,))
     key_hash = shown_key_hash(request)
     door = await door_of(request)
-    agent = await door.keys.lately(key_hash)
+    agent = await door.keys.recent_agent_of_key(key_hash)
     if agent is None:
         raise await refusal(request)
     asked = await _read(request, door, agent)

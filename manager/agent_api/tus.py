@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import JSONResponse, Response
 
-from manager.agent_api.door import Agent, AgentDoor, door_of
+from manager.agent_api.authentication import Agent, AgentDoor, door_of
 from manager.errors import PrsmError
 from manager.intake.uploads.upload_errors import ChecksumError, OffsetError, TakenOverError
 from manager.operations.identity.enrolment import AgentIdentity

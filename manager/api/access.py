@@ -26,17 +26,17 @@ from manager.operations.health.alert_views import AlertDesk
 from manager.operations.logs.log_lines import LogLines
 from manager.operations.logs.log_scratch import Scratch
 from manager.operations.people.api_tokens import Holder, holder_of
-from manager.operations.people.login_failures import source_of
 from manager.operations.people.login_gate import LoginGate, RefusalHold
+from manager.operations.people.login_throttle import source_of
 from manager.operations.people.users import ROLES, Role, session_of
 from manager.operations.planning.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.request_senders import work_for
 from manager.operations.search import Search
 from manager.operations.segments.adoption import Adopted, IdOf
-from manager.operations.segments.file_checks import FilePlaces
+from manager.operations.segments.kept_file_list import FilePlaces
 from manager.operations.segments.scrub import Pace
-from manager.operations.segments.strays import TrashDay
+from manager.operations.segments.trash_contents import TrashDay
 from manager.operations.transport import browser_of, require_private
 from manager.settings import Settings
 from manager.signing import Signing

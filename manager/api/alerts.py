@@ -54,7 +54,7 @@ async def quiet(door: Door, actor: Operator, asked: Quiet) -> Alerts:
     """Silence all alerts for some seconds; 0 ends it. Alerts that persist are sent then."""
     now_ms = door.now_ms()
     until_ms = now_ms + round(asked.seconds * 1000) if asked.seconds else 0
-    await asyncio.to_thread(silences.tell_nobody, door.db, until_ms, asked.reason, actor, now_ms)
+    await asyncio.to_thread(silences.silence_all, door.db, until_ms, asked.reason, actor, now_ms)
     return await asyncio.to_thread(current_alerts, door.db, door.alerts, now_ms)
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from manager.api.access import AdminDoor, Door, Viewer
 from manager.message_fields import message_fields
 from manager.operations.fleet.agent_summaries import agent_glances
-from manager.operations.health.alerts import few_hosts
+from manager.operations.health.alert_rules import few_hosts
 from manager.operations.health.few_hosts import trouble_of
 from manager.operations.hosts.addresses import names_waiting
 from manager.operations.hosts.host_views import count_hosts

@@ -14,8 +14,8 @@ from manager.operations.health.consistency_checks import (
     Inconsistency,
     check,
     check_files,
+    check_orphans,
     check_page,
-    check_strays,
     verify_page,
 )
 from manager.operations.logs.reports import ReportRow, list_reports
@@ -105,7 +105,7 @@ async def check_some(
     """
 
     def found() -> FilesPage:
-        return _with_strays(door, check_page(door.db, door.places, cursor, deep=deep))
+        return _with_orphans(door, check_page(door.db, door.places, cursor, deep=deep))
 
     return await asyncio.to_thread(found)
 
@@ -119,14 +119,14 @@ async def verify_some(door: Door, _: Operator, asked: Behind) -> FilesPage:
     """
 
     def found() -> FilesPage:
-        return _with_strays(door, verify_page(door.db, door.places, asked.cursor, door.now_ms()))
+        return _with_orphans(door, verify_page(door.db, door.places, asked.cursor, door.now_ms()))
 
     return await asyncio.to_thread(found)
 
 
-def _with_strays(door: Door, page: FilesPage) -> FilesPage:
+def _with_orphans(door: Door, page: FilesPage) -> FilesPage:
     """Return a page; where it is the last one, with the files without a row."""
     if page.cursor:
         return page
-    strays = check_strays(door.db, door.places)
-    return FilesPage([*page.findings, *strays], "", page.files, page.bytes)
+    orphans = check_orphans(door.db, door.places)
+    return FilesPage([*page.findings, *orphans], "", page.files, page.bytes)

@@ -19,15 +19,17 @@ from manager.operations.archive.archive_mirrors import Mirror, mirrors
 from manager.operations.archive.downloads import forget_downloads
 from manager.operations.archive.selection_files import SelectionSources
 from manager.operations.identity.installation import MarkedFiles
-from manager.operations.segments import archive_upkeep, strays
+from manager.operations.segments import archive_upkeep, orphans, trash_contents
 from manager.operations.segments.adoption import Adopted, Adoption, IdOf, adopt
 from manager.operations.segments.archive_upkeep import Rewrite
-from manager.operations.segments.file_checks import FileFinding, FilePlaces
+from manager.operations.segments.file_checks import FileFinding
+from manager.operations.segments.kept_file_list import FilePlaces
+from manager.operations.segments.orphans import Swept
 from manager.operations.segments.scrub import Pace, Scrubber
 from manager.operations.segments.segment_adoption import Rebuild
 from manager.operations.segments.segment_intake import ExaminationTools, Examine
 from manager.operations.segments.segment_repair import rebuild_index
-from manager.operations.segments.strays import Swept, TrashDay, TrashFile
+from manager.operations.segments.trash_contents import TrashDay, TrashFile
 from manager.operations.segments.trash_purge import purge_trash
 from manager.settings import ArchiveSettings
 from manager.store import Layout, Spool
@@ -81,7 +83,7 @@ class Archive:
         making, reading, rewrite = self.making, self.reading, self.rewrite
         selection_results.remove_old_results(making, self.settings.selection_retention_s)
         done = archive_upkeep.compact(making.db, reading, rewrite, actor, making.now_ms())
-        strays.sweep_trash(making.db, reading, time.time(), actor)
+        orphans.sweep_trash(making.db, reading, time.time(), actor)
         purge_trash(making.db, reading, rewrite, actor, making.now_ms())
         return done
 
@@ -97,15 +99,15 @@ class Archive:
 
     def trash(self) -> list[TrashDay]:
         """Return the contents of the trash by day."""
-        return strays.trash_days(self.reading, self.settings.trash_retention_s)
+        return trash_contents.trash_days(self.reading, self.settings.trash_retention_s)
 
     def trash_files(self, day: str, most: int) -> list[TrashFile]:
         """Return files that lie in the trash of a day."""
-        return strays.trash_files(self.reading, day, most)
+        return trash_contents.trash_files(self.reading, day, most)
 
     def put_back(self, actor: Actor) -> Swept:
         """Restore files from the trash that a row names and that exist only there."""
-        return strays.sweep_trash(self.making.db, self.reading, time.time(), actor)
+        return orphans.sweep_trash(self.making.db, self.reading, time.time(), actor)
 
     @property
     def places(self) -> FilePlaces:
@@ -138,23 +140,23 @@ class Archive:
             made += 1
         return made
 
-    def write_down(self) -> None:
+    def flush(self) -> None:
         """Write down what third parties took."""
-        self.usage.write_down()
-        self.downloads.write_down()
+        self.usage.flush()
+        self.downloads.flush()
 
     def tidy(self) -> None:
         """Remove old results, changes and downloads; move files that no row names to the trash."""
         making, settings = self.making, self.settings
         selection_results.remove_old_results(making, settings.selection_retention_s)
-        archive_upkeep.remove_strays(making.db, self.reading)
+        archive_upkeep.remove_orphans(making.db, self.reading)
         archive_upkeep.forget_changes(making.db, settings.change_retention_s, making.now_ms())
         forget_downloads(making.db, making.now_ms())
 
     def empty_trash(self) -> None:
         """Delete some files that have been in the trash for longer than its setting."""
         settings = self.settings
-        strays.empty_trash(
+        trash_contents.empty_trash(
             self.making.db,
             self.reading,
             settings.trash_retention_s,
@@ -168,7 +170,7 @@ class Archive:
         Returns the verifier of files, which must end before the clock.
         """
         ours, only = self.of(led), leadership.only
-        clock.every(USAGE_S, "usage", self.write_down)
+        clock.every(USAGE_S, "usage", self.flush)
         again = partial(selection_results.begin_again, led)
         clock.every(JOBS_S, "archive jobs", only(ours.run_jobs, first=again))
         layout = self.making.layout

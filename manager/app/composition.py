@@ -26,7 +26,7 @@ from manager.clock import Clock
 from manager.db import Database
 from manager.db.connections import sqlite_file
 from manager.db.migrate import check_unversioned, migrate, schema_version
-from manager.distance import learn
+from manager.distance import train
 from manager.errors import BusyError
 from manager.intake.logs.log_intake import LogIntake
 from manager.intake.messages.discovery_intake import DiscoveredIntake
@@ -39,13 +39,9 @@ from manager.operations.health.alert_views import AlertDesk
 from manager.operations.health.system_figures import SystemFigures, system_figures_of
 from manager.operations.identity.bucket_gate import BucketGate
 from manager.operations.identity.file_lease import FileLease
-from manager.operations.identity.installation import (
-    MarkedFiles,
-    mark_files,
-    refuse_new_database,
-    take_id_again,
-)
-from manager.operations.measurement.distance_model import Learner, ModelTraining
+from manager.operations.identity.file_marks import mark_files, refuse_new_database, take_id_again
+from manager.operations.identity.installation import MarkedFiles
+from manager.operations.measurement.distance_model import ModelTraining, Trainer
 from manager.operations.planning.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.segments.file_problems import problem_troubles
@@ -117,7 +113,7 @@ class Manager:
     def close(self) -> None:
         """Release all open resources."""
         with contextlib.suppress(BusyError):  # a few seconds of counting, then
-            self.archive.write_down()
+            self.archive.flush()
         self.leadership.stop()
         with contextlib.suppress(BusyError, OSError):  # else others watch it for a while
             self.lease.release()
@@ -133,13 +129,13 @@ def open_manager(
     now_ms: Callable[[], int],
     readers: Readers | None = None,
     identity: Identity | None = None,
-    learner: Learner = learn,
+    trainer: Trainer = train,
     *,
     config: Path | None = None,
 ) -> Manager:
     """Open everything a manager needs, its tables brought up to date.
 
-    read: who reads bodies, as `BodyWorkers(...).run`. planner: who makes plans. learner: who learns
+    read: who reads bodies, as `BodyWorkers(...).run`. planner: who makes plans. trainer: trains
     distances. readers: who reads segments; without, the thread that asks. identity: None: a new
     name. config: the file of the settings; None: the one in the data directory.
     Raises SettingError, StoreError, InstallationError (other files than the database's), BusyError.
@@ -166,7 +162,7 @@ def open_manager(
         mark_files(db, files, now_ms())
         made = _put_together(
             settings, files, db, lock, read, planner, now_ms, readers or Readers(),
-            identity or Identity(), learner, self_check, gate,
+            identity or Identity(), trainer, self_check, gate,
         )  # fmt: skip
         stack.pop_all()
     return made
@@ -230,7 +226,7 @@ def _put_together(
     now_ms: Callable[[], int],
     readers: Readers,
     identity: Identity,
-    learner: Learner,
+    trainer: Trainer,
     self_check: SelfCheck,
     gate: BucketGate,
 ) -> Manager:
@@ -317,7 +313,7 @@ def _put_together(
         ),
         Names(settings.dns),
         planner,
-        ModelTraining(learner),
+        ModelTraining(trainer),
         Bundles(layout.releases),
         SigningClient(Path(settings.releases.signer)),
         alert_desk(

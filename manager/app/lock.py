@@ -21,7 +21,7 @@ from typing import Final
 from manager.store import StoreError
 from shared.messages import Message
 
-__all__ = ["held_by_us"]
+__all__ = ["is_locked_by_us"]
 
 LONGEST: Final = 1000
 _TOLD: Final = re.compile(
@@ -30,7 +30,7 @@ _TOLD: Final = re.compile(
 
 
 @contextmanager
-def held_by_us(path: Path, name: str = "") -> Iterator[str]:
+def is_locked_by_us(path: Path, name: str = "") -> Iterator[str]:
     """Hold the lock while the block runs; yield the name of the dead previous holder.
 
     name: of this manager, a word; empty: the holder is no manager. Yields an empty name if no

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Final
 
 from manager.app.alerts.alerts import Alerts
-from manager.app.alerts.outages import Outages, Signs
+from manager.app.alerts.database_outage import Outages, Signs
 from manager.app.archive_keeper import Readers
 from manager.app.composition import Manager, layout_of, open_manager
 from manager.app.leadership import Identity
-from manager.app.lock import held_by_us
+from manager.app.lock import is_locked_by_us
 from manager.app.log_setup import log_to_stderr
-from manager.app.model_training import ChildLearner
+from manager.app.model_training import ChildTrainer
 from manager.app.plan_process import ChildPlanner
 from manager.app.self_check import check_folders
 from manager.app.web.servers import Listeners, open_listeners, run_servers
@@ -39,12 +39,12 @@ from manager.operations.actor import CLOCK
 from manager.operations.archive.daily_files import keep_daily_files
 from manager.operations.identity.file_lease import BEAT_S
 from manager.operations.logs.log_retention import forget_logs
-from manager.operations.people.login_failures import purge_failures
+from manager.operations.people.login_throttle import purge_failures
 from manager.operations.releases.releases import prune_bundles, renew_timestamp
 from manager.operations.rounds.round_progress import begin_crawl
 from manager.operations.rounds.tick import tick
 from manager.operations.segments.scrub import Scrubber
-from manager.operations.segments.upload_ends import expire_uploads
+from manager.operations.segments.upload_completion import expire_uploads
 from manager.settings import Settings
 from manager.store.segments.segment_examination import examine_segment
 from manager.store.segments.segment_rebuild import rebuild_segment
@@ -84,7 +84,7 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
     identity = Identity()
     if why := absence_reason():
         _log.warning("crawl logs are read line by line, at some ten times the price: %s", why)
-    with held_by_us(layout.lock, identity.name) as dead:
+    with is_locked_by_us(layout.lock, identity.name) as dead:
         workers = BodyWorkers(
             Pool(
                 settings.intake.workers,
@@ -95,7 +95,7 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
             )
         )
         readers = Workers(settings.archive.workers)
-        planner, learner = ChildPlanner(), ChildLearner()
+        planner, trainer = ChildPlanner(), ChildTrainer()
         manager = open_manager(
             settings,
             workers.run,
@@ -107,29 +107,29 @@ def serve(settings: Settings, *, config: Path | None = None, as_json: bool = Fal
                 lambda job: readers.run_here(rebuild_segment, job),
             ),
             dataclasses.replace(identity, dead=dead),
-            learner,
+            trainer,
             config=config,
         )
-        ends = (workers.end, readers.end, planner.end, learner.end)
+        ends = (workers.end, readers.end, planner.end, trainer.end)
         shutdown = Shutdown(settings.server.stop_s, ends)
         try:
             workers.begin()  # it starts beside us
             manager.spool.clean()
             manager.lists.clear()
             manager.leadership.start()
-            _serve(manager, workers, [planner, learner], shutdown, as_json=as_json)
+            _serve(manager, workers, [planner, trainer], shutdown, as_json=as_json)
         finally:
             workers.close()
             readers.close()
             planner.close()
-            learner.close()
+            trainer.close()
             manager.close()
 
 
 def _serve(
     manager: Manager,
     workers: BodyWorkers,
-    thinking: Sequence[ChildPlanner | ChildLearner],
+    thinking: Sequence[ChildPlanner | ChildTrainer],
     shutdown: Shutdown,
     *,
     as_json: bool,
@@ -248,7 +248,7 @@ def _clock(manager: Manager, workers: BodyWorkers, ending: list[Scrubber]) -> Cl
     once(
         policy.tick_s,
         "plan",
-        lambda: begin_crawl(db, now_ms, policy, manager.planner, manager.learning.is_learned),
+        lambda: begin_crawl(db, now_ms, policy, manager.planner, manager.learning.is_trained),
     )
     once(policy.tick_s, "model", lambda: manager.learning.refresh(db, now_ms()))
     clock.every(READY_S, "intake child", workers.begin, at_once=False)

@@ -1,37 +1,37 @@
-"""Learn distances in a child process: a minute of computing must not slow down every request.
+"""Trains the distance model in a child process: a minute of computing must delay no request.
 
-Invariant: the child has no database handle, and ends when it has learned. Small lessons are learned
-here; a child costs a second to start, more than they.
+Invariant: the child has no database handle, and ends after the training. A model of few probes is
+trained here, as a child costs a second to start.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from manager.distance import Lesson, Taught, learn
+from manager.distance import TrainingData, TrainingResult, train
 from manager.intake.workers.workers import Limits, Workers
 
-__all__ = ["ChildLearner"]
+__all__ = ["ChildTrainer"]
 
 SMALL_PROBES: Final = 2_000
-"""Probes that are learned from in tens of milliseconds."""
+"""Probes that a model is trained on in tens of milliseconds."""
 
 LIMITS: Final = Limits(memory_bytes=2_000_000_000, cpu_s=600.0)
-"""Many times what a lesson of 10,000 agents needs."""
+"""Many times what the probes of 10,000 agents need."""
 
 
-class ChildLearner:
-    """A learner for `Learning`; any thread may call it."""
+class ChildTrainer:
+    """A trainer for `ModelTraining`; any thread may call it."""
 
     def __init__(self, limits: Limits = LIMITS) -> None:
         self._workers = Workers(1, limits)
 
-    def __call__(self, lesson: Lesson) -> Taught | None:
-        """Return what a lesson comes to. Raises BusyError where the child died."""
-        if len(lesson.probes.agent) <= SMALL_PROBES:
-            return learn(lesson)
+    def __call__(self, training_data: TrainingData) -> TrainingResult | None:
+        """Return the trained model. Raises BusyError where the child died."""
+        if len(training_data.probes.agent) <= SMALL_PROBES:
+            return train(training_data)
         try:
-            return self._workers.run_here(learn, lesson)
+            return self._workers.run_here(train, training_data)
         finally:
             self._workers.rest()
 

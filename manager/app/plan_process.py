@@ -18,7 +18,12 @@ from typing import Final
 
 from manager.balancing import Options, Plan, Problem, make_plan
 from manager.intake.workers.workers import Workers
-from manager.operations.planning.planners import Compared, HerePlanner, compare_in_turn, too_late
+from manager.operations.planning.planners import (
+    Compared,
+    InProcessPlanner,
+    compare_in_turn,
+    too_late,
+)
 
 __all__ = ["ChildPlanner"]
 
@@ -45,7 +50,7 @@ class ChildPlanner:
     ) -> list[Compared]:
         """Return what each of some methods would give; those not ready in time say so."""
         if problem.costs.size <= SMALL_CELLS:
-            return HerePlanner().compare(methods, problem, options, within_s)
+            return InProcessPlanner().compare(methods, problem, options, within_s)
         until_s = time.monotonic() + within_s
         spawn = multiprocessing.get_context("spawn")
         ours, theirs = spawn.Pipe(duplex=False)

@@ -3,15 +3,14 @@
 `rights` passes the right to fetch a unit from agent to agent so that two never have it; `permits`
 limits how long an agent keeps its rights without contact; `liveness` judges the state of an agent;
 `groups` joins hosts that share an address; `host_shares` divides a host's request rate among
-several agents; `probe_plan` chooses the pairs to probe; `held` checks logs against the rights of
-their agent at the time. Time comes in as a number; nothing here reads a clock, a table or a file.
+several agents; `probe_plan` chooses the pairs to probe; `right_history` checks logs against the
+rights of their agent at the time. Time comes in as a number; nothing here reads a clock, a table or a file.
 """
 
 from __future__ import annotations
 
 from manager.assignment.errors import RightError, RuleError
 from manager.assignment.groups import AddressGroups, Merge
-from manager.assignment.held import HeldThen, UnitInterval
 from manager.assignment.host_shares import most_requests, share_ms
 from manager.assignment.liveness import (
     AgentFacts,
@@ -32,6 +31,7 @@ from manager.assignment.permits import (
     manager_time,
 )
 from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
+from manager.assignment.right_history import RightHistory, UnitInterval
 
 __all__ = [
     "NO_AGENT",
@@ -39,7 +39,6 @@ __all__ = [
     "AgentFacts",
     "AgentKind",
     "HeldEpoch",
-    "HeldThen",
     "Liveness",
     "LivenessState",
     "Merge",
@@ -47,6 +46,7 @@ __all__ = [
     "ProbeRules",
     "ReportEpoch",
     "RightError",
+    "RightHistory",
     "RuleError",
     "UnitInterval",
     "end_at_agent",

@@ -10,7 +10,7 @@ optimum (`prices`), the rounded linear program (`lp`), the yardsticks `random` a
 
 from __future__ import annotations
 
-from manager.balancing.arrays import NOBODY
+from manager.balancing.arrays import NO_OWNER
 from manager.balancing.balancers import (
     BALANCERS,
     Balancer,
@@ -25,16 +25,16 @@ from manager.balancing.bound import Bound, lower_bound
 from manager.balancing.cost import CostMatrix, Fill, agent_costs, cost_matrix, makespan
 from manager.balancing.errors import BalancingError
 from manager.balancing.give_and_move import GiveAndMove, after_step, explain, give, move
+from manager.balancing.low_churn import Churn
 from manager.balancing.pieces import Cut, cut
 from manager.balancing.plan import Move, Moves, Plan, Reason
 from manager.balancing.problem import Atoms, Problem, collapse
 from manager.balancing.relaxation import Relaxed, relax
-from manager.balancing.steady import Churn
-from manager.balancing.tree import Accept, TreeOptions, TreeResult, TreeStep, equalise
+from manager.balancing.tree_balancing import Accept, TreeOptions, TreeResult, TreeStep, equalise
 
 __all__ = [
     "BALANCERS",
-    "NOBODY",
+    "NO_OWNER",
     "Accept",
     "Atoms",
     "Balancer",

@@ -14,19 +14,19 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from manager.balancing.arrays import NOBODY, IntArray
+from manager.balancing.arrays import NO_OWNER, IntArray
 from manager.balancing.bound import Bound, lower_bound
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.errors import BalancingError
 from manager.balancing.exchange import exchange
+from manager.balancing.low_churn import Churn, pairs_of, settle
 from manager.balancing.lp import assign_by_lp
 from manager.balancing.placement import place
 from manager.balancing.plan import Plan, draw_up
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms, Problem, collapse
 from manager.balancing.random_assignment import deal_at_random
-from manager.balancing.steady import Churn, pairs_of, settle
-from manager.balancing.tree import TreeOptions, TreeStep, equalise
+from manager.balancing.tree_balancing import TreeOptions, TreeStep, equalise
 from shared.messages import Message
 
 __all__ = [
@@ -232,7 +232,7 @@ def _default(atoms: Atoms, bound: Bound, options: Options) -> Outcome:
 
 
 def _placed(atoms: Atoms) -> tuple[Message, ...]:
-    waiting = int(atoms.sizes[atoms.start == NOBODY].sum())
+    waiting = int(atoms.sizes[atoms.start == NO_OWNER].sum())
     return (Message("balancing.placed", units=waiting),) if waiting else ()
 
 

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from manager.balancing.arrays import NOBODY, BoolArray, FloatArray, IntArray, Matrix
+from manager.balancing.arrays import NO_OWNER, BoolArray, FloatArray, IntArray, Matrix
 from manager.balancing.errors import BalancingError
 
 __all__ = ["CostMatrix", "Fill", "agent_costs", "cost_matrix", "makespan"]
@@ -117,9 +117,9 @@ def _median_known(values: Matrix) -> float:
 def agent_costs(costs: Matrix, owner: IntArray) -> FloatArray:
     """Return (agents,) ms: the cost of each agent's units. Units without an owner cost no agent.
 
-    costs: (agents, units). owner: (units,) agent index or NOBODY. Source: formula (5).
+    costs: (agents, units). owner: (units,) agent index or NO_OWNER. Source: formula (5).
     """
-    owned = np.flatnonzero(owner != NOBODY)
+    owned = np.flatnonzero(owner != NO_OWNER)
     mine = owner[owned]
     loads = np.bincount(mine, weights=costs[mine, owned], minlength=len(costs))
     return np.asarray(loads, dtype=np.float64)

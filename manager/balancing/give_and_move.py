@@ -3,7 +3,7 @@
 Each agent wants all of its neighbourhood to have the neighbourhood's mean cost (Give); the two
 ends of an edge then agree on one amount (Move). Invariants: Move(A,B) = -Move(B,A), which one
 number per edge keeps by construction, and a step conserves the total cost.
-Which units make up the amount is left to `tree`.
+Which units make up the amount is left to `tree_balancing`.
 Source: seed 004, section 5.2.1, steps 1 and 2; figure 8.
 """
 

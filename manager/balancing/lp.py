@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from manager.balancing.arrays import NOBODY, IntArray
+from manager.balancing.arrays import NO_OWNER, IntArray
 from manager.balancing.bound import Bound
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.load_transfer import ease_busiest
@@ -50,7 +50,7 @@ def assign_by_lp(atoms: Atoms, bound: Bound) -> Rounded:
         reached, _ = makespan(agent_costs(atoms.costs, eased))
         if reached < best_ms:
             best, best_ms = eased, reached
-        large = (relaxed.owner == NOBODY) & (cheapest > _SMALL * least)
+        large = (relaxed.owner == NO_OWNER) & (cheapest > _SMALL * least)
         if reached <= _NEAR_ENOUGH * least or not large.any():
             break
         rest = replace(

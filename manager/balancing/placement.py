@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from manager.balancing.arrays import NOBODY, IntArray
+from manager.balancing.arrays import NO_OWNER, IntArray
 from manager.balancing.cost import agent_costs
 from manager.balancing.problem import Atoms
 
@@ -23,7 +23,7 @@ def place(atoms: Atoms, *, ceiling_ms: float = 0.0) -> IntArray:
     pushes all over, to the agent that ends lowest.
     """
     owner = atoms.start.copy()
-    waiting = np.flatnonzero(owner == NOBODY)
+    waiting = np.flatnonzero(owner == NO_OWNER)
     if not len(waiting):
         return owner
     loads = agent_costs(atoms.costs, owner)

@@ -13,10 +13,10 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing.arrays import NOBODY, FloatArray, IntArray
+from manager.balancing.arrays import NO_OWNER, FloatArray, IntArray
 from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.problem import Atoms, Problem
-from manager.balancing.tree import TreeStep
+from manager.balancing.tree_balancing import TreeStep
 from shared.messages import Message
 from shared.ratios import PERCENTS_END, times_message
 
@@ -35,7 +35,7 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True)
 class Move:
-    """One unit that changes its owner. giver: NOBODY if it had no owner, and then gain_ms is 0.
+    """One unit that changes its owner. giver: NO_OWNER if it had no owner, and then gain_ms is 0.
 
     gain_ms: the cost that the giver no longer has. cost_ms: the cost that the taker gets.
     """
@@ -83,7 +83,7 @@ class Moves:
 class Plan:
     """Proposal of one method for one problem.
 
-    before, after: (units,) agent index; NOBODY only in before. costs_*_ms, units_*: (agents,).
+    before, after: (units,) agent index; NO_OWNER only in before. costs_*_ms, units_*: (agents,).
     bound_ms: no assignment that keeps groups, pins and forbidden pairs has a smaller makespan.
     steps: the rounds of equalisation, for `tree`; else empty. explanation: of the method's work.
     """
@@ -158,7 +158,7 @@ def draw_up(
         ),
         Message("balancing.moves", moves=len(moves), units=len(after)),
     ]
-    if np.any(problem.before != NOBODY):
+    if np.any(problem.before != NO_OWNER):
         longest, whose = makespan(costs_before)
         summary.append(Message("balancing.before", makespan_ms=longest, agent=problem.names[whose]))
     if atoms.unreached:
@@ -181,16 +181,16 @@ def _moves(problem: Problem, atoms: Atoms, after: IntArray) -> Moves:
     """Return what differs between before and after, the greatest saving first."""
     unit = np.flatnonzero(problem.before != after)
     giver, taker = problem.before[unit], after[unit]
-    had = giver != NOBODY
+    had = giver != NO_OWNER
     gain = np.zeros(len(unit))
     gain[had] = problem.costs[giver[had], unit[had]]
     cost = problem.costs[taker, unit].astype(np.float64)
     start = atoms.start[atoms.of_unit[unit]]
     reason = np.full(len(unit), Reason.BALANCE, dtype=np.int8)
     reason[(start == taker) & had] = Reason.ADDRESS
-    reason[start == NOBODY] = Reason.BARRED
+    reason[start == NO_OWNER] = Reason.BARRED
     if problem.pins is not None:
-        reason[problem.pins[unit] != NOBODY] = Reason.PINNED
+        reason[problem.pins[unit] != NO_OWNER] = Reason.PINNED
     reason[~had] = Reason.NEW
     order = np.lexsort((unit, cost - gain))
     return Moves(unit[order], giver[order], taker[order], gain[order], cost[order], reason[order])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from manager.balancing.arrays import NOBODY, BoolArray, FloatArray, IntArray, Matrix
+from manager.balancing.arrays import NO_OWNER, BoolArray, FloatArray, IntArray, Matrix
 from manager.balancing.errors import BalancingError
 from manager.balancing.give_and_move import tree_edges
 
@@ -28,10 +28,10 @@ class Problem:
     """Units, agents and what is known about them.
 
     names: (agents,). costs: (agents, units) ms, finite and >= 0 (see `cost.cost_matrix`).
-    before: (units,) agent that owns the unit now, or NOBODY. edges: (edges, 2) the tree. near:
+    before: (units,) agent that owns the unit now, or NO_OWNER. edges: (edges, 2) the tree. near:
     (pairs, 2) further pairs that may exchange, as each agent's nearest.
     group: (units,) any integers; units with the same one share an address and stay together.
-    pins: (units,) agent that must own the unit, or NOBODY. forbidden: (agents, units) never, by
+    pins: (units,) agent that must own the unit, or NO_OWNER. forbidden: (agents, units) never, by
     rule (a plain agent gets no directories). unreachable: (agents, units) not while another
     agent can. A pin outweighs both.
     Raises BalancingError where these contradict each other.
@@ -57,9 +57,9 @@ class Problem:
             if owners is None:
                 continue
             _check_length(name, owners, units)
-            if units and (owners.min() < NOBODY or owners.max() >= agents):
+            if units and (owners.min() < NO_OWNER or owners.max() >= agents):
                 raise BalancingError(
-                    "balancing.owner_out_of_range", name=name, most=agents - 1, nobody=NOBODY
+                    "balancing.owner_out_of_range", name=name, most=agents - 1, nobody=NO_OWNER
                 )
         if self.group is not None:
             _check_length("group", self.group, units)
@@ -87,7 +87,7 @@ class Atoms:
     """Atoms to place: each column goes to one agent, as a whole.
 
     costs: (agents, atoms) ms, inf where the agent may not have it; every column has a finite
-    entry. sizes: (atoms,) units inside. start: (atoms,) present owner or NOBODY; never a
+    entry. sizes: (atoms,) units inside. start: (atoms,) present owner or NO_OWNER; never a
     forbidden one. fixed: (atoms,) pinned; `start` is then where it belongs. of_unit: (units,)
     the atom of each unit. unreached: how many atoms no agent reaches as a whole; for these the
     unreachable pairs had to be allowed.
@@ -132,13 +132,13 @@ def collapse(problem: Problem) -> Atoms:
         of_unit, count = inverse.astype(np.intp), len(labels)
     costs = _summed(problem.costs, of_unit, count)
     pin = _atom_pins(problem, of_unit, count)
-    fixed = pin != NOBODY
+    fixed = pin != NO_OWNER
     barred, unreached = _barred(problem, of_unit, count, fixed)
     for agent, (row, bar) in enumerate(zip(costs, barred, strict=True)):
         row[np.where(fixed, pin != agent, bar)] = np.inf
     start = _largest_holder(problem, of_unit, count)
-    held = np.flatnonzero(start != NOBODY)
-    start[held[np.isinf(costs[start[held], held])]] = NOBODY
+    held = np.flatnonzero(start != NO_OWNER)
+    start[held[np.isinf(costs[start[held], held])]] = NO_OWNER
     return Atoms(
         names=problem.names,
         costs=costs,
@@ -188,11 +188,11 @@ def _any_member(
 
 
 def _atom_pins(problem: Problem, of_unit: IntArray, count: int) -> IntArray:
-    """Return (atoms,) the pinned agent or NOBODY; refuse two pins that cannot both hold."""
-    pin = np.full(count, NOBODY, dtype=np.intp)
+    """Return (atoms,) the pinned agent or NO_OWNER; refuse two pins that cannot both hold."""
+    pin = np.full(count, NO_OWNER, dtype=np.intp)
     if problem.pins is None:
         return pin
-    pinned = np.flatnonzero(problem.pins != NOBODY)
+    pinned = np.flatnonzero(problem.pins != NO_OWNER)
     wanted = problem.pins[pinned]
     pin[of_unit[pinned]] = wanted
     clash = np.flatnonzero(pin[of_unit[pinned]] != wanted)
@@ -209,8 +209,8 @@ def _atom_pins(problem: Problem, of_unit: IntArray, count: int) -> IntArray:
 
 def _largest_holder(problem: Problem, of_unit: IntArray, count: int) -> IntArray:
     """Return (atoms,) the agent that holds most of the atom's cost now (the first of equals)."""
-    start = np.full(count, NOBODY, dtype=np.intp)
-    held = np.flatnonzero(problem.before != NOBODY)
+    start = np.full(count, NO_OWNER, dtype=np.intp)
+    held = np.flatnonzero(problem.before != NO_OWNER)
     owner = problem.before[held]
     if count == len(of_unit):
         start[of_unit[held]] = owner

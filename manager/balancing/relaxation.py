@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing.arrays import NOBODY, BoolArray, FloatArray, IntArray
+from manager.balancing.arrays import NO_OWNER, BoolArray, FloatArray, IntArray
 from manager.balancing.bound import Bound
 from manager.balancing.cost import agent_costs
 from manager.balancing.errors import BalancingError
@@ -35,7 +35,7 @@ _WHOLE: Final = 1 - 1e-6
 
 @dataclass(frozen=True)
 class Relaxed:
-    """Result of the relaxation. owner: (atoms,) `NOBODY` for an atom that it divides.
+    """Result of the relaxation. owner: (atoms,) `NO_OWNER` for an atom that it divides.
 
     largest_share: (atoms,) the agent with the greatest share of each.
     """
@@ -47,7 +47,7 @@ class Relaxed:
     @property
     def divided(self) -> int:
         """Return how many atoms it divides, at most as many as there are agents."""
-        return int(np.count_nonzero(self.owner == NOBODY))
+        return int(np.count_nonzero(self.owner == NO_OWNER))
 
 
 def relax(atoms: Atoms, bound: Bound) -> Relaxed:
@@ -58,7 +58,7 @@ def relax(atoms: Atoms, bound: Bound) -> Relaxed:
     free = np.flatnonzero(~atoms.fixed)
     if len(free) > MOST_ATOMS:
         raise BalancingError("balancing.too_many_hosts", hosts=len(free), most=MOST_ATOMS)
-    owner = np.where(atoms.fixed, atoms.start, NOBODY)
+    owner = np.where(atoms.fixed, atoms.start, NO_OWNER)
     base = agent_costs(atoms.costs, owner)
     if not len(free):
         return Relaxed(float(base.max()), owner, owner)

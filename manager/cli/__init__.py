@@ -25,7 +25,7 @@ from manager.cli.hosts.hosts import hosts
 from manager.cli.logs import logs
 from manager.cli.managers import managers
 from manager.cli.migrate import migrate
-from manager.cli.options import Place
+from manager.cli.options import Target
 from manager.cli.people.tokens import tokens
 from manager.cli.people.users import users
 from manager.cli.planning.plans import plan, plans
@@ -62,7 +62,7 @@ def main(context: click.Context, data: Path, config: Path | None) -> None:
 
     Exit codes: 0 done, 1 refused, 2 usage, 3 no manager reachable.
     """
-    context.obj = context.obj or Place(data, config)
+    context.obj = context.obj or Target(data, config)
 
 
 for _command in (

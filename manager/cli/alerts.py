@@ -9,7 +9,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["alerts"]
 
@@ -19,13 +19,13 @@ _MOMENT: Final = click.DateTime(["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"])
 
 @click.group(invoke_without_command=True)
 @json_option
-@pass_place
+@pass_target
 @click.pass_context
-def alerts(context: click.Context, place: Place, as_json: bool) -> None:
+def alerts(context: click.Context, target: Target, as_json: bool) -> None:
     """Show current alerts, their start times, and the times of the next messages."""
     if context.invoked_subcommand is not None:
         return
-    seen = place.calls.get("/alerts")
+    seen = target.calls.get("/alerts")
     if as_json:
         output.as_json(seen)
         return
@@ -52,10 +52,10 @@ def alerts(context: click.Context, place: Place, as_json: bool) -> None:
 @alerts.command()
 @click.option("--hours", type=_HOURS, required=True, help="0 ends it.")
 @click.option("--reason", default="", help="For the audit.")
-@pass_place
-def quiet(place: Place, hours: float, reason: str) -> None:
+@pass_target
+def quiet(target: Target, hours: float, reason: str) -> None:
     """Silence all alerts for some hours, for maintenance. Use cron for regular windows."""
-    seen = place.calls.post("/alerts/quiet", {"seconds": hours * 3600, "reason": reason})
+    seen = target.calls.post("/alerts/quiet", {"seconds": hours * 3600, "reason": reason})
     until = seen["quiet_until_ms"]
     output.say(f"quiet until {output.time_text(until)}" if until else "troubles are told")
 
@@ -64,30 +64,30 @@ def quiet(place: Place, hours: float, reason: str) -> None:
 @click.argument("key")
 @click.option("--hours", type=_HOURS, required=True, help="For how long.")
 @click.option("--reason", required=True, help="Why nobody needs to be told.")
-@pass_place
-def silence(place: Place, key: str, hours: float, reason: str) -> None:
+@pass_target
+def silence(target: Target, key: str, hours: float, reason: str) -> None:
     """Acknowledge the alert KEY: silence it for some hours, except for its end."""
     body = {"key": key, "seconds": hours * 3600, "reason": reason}
-    place.calls.post("/alerts/silence", body)
+    target.calls.post("/alerts/silence", body)
 
 
 @alerts.command()
 @click.argument("begin", type=_MOMENT)
 @click.argument("end", type=_MOMENT)
 @click.option("--reason", default="", help="What is done then.")
-@pass_place
-def window(place: Place, begin: datetime, end: datetime, reason: str) -> None:
+@pass_target
+def window(target: Target, begin: datetime, end: datetime, reason: str) -> None:
     """Plan a maintenance window from BEGIN to END, as 2026-12-01T22:00, in this machine's zone."""
     body = {"from_ms": _ms(begin), "until_ms": _ms(end), "reason": reason}
-    place.calls.post("/alerts/windows", body)
+    target.calls.post("/alerts/windows", body)
 
 
 @alerts.command()
 @json_option
-@pass_place
-def silences(place: Place, as_json: bool) -> None:
+@pass_target
+def silences(target: Target, as_json: bool) -> None:
     """List silences and maintenance windows: open, planned, and ended within a month."""
-    found = place.calls.get("/alerts")["silences"]
+    found = target.calls.get("/alerts")["silences"]
     if as_json:
         output.as_json(found)
         return
@@ -111,17 +111,17 @@ def _line(one: dict[str, Any]) -> tuple[object, ...]:
 
 @alerts.command()
 @click.argument("number", type=int)
-@pass_place
-def speak(place: Place, number: int) -> None:
+@pass_target
+def speak(target: Target, number: int) -> None:
     """End the silence or maintenance window NUMBER, or cancel a planned one."""
-    place.calls.post(f"/alerts/silences/{number}/end")
+    target.calls.post(f"/alerts/silences/{number}/end")
 
 
 @alerts.command()
-@pass_place
-def test(place: Place) -> None:
+@pass_target
+def test(target: Target) -> None:
     """Send a test message to all recipients of alerts."""
-    results = place.calls.post("/alerts/test")
+    results = target.calls.post("/alerts/test")
     if not results:
         raise RefusedError(
             "nobody is told: set alerts.mail_to or alerts.webhook_url in prsm.toml, and restart"

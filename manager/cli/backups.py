@@ -9,7 +9,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError, settings_of
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 from manager.settings import SETTINGS_FILE
 from shared.errors import PrsmError
 
@@ -19,7 +19,7 @@ TARGET = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("target", type=TARGET)
+@click.argument("output_path", metavar="TARGET", type=TARGET)
 @click.option("--without-archive", is_flag=True, help="Leave out the captures (and say so).")
 @click.option(
     "--keep",
@@ -27,31 +27,31 @@ TARGET = click.Path(path_type=Path)
     help="Of the backups (.tar) in the folder of TARGET keep this many, the newest.",
 )
 @json_option
-@pass_place
+@pass_target
 def backup(
-    place: Place, target: Path, without_archive: bool, keep: int | None, as_json: bool
+    target: Target, output_path: Path, without_archive: bool, keep: int | None, as_json: bool
 ) -> None:
     """Write a backup to TARGET: a tar file if the name ends in .tar, else a new folder.
 
     The manager may run. The backup holds keys and password hashes: protect it like those.
     """
-    if keep is not None and target.suffix != ".tar":
-        raise click.UsageError(f"--keep {keep}: is for tars; name one, as {target}.tar")
+    if keep is not None and output_path.suffix != ".tar":
+        raise click.UsageError(f"--keep {keep}: is for tars; name one, as {output_path}.tar")
 
     from manager.app.maintenance.backup import make_backup  # noqa: PLC0415 - only this needs the database
     from manager.app.maintenance.backup_retention import remove_older  # noqa: PLC0415
     from manager.clock import wall_clock_ms  # noqa: PLC0415
     from manager.operations.actor import Actor  # noqa: PLC0415
 
-    config = place.config or place.data / SETTINGS_FILE
-    settings = settings_of(place.data, place.config)
+    config = target.config or target.data / SETTINGS_FILE
+    settings = settings_of(target.data, target.config)
     actor = Actor("local", "local")
     try:
         made = make_backup(
-            settings, config, target, actor, wall_clock_ms, archive=not without_archive
+            settings, config, output_path, actor, wall_clock_ms, archive=not without_archive
         )
         # One that lacks files is none to replace others with.
-        removed = remove_older(target, keep) if keep is not None and not made.missing else []
+        removed = remove_older(output_path, keep) if keep is not None and not made.missing else []
     except (PrsmError, OSError) as error:
         raise RefusedError.of(error) from error
     size_bytes = sum(entry.size_bytes for entry in made.files)
@@ -62,7 +62,7 @@ def backup(
     else:
         rows = sum(made.tables.values())
         output.say(
-            f"{target}: {rows} rows of {len(made.tables)} tables, {len(made.files)} files, "
+            f"{output_path}: {rows} rows of {len(made.tables)} tables, {len(made.files)} files, "
             f"{output.bytes_text(size_bytes)}"
         )
         for name in made.left_out:
@@ -83,9 +83,9 @@ def backup(
 )
 @click.option("--check", "only_check", is_flag=True, help="Read the backup, restore nothing.")
 @json_option
-@pass_place
+@pass_target
 def restore(
-    place: Place, source: Path, down_since: str | None, only_check: bool, as_json: bool
+    target: Target, source: Path, down_since: str | None, only_check: bool, as_json: bool
 ) -> None:
     """Restore the backup SOURCE into the data directory, which must be empty or missing.
 
@@ -107,7 +107,7 @@ def restore(
                 output.say(f"{source}: whole, made {made}, {output.bytes_text(size_bytes)}")
                 return
             actor = Actor("local", "local")
-            done = run(opened, place.data, place.config, actor, wall_clock_ms, since_ms)
+            done = run(opened, target.data, target.config, actor, wall_clock_ms, since_ms)
         finally:
             opened.close()
     except (PrsmError, OSError) as error:
@@ -118,7 +118,7 @@ def restore(
     else:
         made = output.time_text(done.manifest.made_ms)
         held = output.time_text(done.held_until_ms)
-        output.say(f"{place.data}: restored as it was at {made}")
+        output.say(f"{target.data}: restored as it was at {made}")
         output.say(f"agents are given nothing to fetch until {held}: they may hold permits")
         output.say("people log in again; agents that joined since need new tokens")
         output.say("hosts that were excluded since must be excluded again")

@@ -9,7 +9,7 @@ import click
 
 from manager.cli import output
 from manager.cli.archive_folder import unpack
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["export"]
 
@@ -21,8 +21,8 @@ TOTALS: Final = "agents.txt"
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--replace", is_flag=True, help="Write over files that are there already.")
 @json_option
-@pass_place
-def export(place: Place, kind: str, folder: Path, replace: bool, as_json: bool) -> None:
+@pass_target
+def export(target: Target, kind: str, folder: Path, replace: bool, as_json: bool) -> None:
     """Write the files of one KIND into DIR, as the source names them.
 
     \b
@@ -36,7 +36,7 @@ def export(place: Place, kind: str, folder: Path, replace: bool, as_json: bool) 
     unreachable). costs and lists print agent:cost:units for each agent. All files appear at once
     or, if anything goes wrong, none; `prsm lists import` reads lists back.
     """
-    with place.calls.download(f"/export/{kind}", method="POST") as chunks:
+    with target.calls.download(f"/export/{kind}", method="POST") as chunks:
         unpacked = unpack(chunks, folder, shown=TOTALS, replace=replace)
     if as_json:
         output.as_json(

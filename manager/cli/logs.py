@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["logs"]
 
@@ -31,10 +31,10 @@ PORTION = 1000
 @click.option("--quarantined", is_flag=True, help="Only lines of what the agent did not hold.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10**9))
 @json_option
-@pass_place
-def logs(place: Place, /, limit: int, as_json: bool, **wanted: Any) -> None:
+@pass_target
+def logs(target: Target, /, limit: int, as_json: bool, **wanted: Any) -> None:
     """Show lines of crawl logs, newest first; with --json one object a line."""
-    lines = _lines(place, limit, wanted)
+    lines = _lines(target, limit, wanted)
     if as_json:
         for line in lines:
             click.echo(json.dumps(line, ensure_ascii=False))
@@ -57,11 +57,11 @@ def logs(place: Place, /, limit: int, as_json: bool, **wanted: Any) -> None:
     )
 
 
-def _lines(place: Place, limit: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _lines(target: Target, limit: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield lines, portion by portion, until there are enough or all was looked at."""
     mark = ""
     while limit > 0:
-        portion = place.calls.get("/logs", **wanted, mark=mark, limit=min(PORTION, limit))
+        portion = target.calls.get("/logs", **wanted, mark=mark, limit=min(PORTION, limit))
         yield from portion["lines"]
         limit -= len(portion["lines"])
         mark = portion["next"]

@@ -160,7 +160,7 @@ class Calls:
 
     def _nobody(self, why: str) -> str:
         # Only a call that fails needs the database.
-        from manager.app.maintenance.post_mortem import database_problem  # noqa: PLC0415
+        from manager.app.maintenance.database_diagnosis import database_problem  # noqa: PLC0415
 
         problem = database_problem(settings_of(self._data, self._config))
         if problem:

@@ -8,21 +8,21 @@ from urllib.parse import quote
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["managers"]
 
 
 @click.group(invoke_without_command=True)
 @json_option
-@pass_place
+@pass_target
 @click.pass_context
-def managers(context: click.Context, place: Place, as_json: bool) -> None:
+def managers(context: click.Context, target: Target, as_json: bool) -> None:
     """The managers of this database; without a command: the leader, the installation id,
     the last tick."""
     if context.invoked_subcommand is not None:
         return
-    seen = place.calls.get("/managers")
+    seen = target.calls.get("/managers")
     if as_json:
         output.as_json(seen)
         return
@@ -57,7 +57,7 @@ def _part(one: dict[str, Any], epoch: int) -> str:
 
 @managers.command()
 @click.argument("name")
-@pass_place
-def forget(place: Place, name: str) -> None:
+@pass_target
+def forget(target: Target, name: str) -> None:
     """Forget the manager NAME, which was removed permanently."""
-    place.calls.post(f"/managers/{quote(name, safe='')}/forget")
+    target.calls.post(f"/managers/{quote(name, safe='')}/forget")

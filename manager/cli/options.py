@@ -14,11 +14,11 @@ from shared.frozen import frozen
 
 __all__ = [
     "METHODS",
-    "Place",
+    "Target",
     "json_option",
     "moves_option",
     "paged_options",
-    "pass_place",
+    "pass_target",
     "yes_option",
 ]
 
@@ -29,8 +29,8 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 @frozen
-class Place:
-    """The data directory that `prsm` was called for."""
+class Target:
+    """The manager that a command acts on, by its data directory."""
 
     data: Path
     config: Path | None
@@ -42,7 +42,7 @@ class Place:
         return Calls(self.data, self.config, self.transport)
 
 
-pass_place = click.make_pass_decorator(Place)
+pass_target = click.make_pass_decorator(Target)
 
 
 def json_option(command: _Command) -> _Command:

@@ -9,7 +9,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["audit", "check", "reports"]
 
@@ -28,9 +28,9 @@ before_option = click.option(
 @click.option("--alerts", is_flag=True, help="Only what a person should look at.")
 @before_option
 @json_option
-@pass_place
+@pass_target
 def audit(
-    place: Place,
+    target: Target,
     limit: int,
     action: str,
     subject: str,
@@ -41,7 +41,7 @@ def audit(
 ) -> None:
     """Show the audit log: who did what and when, newest first."""
     asked = {"action": action, "subject": subject, "actor": actor, "alerts": alerts}
-    rows = place.calls.get("/audit", limit=limit, before_id=before, **asked)
+    rows = target.calls.get("/audit", limit=limit, before_id=before, **asked)
     if as_json:
         output.as_json(rows)
         return
@@ -67,10 +67,10 @@ def audit(
 @click.option("--agent", default="", help="Only of this agent.")
 @before_option
 @json_option
-@pass_place
-def reports(place: Place, limit: int, agent: str, before: int | None, as_json: bool) -> None:
+@pass_target
+def reports(target: Target, limit: int, agent: str, before: int | None, as_json: bool) -> None:
     """List the accepted crawl logs, newest first."""
-    rows = place.calls.get("/reports", limit=limit, agent=agent, before_id=before)
+    rows = target.calls.get("/reports", limit=limit, agent=agent, before_id=before)
     if as_json:
         output.as_json(rows)
         return
@@ -93,18 +93,18 @@ def reports(place: Place, limit: int, agent: str, before: int | None, as_json: b
 @click.command()
 @click.option("--deep", is_flag=True, help="Read every byte of every file; takes hours for much.")
 @json_option
-@pass_place
-def check(place: Place, deep: bool, as_json: bool) -> None:
+@pass_target
+def check(target: Target, deep: bool, as_json: bool) -> None:
     """Check the consistency of tables and files; exit code 1 if they do not match.
 
     Every file that a row names must exist with its size, and every file must have its row.
     With --deep each is read and compared with its digest; a damaged file becomes a problem
     (`prsm archive problems`), and agents are asked to send their segments again.
     """
-    found = place.calls.get("/check")
+    found = target.calls.get("/check")
     findings = list(found["findings"])
     if deep:
-        findings += _read_all(place, {_key(one) for one in findings}, quiet=as_json)
+        findings += _read_all(target, {_key(one) for one in findings}, quiet=as_json)
     if as_json:
         output.as_json({"findings": findings})
     for finding in [] if as_json else findings:
@@ -116,13 +116,13 @@ def check(place: Place, deep: bool, as_json: bool) -> None:
         output.say("all is as it should be")
 
 
-def _read_all(place: Place, known: set[tuple[str, str]], *, quiet: bool) -> list[dict[str, Any]]:
+def _read_all(target: Target, known: set[tuple[str, str]], *, quiet: bool) -> list[dict[str, Any]]:
     """Return the findings of reading every file that are not known yet."""
     findings: list[dict[str, Any]] = []
     files = size_bytes = 0
     cursor = ""
     while True:
-        page = place.calls.post("/check/files", {"cursor": cursor})
+        page = target.calls.post("/check/files", {"cursor": cursor})
         findings += [one for one in page["findings"] if _key(one) not in known]
         files, size_bytes = files + page["files"], size_bytes + page["bytes"]
         cursor = page["cursor"]

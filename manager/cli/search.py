@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["search"]
 
@@ -19,14 +19,14 @@ __all__ = ["search"]
     "--limit", default=10, show_default=True, type=click.IntRange(1, 100), help="Hits of each kind."
 )
 @json_option
-@pass_place
-def search(place: Place, text: str, kinds: tuple[str, ...], limit: int, as_json: bool) -> None:
+@pass_target
+def search(target: Target, text: str, kinds: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Search for TEXT: a host, agent, page, round, plan, person, record or setting.
 
     TEXT is a name or part of one, in Unicode too, a URL, an IP address or a number. `round 12` is
     that round, 12 is anything of that number.
     """
-    found = place.calls.get("/search", q=text, kind=list(kinds) or None, limit=limit)
+    found = target.calls.get("/search", q=text, kind=list(kinds) or None, limit=limit)
     if as_json:
         output.as_json(found)
         return

@@ -8,7 +8,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError, settings_of
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 from manager.settings import FORM, SETTINGS_FILE, documented
 from shared.errors import PrsmError, SettingError
 
@@ -19,8 +19,8 @@ __all__ = ["serve", "settings"]
 @click.option("--listen", metavar="HOST:PORT", help="Short for --set server.listen_host and _port.")
 @click.option("--set", "overrides", metavar="GROUP.NAME=VALUE", multiple=True, help="A setting.")
 @json_option
-@pass_place
-def serve(place: Place, listen: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
+@pass_target
+def serve(target: Target, listen: str | None, overrides: tuple[str, ...], as_json: bool) -> None:
     """Run the manager of the data directory until SIGTERM."""
     # Only this command needs the web, the database and DuckDB: the others start in a tenth.
     # 300,000 objects come into being, and all stay: looking for garbage among them, again
@@ -30,13 +30,13 @@ def serve(place: Place, listen: str | None, overrides: tuple[str, ...], as_json:
 
     gc.freeze()
     gc.enable()
-    made = settings_of(place.data, place.config, (*_listen(listen), *overrides))
+    made = settings_of(target.data, target.config, (*_listen(listen), *overrides))
     try:
         FORM.refuse_secrets(overrides, SETTINGS_FILE)
     except SettingError as error:
         raise click.UsageError(str(error)) from error
     try:
-        run(made, config=place.config, as_json=as_json)
+        run(made, config=target.config, as_json=as_json)
     except PrsmError as error:
         raise RefusedError.of(error) from error
     finally:
@@ -63,10 +63,10 @@ def settings(context: click.Context) -> None:
 @settings.command()
 @click.option("--all", "everything", is_flag=True, help="Also what is at its default.")
 @json_option
-@pass_place
-def show(place: Place, everything: bool, as_json: bool) -> None:
+@pass_target
+def show(target: Target, everything: bool, as_json: bool) -> None:
     """Show the settings in effect at the manager, with the source of each; no secrets."""
-    found = place.calls.get("/settings")
+    found = target.calls.get("/settings")
     if as_json:
         output.as_json(found)
         return

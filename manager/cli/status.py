@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 from shared.naming import failure_words
 
 __all__ = ["activity", "code_counts", "failures_text", "status"]
@@ -15,10 +15,10 @@ __all__ = ["activity", "code_counts", "failures_text", "status"]
 
 @click.command()
 @json_option
-@pass_place
-def status(place: Place, as_json: bool) -> None:
+@pass_target
+def status(target: Target, as_json: bool) -> None:
     """Show agents and hosts by state, the newest round, and alerts."""
-    seen = place.calls.get("/overview")
+    seen = target.calls.get("/overview")
     if as_json:
         output.as_json(seen)
         return
@@ -55,10 +55,10 @@ def status(place: Place, as_json: bool) -> None:
 @click.option("--steps", default=24, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--hours", default=1, show_default=True, type=click.IntRange(1, 744), help="Of each.")
 @json_option
-@pass_place
-def activity(place: Place, steps: int, hours: int, as_json: bool) -> None:
+@pass_target
+def activity(target: Target, steps: int, hours: int, as_json: bool) -> None:
     """Show the fetch rate over time, from the received logs."""
-    found = place.calls.get("/overview/activity", steps=steps, hours=hours)
+    found = target.calls.get("/overview/activity", steps=steps, hours=hours)
     if as_json:
         output.as_json(found)
         return

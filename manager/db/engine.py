@@ -24,10 +24,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from manager.db.connections import WAIT_S, open_engine
 from manager.db.damage import MET_CHECK_S, Damage, quick_check
-from manager.db.failures import as_ours
+from manager.db.error_translation import translated_errors
+from manager.db.figure_cache import FigureCache
 from manager.db.host_names import HostNames
-from manager.db.kept_figures import KeptFigures
-from manager.db.row_makers import maker
+from manager.db.row_factory import row_factory
 from manager.errors import BusyError, DamagedDatabaseError, FullDatabaseError
 
 __all__ = ["Database", "Transaction", "any_of", "chunks", "values_of"]
@@ -86,7 +86,7 @@ class Transaction:
     ) -> list[T]:
         """Run a query and return each row as a dataclass with the same fields."""
         result = self.execute(statement, parameters)
-        return list(map(maker(kind, list(result.keys())), result))
+        return list(map(row_factory(kind, list(result.keys())), result))
 
     def row(
         self, kind: type[T], statement: sa.Select[Any], parameters: Parameters | None = None
@@ -162,7 +162,7 @@ class Database:
         self._no_examining = threading.Event()
         sa.event.listen(self.engine, "checkin", self._given_back)
         self._check: Callable[[Transaction], None] | None = None
-        self.kept = KeptFigures()
+        self.figures = FigureCache()
         self.host_names = HostNames()
 
     def fenced(self, check: Callable[[Transaction], None]) -> Self:
@@ -178,7 +178,7 @@ class Database:
         """Close all connections; one that a transaction still uses is closed at its end."""
         self._closed.set()
         self._no_examining.set()
-        self.kept.close()
+        self.figures.close()
         self.engine.dispose()
         self.damage.closed()
 
@@ -196,7 +196,7 @@ class Database:
         self.damage.refuse()
         with (
             self._my_turn(),
-            as_ours(self._damaged, self._full),
+            translated_errors(self._damaged, self._full),
             self.engine.connect() as connection,
         ):
             connection.execution_options(prsm_writes=True)
@@ -219,13 +219,13 @@ class Database:
                 yield transaction
             return
         self.damage.refuse()
-        with as_ours(self._damaged, self._full), self.engine.begin() as connection:
+        with translated_errors(self._damaged, self._full), self.engine.begin() as connection:
             yield Transaction(connection)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Give a transaction that sees one state of the database and changes nothing."""
-        with as_ours(self._damaged, self._full), self.engine.connect() as connection:
+        with translated_errors(self._damaged, self._full), self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection.execution_options(
                     isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -242,7 +242,7 @@ class Database:
         if self.is_sqlite:
             self.damage.look_at_files()
             self.damage.refuse()
-            with as_ours(self._damaged, self._full):
+            with translated_errors(self._damaged, self._full):
                 connection = self.engine.raw_connection()  # outside any transaction
                 try:
                     connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").close()
@@ -258,7 +258,7 @@ class Database:
         if not self.is_sqlite:
             return
         until_s = time.monotonic() + within_s if within_s else float("inf")
-        with as_ours(self._damaged, self._full), self.engine.connect() as connection:
+        with translated_errors(self._damaged, self._full), self.engine.connect() as connection:
             finding = quick_check(
                 connection, lambda: self._no_examining.is_set() or time.monotonic() > until_s
             )

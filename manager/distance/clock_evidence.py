@@ -1,11 +1,11 @@
 """Evidence of the manager's own clock: how long an agent took, beside how long it claims.
 
-A spell is one right to fetch a unit: from the list that named it to the word that it is finished.
-Agents fetch units side by side (a spell is the time of one unit) or one by one (a unit takes from
-the end of the one before). Which of the two holds, and how much of a spell is waiting (polls,
-politeness), is learned from agents that are believed: a spell is a constant, plus a time for each
-request, plus the claimed time. Where their claims do not explain their spells, or the waiting
-hides what is claimed, the clock cannot tell, and there is no verdict.
+A fetch interval is one right to fetch a unit: from the list that named it to the word that it is
+finished. Agents fetch units side by side (an interval is the time of one unit) or one by one (a
+unit takes from the end of the one before). Which of the two holds, and how much of an interval is
+waiting (polls, politeness), is learned from agents that are believed: an interval is a constant,
+plus a time for each request, plus the claimed time. Where their claims do not explain their
+intervals, or the waiting hides what is claimed, the clock cannot tell, and there is no verdict.
 Invariants: pure; two agents must agree before the clock says anything of a third. A claim longer
 than the clock allows is impossible; a shorter one may be an agent that paused, so it is held
 against it only where something else speaks against the claim, too.
@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from manager.distance.spells import Spell, Windows, windows_of
+from manager.distance.fetch_windows import FetchInterval, FetchWindows, windows_of
 from shared.frozen import frozen
 
 __all__ = ["Pace", "Timed", "find_pace"]
@@ -32,11 +32,11 @@ AGENTS_LEAST: Final = 2
 WINDOWS_LEAST: Final = 4
 """Of each agent, so that a few chances decide nothing."""
 FLOOR_SHARE: Final = 0.1
-"""Errors grow with a spell, and are never below this share of the typical one."""
+"""Errors grow with an interval, and are never below this share of the typical one."""
 SPREAD_MOST: Final = 0.5
 SPREAD_LEAST: Final = 0.03
 AGREED: Final = 1.3
-"""Believed agents whose spells differ more from what their claims explain do not agree."""
+"""Believed agents whose intervals differ more from what their claims explain do not agree."""
 EXPLAINED: Final = 0.25
 """Error of the weight of claims: above, the waiting hides them."""
 MARGIN: Final = 1.0
@@ -98,10 +98,10 @@ class Timed:
 
 @dataclass(frozen=True)
 class Pace:
-    """The model of a spell: clock = waiting + requests x each + claimed x weight.
+    """The model of an interval: clock = waiting + requests x each + claimed x weight.
 
     one_by_one: a unit begins where the one before ended. spread, least_ms: of the error, relative
-    to a spell, and however short it is. covariance: (2, 2) of `waiting_ms` and `each_ms`.
+    to an interval, and however short it is. covariance: (2, 2) of `waiting_ms` and `each_ms`.
     """
 
     one_by_one: bool
@@ -112,12 +112,14 @@ class Pace:
     least_ms: float
     covariance: Floats
 
-    def judge(self, spells: Sequence[Spell], expected: Mapping[int, float]) -> Timed | None:
-        """Return what the clock says of an agent's spells; None where it cannot tell.
+    def judge(
+        self, intervals: Sequence[FetchInterval], expected: Mapping[int, float]
+    ) -> Timed | None:
+        """Return what the clock says of an agent's intervals; None where it cannot tell.
 
         expected: ms of units by what others see, for units that share a window.
         """
-        windows = windows_of(spells, one_by_one=self.one_by_one)
+        windows = windows_of(intervals, one_by_one=self.one_by_one)
         if not len(windows):
             return None
         rest = windows.clock_ms - self.waiting_ms - self.each_ms * windows.requests
@@ -160,7 +162,7 @@ class Pace:
         )
 
     def _even(
-        self, windows: Windows, claimed: Floats, known: npt.NDArray[np.bool_]
+        self, windows: FetchWindows, claimed: Floats, known: npt.NDArray[np.bool_]
     ) -> float | None:
         """Return claimed over clock where one factor holds for nearly all, else None.
 
@@ -181,7 +183,7 @@ class Pace:
         tens = TEN * round(factor / TEN)
         return math.exp(tens if tens and abs(factor - tens) <= EVEN_ERROR else factor)
 
-    def _error(self, windows: Windows) -> Floats:
+    def _error(self, windows: FetchWindows) -> Floats:
         """Return (windows,) the precision of the clock's times for the claims, ms."""
         columns = np.column_stack([np.ones(len(windows)), windows.requests])
         learned = np.einsum("ni,ij,nj->n", columns, self.covariance, columns)
@@ -189,15 +191,15 @@ class Pace:
         return np.asarray(np.sqrt(square) / self.weight)
 
 
-def find_pace(spells: Mapping[int, Sequence[Spell]]) -> Pace | None:
-    """Learn from believed agents how spells follow from claims; None where they do not.
+def find_pace(intervals: Mapping[int, Sequence[FetchInterval]]) -> Pace | None:
+    """Learn from believed agents how intervals follow from claims; None where they do not.
 
-    spells: by agent, of one round and kind.
+    intervals: by agent, of one round and kind.
     """
     found = [
         pace
         for one_by_one in (False, True)
-        if (pace := _fit(spells, one_by_one=one_by_one)) is not None
+        if (pace := _fit(intervals, one_by_one=one_by_one)) is not None
     ]
     return min(found, key=lambda pace: pace.spread, default=None)
 
@@ -215,10 +217,10 @@ def _shared(
             yield unit, ms * part / sum(parts)
 
 
-def _fit(spells: Mapping[int, Sequence[Spell]], *, one_by_one: bool) -> Pace | None:
+def _fit(intervals: Mapping[int, Sequence[FetchInterval]], *, one_by_one: bool) -> Pace | None:
     by_agent = [
         found
-        for some in spells.values()
+        for some in intervals.values()
         if len(found := windows_of(some, one_by_one=one_by_one)) >= WINDOWS_LEAST
     ]
     pace = _fit_agents(by_agent, one_by_one=one_by_one)
@@ -239,13 +241,13 @@ def _fit(spells: Mapping[int, Sequence[Spell]], *, one_by_one: bool) -> Pace | N
     return pace if pace is not None and pace.spread <= SPREAD_MOST else None
 
 
-def _agrees(pace: Pace, one: Windows) -> bool:
+def _agrees(pace: Pace, one: FetchWindows) -> bool:
     explained = pace.waiting_ms + pace.each_ms * one.requests + pace.weight * one.claimed_ms
     ratio = one.clock_ms / np.maximum(explained, 1.0)
     return bool(1 / AGREED <= np.median(ratio) <= AGREED)
 
 
-def _fit_agents(by_agent: Sequence[Windows], *, one_by_one: bool) -> Pace | None:
+def _fit_agents(by_agent: Sequence[FetchWindows], *, one_by_one: bool) -> Pace | None:
     if len(by_agent) < AGENTS_LEAST:
         return None
     requests = np.concatenate([one.requests for one in by_agent])

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from manager.distance.spells import Spell, windows_of
+from manager.distance.fetch_windows import FetchInterval, windows_of
 from shared.frozen import frozen
 
 __all__ = ["ClockFit", "Fits", "fit_claims"]
@@ -85,7 +85,7 @@ class ClockFit:
 
 
 def fit_claims(
-    spells: Sequence[Spell], expected: Mapping[int, float], *, one_by_one: bool | None
+    intervals: Sequence[FetchInterval], expected: Mapping[int, float], *, one_by_one: bool | None
 ) -> ClockFit | None:
     """Return how the clock follows from an agent's claims; None where too few units are known.
 
@@ -93,16 +93,16 @@ def fit_claims(
     None where that is not known: then the way that explains more may only confirm claims.
     """
     if one_by_one is not None:
-        return _fit(spells, expected, one_by_one=one_by_one)
-    ways = [one for way in (False, True) if (one := _fit(spells, expected, one_by_one=way))]
+        return _fit(intervals, expected, one_by_one=one_by_one)
+    ways = [one for way in (False, True) if (one := _fit(intervals, expected, one_by_one=way))]
     best = max(ways, key=lambda one: one.explained, default=None)
     return best if best is not None and best.verdict is Fits.CONFIRMED else None
 
 
 def _fit(
-    spells: Sequence[Spell], expected: Mapping[int, float], *, one_by_one: bool
+    intervals: Sequence[FetchInterval], expected: Mapping[int, float], *, one_by_one: bool
 ) -> ClockFit | None:
-    windows = windows_of(spells, one_by_one=one_by_one)
+    windows = windows_of(intervals, one_by_one=one_by_one)
     if len(windows) < WINDOWS_LEAST or not np.ptp(windows.claimed_ms):
         return None
     columns = np.column_stack([np.ones(len(windows)), windows.requests, windows.claimed_ms])

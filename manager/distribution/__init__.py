@@ -1,11 +1,11 @@
 """Captures for third parties: files, selections, changes, the index.
 
-`door` says whose token it is and what it may take; `sending` sends files, by ranges or through the
-web server in front; each other module holds the routes of one way in.
+`authentication` finds the client of a token and its scopes; `file_responses` sends files, by ranges
+or through the web server in front; each other module holds the routes of one way in.
 """
 
 from manager.distribution import changes, daily, pages, pieces, segments, wasapi, wasapi_jobs
-from manager.distribution.door import DistributionDoor, known_client
+from manager.distribution.authentication import DistributionDoor, known_client
 from manager.distribution.downloads import Downloads
 from manager.distribution.selections import Selections
 from manager.distribution.usage import Usage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import Request
 
-from manager.distribution.door import DistributionDoor
+from manager.distribution.authentication import DistributionDoor
 
 __all__ = ["at_address"]
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from manager.distribution.addresses import at_address
-from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.authentication import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.file_responses import FileToSend, SentFile
 from manager.distribution.segments import AfterFile, segment_path
 from manager.distribution.times import time_ms

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from manager.distribution.door import Caller, Door, caller_with
+from manager.distribution.authentication import Caller, Door, caller_with
 from manager.operations.archive.daily_files import daily_file, daily_files
 
 __all__ = ["router"]

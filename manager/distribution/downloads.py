@@ -16,7 +16,7 @@ from typing import Final, Self
 from manager.db import Database
 from manager.distribution.usage import Usage
 from manager.errors import SlowDownError
-from manager.operations.archive.downloads import Taken, take_down
+from manager.operations.archive.downloads import Taken, store_downloads
 from manager.operations.people.clients import Client
 from shared.messages import Message
 
@@ -130,11 +130,11 @@ class Downloads:
             if counted.active == 0 or problem:
                 counted.state, counted.problem = "cut" if problem else "done", problem
 
-    def write_down(self) -> None:
+    def flush(self) -> None:
         """Store the counts; keeps them if the database is unreachable."""
         with self._changing:
             pairs = [(key, one, one.taken(*key)) for key, one in self._counted.items()]
-        take_down(self._db, [taken for _, _, taken in pairs])
+        store_downloads(self._db, [taken for _, _, taken in pairs])
         with self._changing:
             for key, counted, taken in pairs:
                 counted.sent_bytes -= taken.sent_bytes

@@ -21,7 +21,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from manager.distribution.door import Caller
+from manager.distribution.authentication import Caller
 from manager.distribution.downloads import Download
 from manager.distribution.ranges import asked_bytes, http_date
 from manager.distribution.selections import Turn

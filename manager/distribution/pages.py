@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.authentication import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.file_responses import SentStream, stream_headers
 from manager.distribution.times import When, time_ms
 from manager.operations.archive import selection_files

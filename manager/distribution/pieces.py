@@ -15,7 +15,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Header, Response
 
-from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.authentication import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.ranges import asked_bytes
 from manager.errors import ForbiddenError
 from manager.operations.archive import archive_files, selection_jobs

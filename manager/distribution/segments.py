@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
-from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.authentication import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.file_responses import FileToSend, SentFile
 from manager.operations.archive.archive_files import SegmentRow, is_public, public_file, take_file
 

@@ -60,7 +60,7 @@ class Usage:
         with self._changing:
             self._counts.setdefault(key, [0, 0])[1] += size_bytes
 
-    def write_down(self) -> None:
+    def flush(self) -> None:
         """Store the counts since the last time; keeps them if the database is unreachable."""
         with self._changing:
             counts, self._counts = self._counts, {}

@@ -17,7 +17,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import JSONResponse
 
 from manager.distribution.addresses import at_address
-from manager.distribution.door import Caller, Door, caller_with
+from manager.distribution.authentication import Caller, Door, caller_with
 from manager.distribution.segments import AfterFile, segment_path
 from manager.distribution.times import When, time_ms
 from manager.operations.archive.archive_files import FileFilter, FilePage, SegmentRow, list_files

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
 from manager.distribution.addresses import at_address
-from manager.distribution.door import Caller, DistributionDoor, Door, caller_with
+from manager.distribution.authentication import Caller, DistributionDoor, Door, caller_with
 from manager.distribution.file_responses import FileToSend, SentFile
 from manager.distribution.pages import selection_of, selection_sources
 from manager.errors import UnknownFieldError

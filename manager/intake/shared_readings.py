@@ -23,7 +23,7 @@ RETRY_S: Final = 15
 _Result = TypeVar("_Result")
 
 
-class _SharedReading(Generic[_Result]):
+class _SharedRead(Generic[_Result]):
     def __init__(self, sender: int, task: asyncio.Task[_Result]) -> None:
         self.sender = sender
         self.task = task
@@ -46,7 +46,7 @@ class KeptReadings(Generic[_Result]):
     def __init__(self, answer_s: float) -> None:
         """answer_s: how long a request waits."""
         self._answer_s = answer_s
-        self._under_way: dict[tuple[int, str], _SharedReading[_Result]] = {}
+        self._under_way: dict[tuple[int, str], _SharedRead[_Result]] = {}
 
     def is_under_way(self, sender: int, digest: str) -> bool:
         """Return whether a request would join a reading."""
@@ -90,10 +90,10 @@ class KeptReadings(Generic[_Result]):
 
     def _begun(
         self, sender: int, digest: str, begin: Callable[[], Coroutine[Any, Any, _Result]]
-    ) -> _SharedReading[_Result]:
+    ) -> _SharedRead[_Result]:
         key = (sender, digest)
         task = asyncio.create_task(begin())
-        reading = self._under_way[key] = _SharedReading(sender, task)
+        reading = self._under_way[key] = _SharedRead(sender, task)
 
         def over(task: asyncio.Task[_Result]) -> None:
             del self._under_way[key]

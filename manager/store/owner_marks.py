@@ -25,13 +25,13 @@ from shared.frozen import frozen
 __all__ = [
     "LEASE",
     "MARK",
-    "BucketPlace",
-    "FolderPlace",
+    "BucketLocation",
+    "FolderLocation",
     "Lease",
     "Mark",
-    "Place",
+    "StorageLocation",
     "apart_folders",
-    "places_of",
+    "locations_of",
 ]
 
 MARK: Final = ".prsm-installation"
@@ -84,12 +84,12 @@ class Lease:
         return _decoded(cls, data)
 
 
-class Place(Protocol):
+class StorageLocation(Protocol):
     """A folder, or a bucket with a prefix, that holds files of a manager."""
 
     @property
     def shown(self) -> str:
-        """The place as a person names it."""
+        """The location as a person names it."""
         ...
 
     def read(self, name: str) -> bytes | None:
@@ -105,7 +105,7 @@ class Place(Protocol):
         ...
 
 
-class FolderPlace:
+class FolderLocation:
     """A folder of files."""
 
     def __init__(self, folder: Path) -> None:
@@ -146,7 +146,7 @@ class FolderPlace:
         (self.folder / name).unlink(missing_ok=True)
 
 
-class BucketPlace:
+class BucketLocation:
     """A bucket with a prefix."""
 
     def __init__(self, store: ObjectStore) -> None:
@@ -170,13 +170,13 @@ class BucketPlace:
         self._store.remove_small(name)
 
 
-def places_of(layout: Layout, store: SegmentStore) -> list[Place]:
-    """Return the places that need a mark each: the folder of kept files, places outside it."""
+def locations_of(layout: Layout, store: SegmentStore) -> list[StorageLocation]:
+    """Return the locations that need a mark each: the folder of kept files, those outside it."""
     folders = (layout.kept, *apart_folders(layout))
-    places: list[Place] = [FolderPlace(folder) for folder in folders]
+    locations: list[StorageLocation] = [FolderLocation(folder) for folder in folders]
     if isinstance(store, ObjectStore):
-        places.append(BucketPlace(store))
-    return places
+        locations.append(BucketLocation(store))
+    return locations
 
 
 def apart_folders(layout: Layout) -> list[Path]:

@@ -9,8 +9,8 @@ from email.utils import formatdate
 from hashlib import blake2b
 
 from simweb.servers.answer import Answer, Delivery, text_answer
-from simweb.servers.coding import BodyCache, encode, name_of_coding
 from simweb.servers.conditional import is_current
+from simweb.servers.content_coding import BodyCache, encode, name_of_coding
 from simweb.servers.request import Request, accepts
 from simweb.sites.chance import draw
 from simweb.sites.file_site import FolderAnswers

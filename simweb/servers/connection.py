@@ -193,7 +193,7 @@ class Connection(asyncio.Protocol):
             if wait_s > 0:
                 self._piece_timer = self._loop.call_later(wait_s, self._send_due, data)
                 return
-            exchange.sending(len(data))
+            exchange.count_sent(len(data))
             self._transport.write(data)
             if self._draining:
                 return
@@ -202,7 +202,7 @@ class Connection(asyncio.Protocol):
         exchange = self._exchange
         if exchange is None:
             return
-        exchange.sending(len(data))
+        exchange.count_sent(len(data))
         self._transport.write(data)
         if not self._draining:
             self._send_next(exchange)

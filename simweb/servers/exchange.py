@@ -28,7 +28,7 @@ class Exchange:
     mono_end: float = 0.0
     bytes_sent: int = 0
 
-    def sending(self, size: int) -> None:
+    def count_sent(self, size: int) -> None:
         """Note that bytes are about to be sent."""
         self.bytes_sent += size
         self.touch()

@@ -8,7 +8,7 @@ import zlib
 from functools import lru_cache
 
 from simweb.servers.answer import Answer, Delivery, text_answer
-from simweb.servers.coding import encode
+from simweb.servers.content_coding import encode
 from simweb.sites.chance import Stream, draw, draw64
 from simweb.sites.pages import leaf_html, page_html, trap_html
 from simweb.sites.plan import HostPlan, World

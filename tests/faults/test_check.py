@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from benchmarks.faults.check import check, main
-from benchmarks.faults.history import install
-from benchmarks.faults.seen import Acknowledged
+from benchmarks.faults.evidence.history import install
+from benchmarks.faults.evidence.observations import Acknowledged
 from manager.db.engine import Database
 from manager.db.tables import agents, assignments, holdings, hosts, reports, rights, units
 from tests.postgres import PostgresServer, database, database_url, postgres_server, sqlite_template

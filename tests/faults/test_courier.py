@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from benchmarks.faults.courier import Courier, Way, courier
-from benchmarks.faults.seen import Acknowledged
-from benchmarks.faults.ways import AnswersLost, Shuffled
+from benchmarks.faults.evidence.observations import Acknowledged
+from benchmarks.faults.transit.courier import Courier, Way, courier
+from benchmarks.faults.transit.ways import AnswersLost, Shuffled
 
 pytestmark = pytest.mark.e2e
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from benchmarks.faults.line import Line
+from benchmarks.faults.transit.line import Line
 
 pytestmark = pytest.mark.e2e
 

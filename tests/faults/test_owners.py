@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.faults.owners import (
+from benchmarks.faults.evidence.observations import Mark, Request
+from benchmarks.faults.evidence.owners import (
     Change,
-    Held,
     Interval,
+    RightInterval,
     appended_only,
     foreign_requests,
     holders,
@@ -19,7 +20,6 @@ from benchmarks.faults.owners import (
     one_owner,
     overlaps,
 )
-from benchmarks.faults.seen import Mark, Request
 
 
 def owner(agent: str, since_ms: int, until_ms: int | None, epoch: int) -> Interval:
@@ -126,7 +126,7 @@ def test_what_a_former_leader_gives_is_found() -> None:
 
 
 def test_a_right_passes_on_through_free_only() -> None:
-    held: list[Held] = []
+    held: list[RightInterval] = []
     history = [
         change(1, "rights", None, right(1)),
         change(2, "rights", right(1), right(1, round=2)),
@@ -134,7 +134,7 @@ def test_a_right_passes_on_through_free_only() -> None:
         change(4, "rights", None, right(2)),
     ]
     assert list(holders(history, held)) == []
-    assert held == [Held(7, 1, 1, 3), Held(7, 2, 4, None)]
+    assert held == [RightInterval(7, 1, 1, 3), RightInterval(7, 2, 4, None)]
     (found,) = holders([history[0], change(2, "rights", right(1), right(2))], [])
     assert "passed from" in found
     (found,) = holders([history[0], change(2, "rights", None, right(2))], [])
@@ -143,7 +143,7 @@ def test_a_right_passes_on_through_free_only() -> None:
 
 def test_a_request_without_the_right_is_found_and_a_doubtful_one_is_not() -> None:
     marks = [Mark(0.0, 0.1, 0), Mark(1.0, 1.1, 3), Mark(2.0, 2.1, 5)]
-    held = [Held(7, 1, 1, 4), Held(7, 2, 5, None)]
+    held = [RightInterval(7, 1, 1, 4), RightInterval(7, 2, 5, None)]
 
     def accused(agent: str, at_s: float, host: str = "h") -> bool:
         one = Request(agent, host, "/", at_s)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.faults.remains import mounts_below
-from benchmarks.faults.small_disk import small_disk
+from benchmarks.faults.system.remains import mounts_below
+from benchmarks.faults.system.small_disk import small_disk
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.faults.authority import Authority
-from benchmarks.faults.gatekeeper import Gatekeeper, gatekeeper
-from benchmarks.faults.names import name_relay
-from benchmarks.faults.wire import Wire, needs_namespaces, wire
+from benchmarks.faults.system.authority import Authority
+from benchmarks.faults.system.gatekeeper import Gatekeeper, gatekeeper
+from benchmarks.faults.transit.name_relay import name_relay
+from benchmarks.faults.transit.wire import Wire, needs_namespaces, wire
 from tests.programs import program
 
 pytestmark = pytest.mark.e2e

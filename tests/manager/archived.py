@@ -11,7 +11,7 @@ from pathlib import Path
 from manager.db.engine import Transaction
 from manager.db.hosts import hosts as host_rows
 from manager.db.tables import rights as right_table
-from manager.operations.segments.segment_intake import Arrived, Outcome
+from manager.operations.segments.segment_outcomes import Arrived, Outcome
 from shared.archive.capture import Capture, Revisit
 from shared.archive.encode import SegmentInfo, encode_capture, encode_warcinfo, payload_digest
 from tests.manager.running import START_MS, Agent, Running, fill

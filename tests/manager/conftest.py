@@ -11,7 +11,7 @@ from argon2 import PasswordHasher
 
 from manager.console.requests import access
 from manager.db import engine
-from manager.db.kept_figures import KeptFigures
+from manager.db.figure_cache import FigureCache
 from manager.operations.people import passwords
 
 
@@ -28,7 +28,7 @@ def quick_passwords() -> Iterator[None]:
 def figures_are_new() -> Iterator[None]:
     """Ask for figures each time, however long a busy machine takes; `test_kept` keeps its own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "KeptFigures", partial(KeptFigures, quick_s=math.inf))
+        patch.setattr(engine, "FigureCache", partial(FigureCache, quick_s=math.inf))
         yield
 
 

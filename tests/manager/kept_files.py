@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from manager.app.composition import open_manager
-from manager.operations.planning.planners import HerePlanner
+from manager.operations.planning.planners import InProcessPlanner
 from manager.settings import read_settings
 from tests.manager.archived import collected, hold, page
 from tests.manager.running import RESERVES, START_MS, Running, read_here
@@ -33,7 +33,7 @@ def fill_archive(prsm: Running, segments: int = 2) -> None:
 def start(folder: Path, *overrides: str) -> None:
     """Open a manager as `prsm serve` does, and end it."""
     settings = read_settings(folder, overrides=[*RESERVES, *overrides])
-    open_manager(settings, read_here, HerePlanner(), lambda: START_MS).close()
+    open_manager(settings, read_here, InProcessPlanner(), lambda: START_MS).close()
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -22,7 +22,7 @@ from manager.operations.actor import Actor
 from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.identity.enrolment import AgentIdentity, AgentKind, enrol, issue_join_token
-from manager.operations.planning.planners import HerePlanner
+from manager.operations.planning.planners import InProcessPlanner
 from manager.settings import read_settings
 from shared.wire.crawl_log import Comment, LogLine, encode
 from shared.wire.names import hash_of_key, new_key
@@ -132,7 +132,7 @@ def running(folder: Path, *overrides: str, read: Reader = read_here) -> Iterator
     if not database.exists():
         database.parent.mkdir(parents=True, exist_ok=True)
         database.write_bytes(new_database())
-    manager = open_manager(settings, read, HerePlanner(), clock)
+    manager = open_manager(settings, read, InProcessPlanner(), clock)
     try:
         yield Running(manager, clock)
     finally:

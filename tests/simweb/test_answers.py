@@ -9,7 +9,7 @@ import brotli
 import pytest
 
 from simweb.servers.answer import Answer, Delivery
-from simweb.servers.coding import BodyCache, encode
+from simweb.servers.content_coding import BodyCache, encode
 from simweb.servers.request import Request
 from simweb.sites.file_site_crawl import LinkReader
 from simweb.sites.leaves import BOMB_BYTES, CHAIN_HOPS, DEEP_HOPS, LARGE_BYTES

@@ -57,7 +57,7 @@ def main() -> None:
             partner = Partner(folder / "home")
             partner.home.mkdir()
             # Its processes do not end with it, as those of a separate machine would.
-            stack.callback(partner.quietly, "~/prs/bin/prs stop --force")
+            stack.callback(partner.output_of, "~/prs/bin/prs stop --force")
         else:
             room.furnish(folder, system)
             partner = Partner(system / "home" / room.PARTNER, room.PARTNER, system)

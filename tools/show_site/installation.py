@@ -46,7 +46,7 @@ class Installation:
         """Run it; return its figures. Raises StoryError, TimeoutError."""
         centre, partner = self._centre, self._partner
         centre.ceremony()
-        major, minor, machine = partner.quietly(WHICH_PYTHON).split()
+        major, minor, machine = partner.output_of(WHICH_PYTHON).split()
         platform = self.platform = Platform((int(major), int(minor)), machine)
         self.archive = make_first(self._folder, centre.root, platform, self._tree)
         centre.open()
@@ -119,11 +119,11 @@ class Installation:
         )
 
     def _running(self) -> bool:
-        return "no agent runs here" not in self._partner.quietly(f"{PRS} status")
+        return "no agent runs here" not in self._partner.output_of(f"{PRS} status")
 
     def _pages(self) -> int:
         try:
-            said = json.loads(self._partner.quietly(f"{PRS} status --json"))
+            said = json.loads(self._partner.output_of(f"{PRS} status --json"))
             return int(said["status"]["pages"])
         except (ValueError, KeyError, TypeError):
             return 0

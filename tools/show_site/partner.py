@@ -46,20 +46,20 @@ class Partner:
             print(f"    (exit code {done.returncode})")
         return done.stdout
 
-    def quietly(self, line: str) -> str:
+    def output_of(self, line: str) -> str:
         """Run a line and return what it says, whatever becomes of it."""
         return self._run(line).stdout
 
     def start(self, line: str) -> None:
         """Run a line in the background."""
         print(f"{self.name or 'you'}$ {line} &")
-        self.quietly(f"nohup {line} >/dev/null 2>&1 </dev/null &")
+        self.output_of(f"nohup {line} >/dev/null 2>&1 </dev/null &")
 
     def sees(self, what: str, line: str, text: str, seconds: float = LONG_S) -> str:
         """Wait until a line says a text; return what it said. Raises TimeoutError."""
 
         def look() -> str:
-            said = self.quietly(line)
+            said = self.output_of(line)
             return said if text in said else ""
 
         found: str = wait_for(what, look, seconds=seconds, every_s=1.0)

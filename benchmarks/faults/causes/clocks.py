@@ -18,7 +18,7 @@ from typing import Final
 
 from benchmarks.faults.causes.killed import lose_agent
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.ground import GAP_S, PERMIT_S
+from benchmarks.faults.system.ground import GAP_S, PERMIT_S
 from tools.demo.system import BIN
 
 __all__ = [

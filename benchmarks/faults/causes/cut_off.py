@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.ground import TERM_S
+from benchmarks.faults.system.ground import TERM_S
 
 __all__ = ["FAULTS"]
 

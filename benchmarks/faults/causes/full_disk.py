@@ -6,7 +6,7 @@ import os
 from typing import Final
 
 from benchmarks.faults.fault import Fault, FaultError, Trial
-from benchmarks.faults.small_disk import fill, is_small_disk
+from benchmarks.faults.system.small_disk import fill, is_small_disk
 
 __all__ = ["FAULTS"]
 

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from typing import Final
 
 from benchmarks.faults.fault import TAKE_OVER_S, Fault, Trial
-from benchmarks.faults.ground import AGENTS
-from benchmarks.faults.replica import Replica
-from benchmarks.faults.supervisor import RESTART_S
+from benchmarks.faults.system.ground import AGENTS
+from benchmarks.faults.system.replica import Replica
+from benchmarks.faults.system.supervisor import RESTART_S
 from tools.demo.system import Agent
 
 __all__ = ["FAULTS", "lose_agent"]

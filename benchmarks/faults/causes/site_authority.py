@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.faults.authority import Authority
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.site import working_site
+from benchmarks.faults.system.authority import Authority
+from benchmarks.faults.system.site import busy_site
 
 __all__ = ["FAULTS"]
 
@@ -15,7 +15,7 @@ LASTS_S: Final = 4.0
 
 def _other_authority(trial: Trial) -> None:
     """A new authority has signed it; the site is given its file later, and is not started again."""
-    site = working_site(trial)
+    site = busy_site(trial)
     fresh = Authority(site.folder / "authority", f"next{len(site.courier.messages)}")
     said = len(site.said())
     site.courier.tls = fresh.context(site.courier.host)

@@ -7,9 +7,9 @@ import time
 from typing import Final
 
 from benchmarks.faults.fault import Fault, FaultError, Trial
-from benchmarks.faults.ground import PERMIT_S
-from benchmarks.faults.site import Site, working_site
-from benchmarks.faults.wire import Wire, needs_namespaces
+from benchmarks.faults.system.ground import PERMIT_S
+from benchmarks.faults.system.site import Site, busy_site
+from benchmarks.faults.transit.wire import Wire, needs_namespaces
 
 __all__ = ["FAULTS"]
 
@@ -25,7 +25,7 @@ def wire_of(site: Site) -> Wire:
 
 def _cut_shorter(trial: Trial) -> None:
     """Sites are asked all the time: the permit lasts."""
-    site = working_site(trial)
+    site = busy_site(trial)
     wire = wire_of(site)
     epoch = site.row("permit_epoch")
     wire.cut()
@@ -45,7 +45,7 @@ def _cut_shorter(trial: Trial) -> None:
 
 def _cut_longer(trial: Trial) -> None:
     """It stops by itself when its permit ends, before anybody else begins, and comes back."""
-    site = working_site(trial)
+    site = busy_site(trial)
     wire = wire_of(site)
     wire.cut()
     try:
@@ -62,7 +62,7 @@ def _cut_longer(trial: Trial) -> None:
 
 def _stopped(trial: Trial) -> None:
     """SIGSTOP past its permit; its units are others' then, and it finds out before it asks."""
-    site = working_site(trial)
+    site = busy_site(trial)
     site.agent.program.send(signal.SIGSTOP)
     stopped_s = time.monotonic()
     try:

@@ -16,8 +16,8 @@ from benchmarks.faults.causes.clocks import (
     set_clock,
 )
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.needs import needs_faketime
-from benchmarks.faults.site import Site, working_site
+from benchmarks.faults.system.needs import needs_faketime
+from benchmarks.faults.system.site import Site, busy_site
 
 __all__ = ["FAULTS"]
 
@@ -30,7 +30,7 @@ FROM reports r JOIN agents a ON a.id = r.agent_id WHERE a.name = '{name}'
 
 def _jumps(trial: Trial, days: int) -> None:
     """The time of day only, while the agent runs: there and back."""
-    site = working_site(trial)
+    site = busy_site(trial)
     offset = trial.folder / "clock"
     set_clock(offset, 0)
     with site.started_with(environment(offset, monotonic=False)):
@@ -46,7 +46,7 @@ def _jumps(trial: Trial, days: int) -> None:
 
 def _starts(trial: Trial, days: int) -> None:
     """All its clocks are wrong from its start on: what it remembers is of the past, or to come."""
-    site = working_site(trial)
+    site = busy_site(trial)
     offset = trial.folder / "clock"
     set_clock(offset, days)
     program, words = site.agent.program, site.agent.program.words

@@ -8,10 +8,10 @@ import time
 from itertools import pairwise
 from typing import Final
 
+from benchmarks.faults.evidence.observations import Request
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.ground import PERMIT_S
-from benchmarks.faults.seen import Request
-from benchmarks.faults.site import working_site
+from benchmarks.faults.system.ground import PERMIT_S
+from benchmarks.faults.system.site import busy_site
 from tools.demo.system import Agent
 
 __all__ = ["FAULTS"]
@@ -22,7 +22,7 @@ LASTS_S: Final = 2.5 * PERMIT_S
 
 def _cloned(trial: Trial) -> None:
     """At most one of the two asks any unit at a time; the other gets the reason in words."""
-    site = working_site(trial)
+    site = busy_site(trial)
     home = trial.folder / "copy"
     site.agent.program.send(signal.SIGSTOP)  # so that the copy is of one moment
     try:

@@ -6,9 +6,9 @@ import time
 from typing import Final
 
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.needs import needs_mounting
-from benchmarks.faults.site import working_site
-from benchmarks.faults.small_disk import fill, is_small_disk
+from benchmarks.faults.system.needs import needs_mounting
+from benchmarks.faults.system.site import busy_site
+from benchmarks.faults.system.small_disk import fill, is_small_disk
 from tests.e2e.killings import check_segments
 
 __all__ = ["FAULTS"]
@@ -18,7 +18,7 @@ SETTLES_S: Final = 6.0  # requests that were under way, and the look at the disk
 
 
 def _full(trial: Trial) -> None:
-    site = working_site(trial)
+    site = busy_site(trial)
     assert is_small_disk(site.disk)
     filled = fill(site.disk)
     try:

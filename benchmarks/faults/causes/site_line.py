@@ -7,8 +7,8 @@ from typing import Final
 
 from benchmarks.faults.causes.site_away import wire_of
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.site import Site, working_site
-from benchmarks.faults.wire import needs_namespaces
+from benchmarks.faults.system.site import Site, busy_site
+from benchmarks.faults.transit.wire import needs_namespaces
 
 __all__ = ["FAULTS"]
 
@@ -20,7 +20,7 @@ DELAY_S: Final = 0.7
 
 def _loses(trial: Trial) -> None:
     """Of a hundred packets thirty are lost, each way (nftables: kernels without netem exist)."""
-    site = working_site(trial)
+    site = busy_site(trial)
     wire = wire_of(site)
     wire.lose(PERCENT)
     try:
@@ -32,7 +32,7 @@ def _loses(trial: Trial) -> None:
 
 def _slow(trial: Trial) -> None:
     """24 kbit/s each way, by `tc tbf`."""
-    site = working_site(trial)
+    site = busy_site(trial)
     wire = wire_of(site)
     wire.throttle(KBIT_S)
     try:

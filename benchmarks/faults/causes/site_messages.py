@@ -6,10 +6,10 @@ import random
 from pathlib import Path
 from typing import Final
 
-from benchmarks.faults.courier import Message, straight
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.site import Site, working_site
-from benchmarks.faults.ways import AnswersLost, Shuffled
+from benchmarks.faults.system.site import Site, busy_site
+from benchmarks.faults.transit.courier import Message, straight
+from benchmarks.faults.transit.ways import AnswersLost, Shuffled
 
 __all__ = ["FAULTS"]
 
@@ -18,7 +18,7 @@ LEAST: Final = 6  # of each kind
 
 def _shuffled(trial: Trial) -> None:
     """Each report twice, syncs after later ones, and old ones again at the end."""
-    site = working_site(trial)
+    site = busy_site(trial)
     before = _refused(site)
     way = Shuffled(random.Random(17))
     site.courier.way = way
@@ -45,7 +45,7 @@ def _came_twice(site: Site) -> list[Message]:
 
 def _answers_lost(trial: Trial) -> None:
     """The manager commits, and every second answer is lost."""
-    site = working_site(trial)
+    site = busy_site(trial)
     before = _refused(site)
     way = AnswersLost()
     site.courier.way = way

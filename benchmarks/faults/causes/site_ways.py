@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.gatekeeper import gatekeeper
-from benchmarks.faults.site import Site, working_site
-from benchmarks.faults.wire import needs_namespaces
+from benchmarks.faults.system.gatekeeper import gatekeeper
+from benchmarks.faults.system.site import Site, busy_site
+from benchmarks.faults.transit.wire import needs_namespaces
 
 __all__ = ["FAULTS"]
 
@@ -18,7 +18,7 @@ PASSWORDS: Final = ("springtide", "autumnal")
 
 def _no_names(trial: Trial) -> None:
     """No name server answers; hosts wait, and none is reported as gone."""
-    site = working_site(trial)
+    site = busy_site(trial)
     site.start_again({})  # what it knew of names is forgotten
     site.names.silent = True
     try:
@@ -34,7 +34,7 @@ def _no_names(trial: Trial) -> None:
 
 def _proxy(trial: Trial) -> None:
     """A proxy that refuses everybody, comes back, and changes its password."""
-    site = working_site(trial)
+    site = busy_site(trial)
     pid = site.pid
     with gatekeeper(PASSWORDS[0]) as gate:
         site.write_settings(proxy=gate.url())

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from benchmarks.faults.evidence.witness import Witness
 from benchmarks.faults.fault import PATIENCE_S, SERVICE_S, Fault, Trial
-from benchmarks.faults.supervisor import RESTART_S
-from benchmarks.faults.witness import Witness
+from benchmarks.faults.system.supervisor import RESTART_S
 from tests.e2e.commands import AskedManager
 
 __all__ = ["FAULTS"]

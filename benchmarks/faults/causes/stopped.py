@@ -6,7 +6,7 @@ import signal
 from typing import Final
 
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.ground import TERM_S
+from benchmarks.faults.system.ground import TERM_S
 
 __all__ = ["FAULTS"]
 

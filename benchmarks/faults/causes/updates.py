@@ -10,11 +10,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from benchmarks.faults.attacked import UPDATE, Attacked, attacked, instead
 from benchmarks.faults.causes.clocks import environment, set_clock
-from benchmarks.faults.courier import Answer, Deliver, Message, Way, straight
 from benchmarks.faults.fault import Fault, Trial
-from benchmarks.faults.needs import needs_faketime
+from benchmarks.faults.system.needs import needs_faketime
+from benchmarks.faults.transit.attacked import UPDATE, Attacked, attacked, instead
+from benchmarks.faults.transit.courier import Answer, Deliver, Message, Way, straight
 
 __all__ = ["FAULTS"]
 
@@ -57,7 +57,7 @@ def _corrupted(it: Attacked) -> Way:
         if "/targets/" not in message.path:
             return answer
         body, middle = answer.body, len(answer.body) // 2
-        return answer.saying(body[:middle] + bytes([body[middle] ^ 1]) + body[middle + 1 :])
+        return answer.with_body(body[:middle] + bytes([body[middle] ^ 1]) + body[middle + 1 :])
 
     return way
 
@@ -85,7 +85,7 @@ def _mixed(it: Attacked) -> Way:
 def _endless(it: Attacked) -> Way:
     """More than anybody should read."""
     it.publish()
-    return instead({TIMESTAMP: it.seen()[TIMESTAMP].saying(ENDLESS)})
+    return instead({TIMESTAMP: it.seen()[TIMESTAMP].with_body(ENDLESS)})
 
 
 def _number(path: str) -> int:

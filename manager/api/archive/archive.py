@@ -23,7 +23,7 @@ from manager.operations.archive.selection_jobs import OwnedJob, list_jobs, remov
 from manager.operations.segments.adoption import Adopted, IdOf
 from manager.operations.segments.file_problems import ProblemRow, list_problems
 from manager.operations.segments.scrub import ScrubProgress, scrub_now, scrub_progress
-from manager.operations.segments.strays import TrashDay
+from manager.operations.segments.trash_contents import TrashDay
 
 __all__ = ["router"]
 

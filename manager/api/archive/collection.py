@@ -15,7 +15,7 @@ from manager.operations.segments import (
     collection_orders,
     collection_schedules,
     sending_limits,
-    upload_ends,
+    upload_completion,
     uploads,
 )
 from manager.operations.segments.collection_orders import AskedAll, ListedOrder, NewCollection
@@ -203,5 +203,5 @@ async def list_transfers(
 async def cancel_transfer(door: Door, actor: Operator, number: int) -> None:
     """Cancel the transfer of a file; its agent starts it again with its next order."""
     await asyncio.to_thread(
-        upload_ends.cancel_transfer, door.db, door.parts, number, actor, door.now_ms()
+        upload_completion.cancel_transfer, door.db, door.parts, number, actor, door.now_ms()
     )

@@ -10,8 +10,9 @@ from pydantic import BaseModel
 
 from manager.api.access import Door, Operator, Viewer
 from manager.intake.messages.large_messages import NewLines
-from manager.operations.fleet import fleet_rules
-from manager.operations.fleet.fleet_rules import FleetRules, LimitsRow, Tried
+from manager.operations.fleet import block_list, fleet_rules
+from manager.operations.fleet.block_list import Tried
+from manager.operations.fleet.fleet_rules import FleetRules, LimitsRow
 
 __all__ = ["router"]
 
@@ -42,7 +43,7 @@ async def show(door: Door, _: Viewer) -> FleetRules:
 async def add(door: Door, actor: Operator, asked: NewLines) -> Added:
     """Add lines to the block list: all of them, or none where one is no RE2."""
     added = await asyncio.to_thread(
-        fleet_rules.add_blocked, door.db, asked.text, asked.reason, actor, door.now_ms()
+        block_list.add_blocked, door.db, asked.text, asked.reason, actor, door.now_ms()
     )
     return Added(added=added)
 
@@ -50,7 +51,7 @@ async def add(door: Door, actor: Operator, asked: NewLines) -> Added:
 @router.post("/blocked/{number}/remove", status_code=204)
 async def remove(door: Door, actor: Operator, number: int) -> None:
     """Take a line out of the block list."""
-    await asyncio.to_thread(fleet_rules.remove_blocked, door.db, number, actor, door.now_ms())
+    await asyncio.to_thread(block_list.remove_blocked, door.db, number, actor, door.now_ms())
 
 
 @router.get("/try")
@@ -61,7 +62,7 @@ async def try_(
     pattern: Annotated[str, Query(max_length=1000)] = "",
 ) -> Tried:
     """Show which lines block a URL or a host; with a pattern, whether that does."""
-    return await asyncio.to_thread(fleet_rules.try_url, door.db, url, pattern)
+    return await asyncio.to_thread(block_list.try_url, door.db, url, pattern)
 
 
 @router.post("/limits", status_code=204)

@@ -25,7 +25,7 @@ from manager.api.access import (
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
 from manager.operations.people import users
 from manager.operations.people.known_devices import DEVICE_S
-from manager.operations.people.login_failures import login_wait
+from manager.operations.people.login_throttle import login_wait
 from manager.operations.people.own_password import change_own_password
 from manager.operations.transport import browser_of
 from shared.wire.names import hash_of_key

@@ -1,8 +1,8 @@
 """Alert desk: looks for alerts by the clock, and retries mail and webhook until they succeed.
 
 Invariant: a failing channel, however it fails, does not block the other; undelivered messages are
-retried with the next look, bounded, also while this manager does not lead (`outages`). A channel
-that takes nothing for a while is an alert itself.
+retried with the next look, bounded, also while this manager does not lead (`database_outage`).
+A channel that takes nothing for a while is an alert itself.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Final
 from manager.clock import Clock
 from manager.db import Database
 from manager.errors import PrsmError
+from manager.operations.health.alert_rules import Expiry, Limits
 from manager.operations.health.alert_views import WAY, AlertDesk, Way, unsent_reason
-from manager.operations.health.alerts import Expiry, Limits, Notification, notifications
+from manager.operations.health.alerts import Notification, notifications
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.trouble import Trouble
 from manager.settings import AlertSettings, Settings

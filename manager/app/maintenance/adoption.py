@@ -16,7 +16,7 @@ from pathlib import Path
 from manager.app.archive_keeper import Readers, open_archive, store_of
 from manager.app.composition import layout_of, open_database, url_of
 from manager.app.leadership import Identity
-from manager.app.lock import held_by_us
+from manager.app.lock import is_locked_by_us
 from manager.db import Database
 from manager.db.connections import sqlite_file
 from manager.db.migrate import check_current, migrate, schema_version
@@ -24,7 +24,7 @@ from manager.intake.workers.workers import Workers
 from manager.operations.actor import Actor
 from manager.operations.identity.file_lease import FileLease
 from manager.operations.identity.installation import MarkedFiles
-from manager.operations.segments.adoption import Adopted, IdOf, Progress, adopt
+from manager.operations.segments.adoption import Adopted, IdOf, ReportProgress, adopt
 from manager.settings import Settings
 from manager.store import Spool
 from manager.store.segments.segment_examination import examine_segment
@@ -42,7 +42,7 @@ def adopt_files(
     dry_run: bool = False,
     trusted: bool = False,
     id_of: IdOf = "",
-    progress: Progress = lambda _done, _of: None,
+    progress: ReportProgress = lambda _done, _of: None,
 ) -> Adopted:
     """Adopt the files of a data directory that no manager serves.
 
@@ -54,7 +54,7 @@ def adopt_files(
     files = MarkedFiles(layout, store_of(settings.archive, layout))
     identity = Identity()
     with ExitStack() as stack:
-        stack.enter_context(held_by_us(layout.lock))
+        stack.enter_context(is_locked_by_us(layout.lock))
         db = stack.enter_context(_opened(settings, files, dry_run=dry_run))
         lease = FileLease(db, files, identity.name, f"prsm archive adopt, {identity.name}", now_ms)
         if not dry_run:

@@ -15,11 +15,12 @@ from typing import Final
 from manager.app.archive_keeper import store_of
 from manager.app.composition import layout_of, url_of
 from manager.app.database_lock import DatabaseLock
-from manager.app.lock import held_by_us
+from manager.app.lock import is_locked_by_us
 from manager.db import Database
 from manager.db.connections import sqlite_file
 from manager.db.migrate import migrate_to, newest_schema, schema_version
-from manager.operations.identity.installation import MarkedFiles, refuse_new_database
+from manager.operations.identity.file_marks import refuse_new_database
+from manager.operations.identity.installation import MarkedFiles
 from manager.operations.identity.managers import seen_lately
 from manager.settings import Settings
 from shared.errors import SettingError
@@ -54,7 +55,7 @@ def change_schema(settings: Settings, target: str, now_ms: int) -> Schema:
     with contextlib.ExitStack() as alone:
         path = sqlite_file(url_of(settings))
         if path is not None:
-            alone.enter_context(held_by_us(layout_of(settings).lock))
+            alone.enter_context(is_locked_by_us(layout_of(settings).lock))
             _check_there(path)
             alone.enter_context(DatabaseLock(path))
         with _opened(settings) as db:

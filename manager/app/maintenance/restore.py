@@ -14,19 +14,15 @@ from pathlib import Path
 from typing import Final
 
 from manager.app.composition import layout_of
-from manager.app.lock import held_by_us
+from manager.app.lock import is_locked_by_us
 from manager.db import Database, Transaction
 from manager.db.migrate import check_known, migrate_to
 from manager.db.row_dumps import is_empty, load
 from manager.operations.actor import Actor
 from manager.operations.health.consistency_checks import check
 from manager.operations.health.restore_safety import make_safe
-from manager.operations.identity.installation import (
-    MarkedFiles,
-    installation_id,
-    mark_emptied,
-    set_marks,
-)
+from manager.operations.identity.file_marks import mark_emptied, set_marks
+from manager.operations.identity.installation import MarkedFiles, installation_id
 from manager.settings import SETTINGS_FILE, Settings, read_settings
 from manager.store import Layout
 from manager.store.backup_files import BackupReader, Manifest
@@ -75,7 +71,7 @@ def restore(
     backup.verify()
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        with held_by_us(data / "prsm.lock"):
+        with is_locked_by_us(data / "prsm.lock"):
             return _restored(backup, data, config, actor, now_ms, down_since_ms)
     except BaseException:
         _empty(data)  # it was empty: so the next try finds it
@@ -127,7 +123,7 @@ def _filled(
             _load(tx, backup)
             make_safe(tx, actor, manifest.made_ms, held_until_ms, now_ms())
         files = MarkedFiles(layout, DirectoryStore(layout.segments, layout.access))
-        set_marks(files.places(), installation_id(db), now_ms())
+        set_marks(files.locations(), installation_id(db), now_ms())
         mark_emptied(db, files, installation_id(db), now_ms())  # a backup without captures
         findings = [str(one) for one in check(db, lambda path: (layout.kept / path).exists())]
     finally:

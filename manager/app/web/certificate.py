@@ -14,7 +14,7 @@ from typing import Final
 
 from cryptography import x509
 
-from manager.operations.health.alerts import Expiry
+from manager.operations.health.alert_rules import Expiry
 from manager.settings import ServerSettings
 from shared.errors import SettingError
 from shared.frozen import frozen

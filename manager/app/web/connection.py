@@ -28,7 +28,7 @@ from manager.app.web.request_heads import check_parameters, plain_cookies
 from manager.app.web.statuses import refuse
 from manager.intake.body_errors import body_too_large
 from manager.intake.body_receiver import REQUEST_BODY, SlowSenderError, check_rate
-from manager.operations.people.login_failures import source_of
+from manager.operations.people.login_throttle import source_of
 from manager.operations.request_senders import work_for
 from manager.operations.transport import (
     Line,

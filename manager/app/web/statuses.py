@@ -52,7 +52,7 @@ from shared.messages.language import choose
 from shared.messages.message import TEXT
 from shared.wire.problems import PROBLEM_JSON, problem_of
 
-__all__ = ["STATUS_OF", "answer", "answer_to", "refuse", "speak_errors", "status_of"]
+__all__ = ["STATUS_OF", "answer", "answer_to", "install_error_handlers", "refuse", "status_of"]
 
 _log: Final = logging.getLogger(__name__)
 
@@ -97,14 +97,14 @@ def status_of(error: PrsmError) -> int | None:
     return next((code for kind, code in STATUS_OF if isinstance(error, kind)), None)
 
 
-def speak_errors(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """Install the answers to all errors in an application."""
     for kind, said in _ANSWERS:
         app.add_exception_handler(kind, said)
 
 
 def answer_to(request: Request, error: Exception) -> Response:
-    """Return what an application with `speak_errors` answers where this error ends a request."""
+    """Return the answer of `install_error_handlers` to a request that ends with this error."""
     return next(said for kind, said in _ANSWERS if isinstance(error, kind))(request, error)
 
 

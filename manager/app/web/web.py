@@ -16,7 +16,7 @@ from manager.app.web.connection import Connection, Entrance
 from manager.app.web.contract import Methods, documented, strict
 from manager.app.web.health import Health
 from manager.app.web.health import router as health_router
-from manager.app.web.statuses import answer_to, speak_errors, status_of
+from manager.app.web.statuses import answer_to, install_error_handlers, status_of
 from manager.console import ConsoleDoor, console, console_pages
 from manager.distribution import DistributionDoor, Selections, known_client
 from manager.intake.body_receiver import ReceiveLimits
@@ -60,7 +60,7 @@ def build_app(manager: Manager) -> FastAPI:
         # Metrics and logs are our own; looking each time for another's costs a tenth of a sync.
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    speak_errors(app)
+    install_error_handlers(app)
     hold = RefusalHold()
     limits = manager.settings.limits
     size = GateSize(

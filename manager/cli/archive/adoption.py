@@ -9,7 +9,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError, UnreachableError, settings_of
-from manager.cli.options import Place, json_option, pass_place, yes_option
+from manager.cli.options import Target, json_option, pass_target, yes_option
 from shared.errors import PrsmError
 
 __all__ = ["adopt", "trash"]
@@ -34,9 +34,9 @@ PROGRESS_S: Final = 2.0
 )
 @yes_option
 @json_option
-@pass_place
+@pass_target
 def adopt(
-    place: Place, dry_run: bool, trusted: bool, id_of: str | None, yes: bool, as_json: bool
+    target: Target, dry_run: bool, trusted: bool, id_of: str | None, yes: bool, as_json: bool
 ) -> None:
     """Assign the archive's files to this database, and enter segments without a row.
 
@@ -46,28 +46,28 @@ def adopt(
     """
     if not dry_run and not yes:
         click.confirm(
-            f"The files of {place.data} will belong to its database from now on. Go on?",
+            f"The files of {target.data} will belong to its database from now on. Go on?",
             abort=True,
         )
     asked = {"dry_run": dry_run, "trusted": trusted, "id_of": id_of or ""}
     try:
-        done: dict[str, Any] = place.calls.post("/archive/adopt", asked)
+        done: dict[str, Any] = target.calls.post("/archive/adopt", asked)
     except UnreachableError:
-        done = _adopted_here(place, asked)
+        done = _adopted_here(target, asked)
     if as_json:
         output.as_json(done)
         return
     _show(done)
 
 
-def _adopted_here(place: Place, asked: dict[str, Any]) -> dict[str, Any]:
+def _adopted_here(target: Target, asked: dict[str, Any]) -> dict[str, Any]:
     from pydantic import TypeAdapter  # noqa: PLC0415
 
     from manager.app.maintenance.adoption import adopt_files  # noqa: PLC0415 - only this needs the database
     from manager.clock import wall_clock_ms  # noqa: PLC0415
     from manager.operations.actor import Actor  # noqa: PLC0415
 
-    settings = settings_of(place.data, place.config)
+    settings = settings_of(target.data, target.config)
     actor = Actor("local", "local")
     try:
         done = adopt_files(settings, actor, wall_clock_ms, **asked, progress=_ProgressLine().show)
@@ -126,10 +126,10 @@ _ID_FROM = {
 
 @click.command()
 @json_option
-@pass_place
-def trash(place: Place, as_json: bool) -> None:
+@pass_target
+def trash(target: Target, as_json: bool) -> None:
     """Show the contents of the trash by day: files that no row named."""
-    found = place.calls.get("/archive/trash")
+    found = target.calls.get("/archive/trash")
     if as_json:
         output.as_json(found)
         return

@@ -8,7 +8,7 @@ import click
 
 from manager.cli import output
 from manager.cli.archive.adoption import adopt, trash
-from manager.cli.options import Place, json_option, pass_place, yes_option
+from manager.cli.options import Target, json_option, pass_target, yes_option
 
 __all__ = ["archive", "compact", "mirrors", "withdraw"]
 
@@ -22,9 +22,9 @@ def archive(context: click.Context, as_json: bool) -> None:
     """The archive and its downloads; without a command: the size of the archive."""
     if context.invoked_subcommand is not None:
         return
-    place = context.find_object(Place)
-    assert place is not None, "the main command made it"
-    found = place.calls.get("/archive")
+    target = context.find_object(Target)
+    assert target is not None, "the main command made it"
+    found = target.calls.get("/archive")
     if as_json:
         output.as_json(found)
         return
@@ -42,10 +42,10 @@ archive.add_command(trash)
 @click.argument("url")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
 @json_option
-@pass_place
-def captures(place: Place, url: str, limit: int, as_json: bool) -> None:
+@pass_target
+def captures(target: Target, url: str, limit: int, as_json: bool) -> None:
     """List the captures of the page URL, newest first, with their results."""
-    found = place.calls.get("/archive/captures", url=url, limit=limit)
+    found = target.calls.get("/archive/captures", url=url, limit=limit)
     if as_json:
         output.as_json(found)
         return
@@ -74,10 +74,10 @@ def captures(place: Place, url: str, limit: int, as_json: bool) -> None:
 @click.option("--state", default="", help="going, done or cut.")
 @click.option("--limit", default=100, show_default=True)
 @json_option
-@pass_place
-def downloads(place: Place, client: str, state: str, limit: int, as_json: bool) -> None:
+@pass_target
+def downloads(target: Target, client: str, state: str, limit: int, as_json: bool) -> None:
     """Show downloads of third parties and their progress."""
-    found = place.calls.get("/archive/downloads", client=client, state=state, limit=limit)
+    found = target.calls.get("/archive/downloads", client=client, state=state, limit=limit)
     if as_json:
         output.as_json(found)
         return
@@ -102,10 +102,10 @@ def downloads(place: Place, client: str, state: str, limit: int, as_json: bool) 
 @click.option("--state", default="", help="queued, running, complete, failed or gone.")
 @click.option("--limit", default=100, show_default=True)
 @json_option
-@pass_place
-def jobs(place: Place, client: str, state: str, limit: int, as_json: bool) -> None:
+@pass_target
+def jobs(target: Target, client: str, state: str, limit: int, as_json: bool) -> None:
     """List selections that are written as files."""
-    found = place.calls.get("/archive/jobs", client=client, state=state, limit=limit)
+    found = target.calls.get("/archive/jobs", client=client, state=state, limit=limit)
     if as_json:
         output.as_json(found)
         return
@@ -124,12 +124,12 @@ def _job(one: dict[str, Any]) -> tuple[object, ...]:
 @archive.command()
 @click.option("--now", is_flag=True, help="Begin a pass over all kept files now.")
 @json_option
-@pass_place
-def scrub(place: Place, now: bool, as_json: bool) -> None:
+@pass_target
+def scrub(target: Target, now: bool, as_json: bool) -> None:
     """Show the progress of the verification of all kept files (archive.scrub_days)."""
     if now:
-        place.calls.post("/archive/scrub")
-    found = place.calls.get("/archive/scrub")
+        target.calls.post("/archive/scrub")
+    found = target.calls.get("/archive/scrub")
     if as_json:
         output.as_json(found)
         return
@@ -157,10 +157,10 @@ def scrub(place: Place, now: bool, as_json: bool) -> None:
 @click.option("--before", type=click.IntRange(1), help="Only those before this number.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
 @json_option
-@pass_place
-def problems(place: Place, before: int | None, limit: int, as_json: bool) -> None:
+@pass_target
+def problems(target: Target, before: int | None, limit: int, as_json: bool) -> None:
     """List missing and damaged files, with the state of their repair."""
-    found = place.calls.get("/archive/problems", before=before, limit=limit)
+    found = target.calls.get("/archive/problems", before=before, limit=limit)
     if as_json:
         output.as_json(found)
         return
@@ -184,10 +184,10 @@ def problems(place: Place, before: int | None, limit: int, as_json: bool) -> Non
 
 @archive.command("remove-job")
 @click.argument("number", type=int)
-@pass_place
-def remove_job(place: Place, number: int) -> None:
+@pass_target
+def remove_job(target: Target, number: int) -> None:
     """Remove selection NUMBER; no third party can download its result from now on."""
-    place.calls.post(f"/archive/jobs/{number}/remove")
+    target.calls.post(f"/archive/jobs/{number}/remove")
     output.say(f"job {number} is removed")
 
 
@@ -196,10 +196,10 @@ def remove_job(place: Place, number: int) -> None:
 @click.option("--before", type=click.IntRange(1), help="Only those after this number of the list.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1, 1000))
 @json_option
-@pass_place
-def withdrawn(place: Place, text: str, before: int | None, limit: int, as_json: bool) -> None:
+@pass_target
+def withdrawn(target: Target, text: str, before: int | None, limit: int, as_json: bool) -> None:
     """List withdrawn hosts, which no third party can download; `prsm withdraw` adds one."""
-    found = place.calls.get("/archive/withdrawn", text=text, before=before, limit=limit)
+    found = target.calls.get("/archive/withdrawn", text=text, before=before, limit=limit)
     if as_json:
         output.as_json(found)
         return
@@ -220,8 +220,8 @@ def withdrawn(place: Place, text: str, before: int | None, limit: int, as_json: 
 @click.option("--reason", required=True, help="Why; the audit keeps it.")
 @click.option("--compact", "at_once", is_flag=True, help="Rewrite the segments now, not later.")
 @yes_option
-@pass_place
-def withdraw(place: Place, hosts: tuple[str, ...], reason: str, at_once: bool, yes: bool) -> None:
+@pass_target
+def withdraw(target: Target, hosts: tuple[str, ...], reason: str, at_once: bool, yes: bool) -> None:
     """Withdraw HOSTs permanently: no crawl, no collection from agents, no downloads.
 
     Files, indexes and results that hold one answer 410; the next compaction rewrites them without
@@ -230,25 +230,25 @@ def withdraw(place: Place, hosts: tuple[str, ...], reason: str, at_once: bool, y
     if not yes:
         click.confirm(f"Captures of {', '.join(hosts)} will be deleted. Go on?", abort=True)
     for host in hosts:
-        place.calls.post("/hosts/exclude", {"host": host, "reason": reason})
+        target.calls.post("/hosts/exclude", {"host": host, "reason": reason})
         output.say(f"{host} is withdrawn")
     if at_once:
-        _compact(place)
+        _compact(target)
 
 
 @click.command()
 @json_option
-@pass_place
-def compact(place: Place, as_json: bool) -> None:
+@pass_target
+def compact(target: Target, as_json: bool) -> None:
     """Rewrite segments now, without the withdrawn hosts."""
     if as_json:
-        output.as_json(place.calls.post("/archive/compact"))
+        output.as_json(target.calls.post("/archive/compact"))
     else:
-        _compact(place)
+        _compact(target)
 
 
-def _compact(place: Place) -> None:
-    done = place.calls.post("/archive/compact")
+def _compact(target: Target) -> None:
+    done = target.calls.post("/archive/compact")
     output.say(f"{done['rewritten']} segments rewritten, {done['deleted']} deleted")
 
 
@@ -256,10 +256,10 @@ def _compact(place: Place) -> None:
 @click.option("--share", default=0.5, show_default=True, help="Of the smaller host's pages.")
 @click.option("--limit", default=100, show_default=True)
 @json_option
-@pass_place
-def mirrors(place: Place, share: float, limit: int, as_json: bool) -> None:
+@pass_target
+def mirrors(target: Target, share: float, limit: int, as_json: bool) -> None:
     """List mirrors: hosts with the same content at the same paths as another; reads all indexes."""
-    found = place.calls.get("/archive/mirrors", share=share, limit=limit)
+    found = target.calls.get("/archive/mirrors", share=share, limit=limit)
     if as_json:
         output.as_json(found)
         return

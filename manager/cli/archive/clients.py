@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["clients"]
 
@@ -21,9 +21,9 @@ def clients(context: click.Context, as_json: bool) -> None:
     """Third parties and their tokens; without a command: the list."""
     if context.invoked_subcommand is not None:
         return
-    place = context.find_object(Place)
-    assert place is not None, "the main command made it"
-    found = place.calls.get("/clients")
+    target = context.find_object(Target)
+    assert target is not None, "the main command made it"
+    found = target.calls.get("/clients")
     if as_json:
         output.as_json(found)
         return
@@ -51,10 +51,10 @@ def _line(one: dict[str, Any]) -> tuple[object, ...]:
 @click.argument("name")
 @click.option("--contact", required=True, help="Where the client is reached.")
 @click.option("--purpose", default="", help="What the captures are for.")
-@pass_place
-def add(place: Place, name: str, contact: str, purpose: str) -> None:
+@pass_target
+def add(target: Target, name: str, contact: str, purpose: str) -> None:
     """Register the third party NAME; `prsm clients token NAME` then issues its token."""
-    place.calls.post("/clients", {"name": name, "contact": contact, "purpose": purpose})
+    target.calls.post("/clients", {"name": name, "contact": contact, "purpose": purpose})
     output.say(f"{name} is registered")
 
 
@@ -65,9 +65,9 @@ def add(place: Place, name: str, contact: str, purpose: str) -> None:
 @click.option("--daily-bytes", default=0, help="It gives so many bytes a day; 0: no limit.")
 @click.option("--requests-per-minute", default=600, show_default=True)
 @json_option
-@pass_place
+@pass_target
 def token(
-    place: Place,
+    target: Target,
     name: str,
     scopes: tuple[str, ...],
     days: int,
@@ -82,7 +82,7 @@ def token(
         "daily_bytes": daily_bytes,
         "requests_per_minute": requests_per_minute,
     }
-    made = place.calls.post(f"/clients/{name}/tokens", body)
+    made = target.calls.post(f"/clients/{name}/tokens", body)
     if as_json:
         output.as_json(made)
         return
@@ -93,18 +93,18 @@ def token(
 @clients.command()
 @click.argument("name")
 @click.argument("number", type=int)
-@pass_place
-def revoke(place: Place, name: str, number: int) -> None:
+@pass_target
+def revoke(target: Target, name: str, number: int) -> None:
     """Revoke token NUMBER of NAME; its downloads end too."""
-    place.calls.post(f"/clients/{name}/tokens/{number}/revoke")
+    target.calls.post(f"/clients/{name}/tokens/{number}/revoke")
     output.say(f"token {number} of {name} is revoked")
 
 
 @clients.command()
 @click.argument("name")
 @click.option("--again", is_flag=True, help="Let it in again.")
-@pass_place
-def disable(place: Place, name: str, again: bool) -> None:
+@pass_target
+def disable(target: Target, name: str, again: bool) -> None:
     """Disable the third party NAME with all its tokens."""
-    place.calls.post(f"/clients/{name}/disable", {"disabled": not again})
+    target.calls.post(f"/clients/{name}/disable", {"disabled": not again})
     output.say(f"{name} is {'let in again' if again else 'disabled'}")

@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 from manager.cli.rounds.schedules import schedule_group, shown
 
 __all__ = ["collect"]
@@ -75,9 +75,9 @@ def collect() -> None:
 @click.option("--all", "everybody", is_flag=True, help="All agents that hear of orders.")
 @_selection_words
 @json_option
-@pass_place
+@pass_target
 def now(
-    place: Place,
+    target: Target,
     agent: str,
     everybody: bool,
     condition: str,
@@ -95,7 +95,7 @@ def now(
         raise click.UsageError("say AGENT, or --all")
     body = _asked(condition, first, end, pull=pull)
     path = "/collection/ask-all" if everybody else "/collection/orders"
-    made = place.calls.post(path, body if everybody else {"agent": agent, **body})
+    made = target.calls.post(path, body if everybody else {"agent": agent, **body})
     if as_json:
         output.as_json(made)
     elif everybody:
@@ -159,29 +159,29 @@ def _schedule_body(
 @schedule.command("set")
 @_schedule
 @json_option
-@pass_place
-def set_schedule(place: Place, /, as_json: bool, **said: Any) -> None:
+@pass_target
+def set_schedule(target: Target, /, as_json: bool, **said: Any) -> None:
     """Add a collection schedule at the times of CRONTAB: minute, hour, day, month, day of week."""
-    shown(place.calls.post(SCHEDULES, _schedule_body(**said)), _facts, as_json=as_json)
+    shown(target.calls.post(SCHEDULES, _schedule_body(**said)), _facts, as_json=as_json)
 
 
 @schedule.command("change")
 @click.argument("number", type=int)
 @_schedule
 @json_option
-@pass_place
-def change_schedule(place: Place, /, number: int, as_json: bool, **said: Any) -> None:
+@pass_target
+def change_schedule(target: Target, /, number: int, as_json: bool, **said: Any) -> None:
     """Replace schedule NUMBER; arguments as for `set`. Its open orders stay."""
-    made = place.calls.post(f"{SCHEDULES}/{number}", _schedule_body(**said))
+    made = target.calls.post(f"{SCHEDULES}/{number}", _schedule_body(**said))
     shown(made, _facts, as_json=as_json)
 
 
 @schedule.command("run")
 @click.argument("number", type=int)
-@pass_place
-def run_schedule(place: Place, number: int) -> None:
+@pass_target
+def run_schedule(target: Target, number: int) -> None:
     """Run collection schedule NUMBER now; its next time stays."""
-    made = place.calls.post(f"{SCHEDULES}/{number}/run")
+    made = target.calls.post(f"{SCHEDULES}/{number}/run")
     output.say(f"{made['asked']} agents are asked to send by schedule {number}")
 
 
@@ -192,9 +192,9 @@ def run_schedule(place: Place, number: int) -> None:
 @click.option("--weekend", multiple=True, metavar="HH:MM-HH:MM", help="Saturday and Sunday.")
 @click.option("--zone", default="", help="Of the hours, as Asia/Tokyo; without, the agent's own.")
 @click.option("--lift", is_flag=True, help="Let it send as its site says.")
-@pass_place
+@pass_target
 def limit(
-    place: Place,
+    target: Target,
     agent: str,
     bytes_per_s: int | None,
     weekday: tuple[str, ...],
@@ -211,7 +211,7 @@ def limit(
     body: dict[str, Any] = {"bytes_per_s": bytes_per_s, "zone": zone}
     body |= {"weekday": list(weekday)} if weekday else {}
     body |= {"weekend": list(weekend)} if weekend else {}
-    place.calls.post(f"/collection/agents/{agent}/limits", body)
+    target.calls.post(f"/collection/agents/{agent}/limits", body)
     output.say(f"{agent} hears of it with its next sync; `prsm agents show {agent}` says it")
 
 
@@ -221,14 +221,14 @@ def limit(
 @click.option("--before", type=click.IntRange(1), help="Older than order NUMBER.", metavar="NUMBER")
 @click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True)
 @json_option
-@pass_place
+@pass_target
 def orders(
-    place: Place, agent: str, state: str | None, before: int | None, limit: int, as_json: bool
+    target: Target, agent: str, state: str | None, before: int | None, limit: int, as_json: bool
 ) -> None:
     """Show collection orders with their progress, newest first."""
     wanted = {"agent": agent, "state": state or "", "limit": limit}
     wanted |= {} if before is None else {"before": before}
-    found = place.calls.get("/collection/orders", **wanted)
+    found = target.calls.get("/collection/orders", **wanted)
     if as_json:
         output.as_json(found)
         return
@@ -252,10 +252,10 @@ def orders(
 
 @collect.command()
 @click.argument("number", type=int)
-@pass_place
-def cancel(place: Place, number: int) -> None:
+@pass_target
+def cancel(target: Target, number: int) -> None:
     """Cancel order NUMBER for the segments that were not sent yet."""
-    place.calls.post(f"/collection/orders/{number}/cancel")
+    target.calls.post(f"/collection/orders/{number}/cancel")
     output.say(f"order {number} is cancelled")
 
 
@@ -264,10 +264,10 @@ def cancel(place: Place, number: int) -> None:
 @click.option("--state", default="", help="As receiving, received, accepted, quarantined, refused.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=100, show_default=True)
 @json_option
-@pass_place
-def transfers(place: Place, agent: str, state: str, limit: int, as_json: bool) -> None:
+@pass_target
+def transfers(target: Target, agent: str, state: str, limit: int, as_json: bool) -> None:
     """Show received and running transfers of files, newest first."""
-    found = place.calls.get("/collection/transfers", agent=agent, state=state, limit=limit)
+    found = target.calls.get("/collection/transfers", agent=agent, state=state, limit=limit)
     if as_json:
         output.as_json(found)
         return
@@ -287,8 +287,8 @@ def transfers(place: Place, agent: str, state: str, limit: int, as_json: bool) -
 
 @collect.command("give-up")
 @click.argument("number", type=int)
-@pass_place
-def give_up(place: Place, number: int) -> None:
+@pass_target
+def give_up(target: Target, number: int) -> None:
     """Cancel the running transfer NUMBER; its agent starts it again with its next order."""
-    place.calls.post(f"/collection/transfers/{number}/cancel")
+    target.calls.post(f"/collection/transfers/{number}/cancel")
     output.say(f"transfer {number} is given up")

@@ -8,7 +8,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import RefusedError
-from manager.cli.options import Place, json_option, pass_place, yes_option
+from manager.cli.options import Target, json_option, pass_target, yes_option
 
 __all__ = ["agents"]
 
@@ -20,10 +20,10 @@ def agents() -> None:
 
 @agents.command("list")
 @json_option
-@pass_place
-def list_(place: Place, as_json: bool) -> None:
+@pass_target
+def list_(target: Target, as_json: bool) -> None:
     """List all agents with their states and the reasons."""
-    found = place.calls.get("/agents")
+    found = target.calls.get("/agents")
     if as_json:
         output.as_json(found)
         return
@@ -47,10 +47,10 @@ def list_(place: Place, as_json: bool) -> None:
 @agents.command()
 @click.argument("name")
 @json_option
-@pass_place
-def show(place: Place, name: str, as_json: bool) -> None:
+@pass_target
+def show(target: Target, name: str, as_json: bool) -> None:
     """Show one agent."""
-    detail = place.calls.get(f"/agents/{name}")
+    detail = target.calls.get(f"/agents/{name}")
     if as_json:
         output.as_json(detail)
         return
@@ -122,10 +122,10 @@ def _limit_text(pages: int | None) -> str:
 @agents.command()
 @click.argument("name")
 @json_option
-@pass_place
-def token(place: Place, name: str, as_json: bool) -> None:
+@pass_target
+def token(target: Target, name: str, as_json: bool) -> None:
     """Make a one-time token with which the machine NAME may join. It is shown once."""
-    made = place.calls.post(f"/agents/{name}/token")
+    made = target.calls.post(f"/agents/{name}/token")
     if as_json:
         output.as_json(made)
         return
@@ -136,10 +136,10 @@ def token(place: Place, name: str, as_json: bool) -> None:
 
 @agents.command()
 @json_option
-@pass_place
-def tokens(place: Place, as_json: bool) -> None:
+@pass_target
+def tokens(target: Target, as_json: bool) -> None:
     """List the join tokens that may still be used (not the tokens themselves)."""
-    waiting = place.calls.get("/join-tokens")
+    waiting = target.calls.get("/join-tokens")
     if as_json:
         output.as_json(waiting)
         return
@@ -152,34 +152,34 @@ def tokens(place: Place, as_json: bool) -> None:
 
 @agents.command("revoke-token")
 @click.argument("name")
-@pass_place
-def revoke_token(place: Place, name: str) -> None:
+@pass_target
+def revoke_token(target: Target, name: str) -> None:
     """Revoke the unused join token of NAME."""
-    place.calls.post(f"/agents/{name}/token/revoke")
+    target.calls.post(f"/agents/{name}/token/revoke")
     output.say(f"the join token of {name} lets nobody in any more")
 
 
 @agents.command()
 @click.argument("name")
 @yes_option
-@pass_place
-def retire(place: Place, name: str, yes: bool) -> None:
+@pass_target
+def retire(target: Target, name: str, yes: bool) -> None:
     """Retire the agent NAME permanently; its units go to others."""
     if not yes:
         click.confirm(f"Retire {name}? Its units go to other agents", abort=True)
-    place.calls.post(f"/agents/{name}/retire")
+    target.calls.post(f"/agents/{name}/retire")
     output.say(f"{name} is retired; a new join token would bring it back")
 
 
 @agents.command()
 @click.argument("name")
 @yes_option
-@pass_place
-def believe(place: Place, name: str, yes: bool) -> None:
+@pass_target
+def believe(target: Target, name: str, yes: bool) -> None:
     """Accept the claims of the agent NAME as true so far, and use them from now on."""
     if not yes:
         click.confirm(f"Believe {name}? Plans go by its times and bytes", abort=True)
-    place.calls.post(f"/agents/{name}/believe")
+    target.calls.post(f"/agents/{name}/believe")
     output.say(f"{name} is believed; later claims are judged by those of today")
 
 
@@ -187,14 +187,14 @@ def believe(place: Place, name: str, yes: bool) -> None:
 @click.argument("name")
 @click.option("--share", default=1.0, show_default=True, help="Of the pages, drawn by chance.")
 @json_option
-@pass_place
-def compare(place: Place, name: str, share: float, as_json: bool) -> None:
+@pass_target
+def compare(target: Target, name: str, share: float, as_json: bool) -> None:
     """Compare the logs of the agent NAME with the logs of others for the same pages.
 
     Fetches nothing: in rounds others probe the hosts that an agent crawls. Exit code 1 if the
     others contradict it too often.
     """
-    found = place.calls.post(f"/agents/{name}/compare?share={share}")
+    found = target.calls.post(f"/agents/{name}/compare?share={share}")
     if as_json:
         output.as_json(found)
     else:
@@ -223,13 +223,13 @@ def compare(place: Place, name: str, share: float, as_json: bool) -> None:
 @agents.command()
 @click.argument("name")
 @json_option
-@pass_place
-def refetches(place: Place, name: str, as_json: bool) -> None:
+@pass_target
+def refetches(target: Target, name: str, as_json: bool) -> None:
     """Show pages of NAME that other agents refetched after a round, with the results.
 
     Pages of others that NAME refetched are shown, too.
     """
-    found = place.calls.get(f"/agents/{name}/refetches")
+    found = target.calls.get(f"/agents/{name}/refetches")
     if as_json:
         output.as_json(found)
     else:
@@ -266,10 +266,10 @@ def _said(status: int | None, size_bytes: int) -> str:
 @agents.command("list-limit")
 @click.argument("name")
 @click.argument("pages", type=click.IntRange(0))
-@pass_place
-def list_limit(place: Place, name: str, pages: int) -> None:
+@pass_target
+def list_limit(target: Target, name: str, pages: int) -> None:
     """Set how many PAGES of each unit the next list of NAME allows; 0: all."""
-    place.calls.post(f"/agents/{name}/list-limit", {"pages": pages or None})
+    target.calls.post(f"/agents/{name}/list-limit", {"pages": pages or None})
     output.say(f"{name}: next list allows {_limit_text(pages)}")
 
 
@@ -277,8 +277,8 @@ def list_limit(place: Place, name: str, pages: int) -> None:
 @click.argument("name")
 @click.argument("latitude", type=float, required=False)
 @click.argument("longitude", type=float, required=False)
-@pass_place
-def place_(place: Place, name: str, latitude: float | None, longitude: float | None) -> None:
+@pass_target
+def place_(target: Target, name: str, latitude: float | None, longitude: float | None) -> None:
     """Set the position of NAME in degrees as `35.03 135.78`, for the map; without: unknown.
 
     Southern and western degrees are negative: write `-- NAME -33.9 18.4`.
@@ -286,7 +286,7 @@ def place_(place: Place, name: str, latitude: float | None, longitude: float | N
     if (latitude is None) != (longitude is None):
         raise click.UsageError("give LATITUDE and LONGITUDE, or none of them")
     body = None if latitude is None else {"latitude": latitude, "longitude": longitude}
-    place.calls.post(f"/agents/{name}/position", body, empty=body is None)
+    target.calls.post(f"/agents/{name}/position", body, empty=body is None)
 
 
 @agents.command()
@@ -296,16 +296,16 @@ def place_(place: Place, name: str, latitude: float | None, longitude: float | N
 )
 @yes_option
 @json_option
-@pass_place
-def restart(place: Place, name: str, pages: bool, yes: bool, as_json: bool) -> None:
+@pass_target
+def restart(target: Target, name: str, pages: bool, yes: bool, as_json: bool) -> None:
     """Restart the agent NAME: it drops its list and queues and gets a new list; pages stay."""
     if pages and not yes:
         click.confirm(f"Delete all pages on the disk of {name}, delivered or not?", abort=True)
-    _ordered(place, name, {"command": "restart", "pages": pages}, as_json=as_json)
+    _ordered(target, name, {"command": "restart", "pages": pages}, as_json=as_json)
 
 
-def _ordered(place: Place, name: str, body: dict[str, Any], *, as_json: bool) -> None:
-    ordered = place.calls.post(f"/agents/{name}/command", body)
+def _ordered(target: Target, name: str, body: dict[str, Any], *, as_json: bool) -> None:
+    ordered = target.calls.post(f"/agents/{name}/command", body)
     if as_json:
         output.as_json(ordered)
     else:
@@ -316,9 +316,9 @@ def _order(command: str, told: str) -> click.Command:
     @click.command(command, help=told)
     @click.argument("name")
     @json_option
-    @pass_place
-    def order(place: Place, name: str, as_json: bool) -> None:
-        _ordered(place, name, {"command": command}, as_json=as_json)
+    @pass_target
+    def order(target: Target, name: str, as_json: bool) -> None:
+        _ordered(target, name, {"command": command}, as_json=as_json)
 
     return order
 

@@ -7,20 +7,20 @@ from typing import TextIO
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["fleet"]
 
 
 @click.group(invoke_without_command=True)
 @json_option
-@pass_place
+@pass_target
 @click.pass_context
-def fleet(context: click.Context, place: Place, as_json: bool) -> None:
+def fleet(context: click.Context, target: Target, as_json: bool) -> None:
     """Rules for all agents; without a command: the list. In force from each agent's next sync."""
     if context.invoked_subcommand is not None:
         return
-    found = place.calls.get("/fleet-rules")
+    found = target.calls.get("/fleet-rules")
     if as_json:
         output.as_json(found)
         return
@@ -51,29 +51,29 @@ def fleet(context: click.Context, place: Place, as_json: bool) -> None:
 @click.argument("patterns", nargs=-1)
 @click.option("--file", type=click.File(encoding="utf-8"), help="Expressions, one a line.")
 @click.option("--reason", default="", help="For who reads the list.")
-@pass_place
-def block(place: Place, patterns: tuple[str, ...], file: TextIO | None, reason: str) -> None:
+@pass_target
+def block(target: Target, patterns: tuple[str, ...], file: TextIO | None, reason: str) -> None:
     """Block URLs that match one of the RE2 expressions PATTERNS (block list)."""
     text = "\n".join(patterns) + ("\n" + file.read() if file is not None else "")
-    done = place.calls.post("/fleet-rules/blocked", {"text": text, "reason": reason})
+    done = target.calls.post("/fleet-rules/blocked", {"text": text, "reason": reason})
     output.say(f"{done['added']} lines are new")
 
 
 @fleet.command()
 @click.argument("number", type=int)
-@pass_place
-def unblock(place: Place, number: int) -> None:
+@pass_target
+def unblock(target: Target, number: int) -> None:
     """Remove line NUMBER from the block list."""
-    place.calls.post(f"/fleet-rules/blocked/{number}/remove")
+    target.calls.post(f"/fleet-rules/blocked/{number}/remove")
 
 
 @fleet.command("try")
 @click.argument("url")
 @click.option("--pattern", default="", help="This expression, not the list.")
-@pass_place
-def try_(place: Place, url: str, pattern: str) -> None:
+@pass_target
+def try_(target: Target, url: str, pattern: str) -> None:
     """Show the lines of the block list that block a URL or a host."""
-    found = place.calls.get("/fleet-rules/try", url=url, pattern=pattern)
+    found = target.calls.get("/fleet-rules/try", url=url, pattern=pattern)
     for one in found["blocked_by"]:
         line = f"line {one['id']}: " if one["id"] else ""
         output.say(output.printable(f"{found['url']} is blocked by {line}{one['pattern']}"))
@@ -85,9 +85,9 @@ def try_(place: Place, url: str, pattern: str) -> None:
 @click.option("--interval-s", type=float, help="Between two requests to an address, at least.")
 @click.option("--parallel-hosts", type=int, help="Of one agent at a time, at most.")
 @click.option("--bytes-per-s", type=int, help="Of one agent, at most.")
-@pass_place
+@pass_target
 def limit(
-    place: Place,
+    target: Target,
     interval_s: float | None,
     parallel_hosts: int | None,
     bytes_per_s: int | None,
@@ -98,4 +98,4 @@ def limit(
         "parallel_hosts": parallel_hosts,
         "bytes_per_s": bytes_per_s,
     }
-    place.calls.post("/fleet-rules/limits", body)
+    target.calls.post("/fleet-rules/limits", body)

@@ -12,7 +12,7 @@ import click
 
 from manager.cli import output
 from manager.cli.hosts import names
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 from shared.errors import PrsmError
 from shared.wire.gzip_stream import decompress
 from shared.wire.names import check_agent_name
@@ -41,9 +41,9 @@ def lists() -> None:
 @click.option("--agent", default="", help="Whose list it is; default: the file's name.")
 @click.option("--add-hosts", is_flag=True, help="Add hosts that are not known.")
 @json_option
-@pass_place
+@pass_target
 def import_(
-    place: Place, files: tuple[str, ...], agent: str, add_hosts: bool, as_json: bool
+    target: Target, files: tuple[str, ...], agent: str, add_hosts: bool, as_json: bool
 ) -> None:
     """Pin the units in each FILE to the agent that the file is named for.
 
@@ -57,9 +57,9 @@ def import_(
     chunks = itertools.chain.from_iterable(map(_section, files, owners))
     path = "/lists/import" + ("?add_hosts=true" if add_hosts else "")
     with tempfile.TemporaryFile() as kept:
-        done = place.calls.upload(path, names.keep(chunks, kept))
+        done = target.calls.upload(path, names.keep(chunks, kept))
         if done["new_hosts"] and not as_json:
-            found = names.names_of_list(place.calls, kept, longest_s=names.SHORT_WAIT_S)
+            found = names.names_of_list(target.calls, kept, longest_s=names.SHORT_WAIT_S)
             names.show_names(found)
     if as_json:
         output.as_json(done)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["merge", "split"]
 
@@ -22,9 +22,9 @@ UNITS_SHOWN = 6
 )
 @click.option("--dry-run", is_flag=True, help="Only show how it would be cut.")
 @json_option
-@pass_place
+@pass_target
 def split(
-    place: Place,
+    target: Target,
     host: str,
     pieces: int | None,
     interval_s: float | None,
@@ -33,7 +33,7 @@ def split(
 ) -> None:
     """Split HOST by its directories among agents; its total request rate stays the same."""
     asked = {"host": host, "pieces": pieces, "interval_s": interval_s, "dry_run": dry_run}
-    made = place.calls.post("/hosts/split", asked)
+    made = target.calls.post("/hosts/split", asked)
     if as_json:
         output.as_json(made)
         return
@@ -62,10 +62,10 @@ def split(
 @click.command()
 @click.argument("host")
 @json_option
-@pass_place
-def merge(place: Place, host: str, as_json: bool) -> None:
+@pass_target
+def merge(target: Target, host: str, as_json: bool) -> None:
     """Merge the pieces of HOST into one unit, owned by the agent of its top directory."""
-    made = place.calls.post("/hosts/merge", {"host": host})
+    made = target.calls.post("/hosts/merge", {"host": host})
     if as_json:
         output.as_json(made)
         return

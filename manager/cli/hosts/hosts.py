@@ -12,7 +12,7 @@ from manager.cli.hosts import names
 from manager.cli.hosts.host_split import merge, split
 from manager.cli.hosts.pins import COMMANDS
 from manager.cli.manager_client import RefusedError
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["hosts"]
 
@@ -37,8 +37,8 @@ for _command in (*COMMANDS, *names.COMMANDS, split, merge):
     help="Return when all names were looked up, or at once. Without: after 30 seconds at most.",
 )
 @json_option
-@pass_place
-def import_(place: Place, file: BinaryIO, wait: bool | None, as_json: bool) -> None:
+@pass_target
+def import_(target: Target, file: BinaryIO, wait: bool | None, as_json: bool) -> None:
     """Add hosts from FILE (`-`: standard input): a URL or name a line, plain or gzip.
 
     Invalid lines are shown with their numbers; the others are added. Then the names are looked
@@ -46,12 +46,12 @@ def import_(place: Place, file: BinaryIO, wait: bool | None, as_json: bool) -> N
     names were looked up: use --wait before `prsm rounds start`.
     """
     with tempfile.TemporaryFile() as kept:
-        answer = place.calls.upload("/hosts/import", names.keep(names.chunks_of(file), kept))
+        answer = target.calls.upload("/hosts/import", names.keep(names.chunks_of(file), kept))
         taken = answer["new"] + answer["start_pages"] + answer["known"]
         if taken:
             short_s = names.SHORT_WAIT_S if wait is None and not as_json else 0
             longest_s = None if wait else short_s
-            answer["names"] = names.names_of_list(place.calls, kept, longest_s=longest_s)
+            answer["names"] = names.names_of_list(target.calls, kept, longest_s=longest_s)
     if as_json:
         output.as_json(answer)
     else:
@@ -79,9 +79,9 @@ def import_(place: Place, file: BinaryIO, wait: bool | None, as_json: bool) -> N
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--offset", default=0, type=click.IntRange(0))
 @json_option
-@pass_place
+@pass_target
 def list_(
-    place: Place,
+    target: Target,
     domain: str,
     text: str,
     search: str,
@@ -93,7 +93,7 @@ def list_(
     as_json: bool,
 ) -> None:
     """List hosts that match."""
-    page = place.calls.get(
+    page = target.calls.get(
         "/hosts", domain=domain, text=text, search=search, owner=owner, state=state, sort=sort,
         limit=limit, offset=offset,
     )  # fmt: skip
@@ -127,10 +127,10 @@ def list_(
 @hosts.command()
 @click.argument("host")
 @json_option
-@pass_place
-def show(place: Place, host: str, as_json: bool) -> None:
+@pass_target
+def show(target: Target, host: str, as_json: bool) -> None:
     """Show all that is known of HOST (its name, or any URL on it)."""
-    detail = place.calls.get("/hosts/detail", host=host)
+    detail = target.calls.get("/hosts/detail", host=host)
     if as_json:
         output.as_json(detail)
         return
@@ -184,19 +184,19 @@ def show(place: Place, host: str, as_json: bool) -> None:
 @hosts.command()
 @click.argument("host")
 @click.option("--reason", default="", help="Why; shown to whoever asks.")
-@pass_place
-def exclude(place: Place, host: str, reason: str) -> None:
+@pass_target
+def exclude(target: Target, host: str, reason: str) -> None:
     """Exclude HOST from the crawl."""
-    place.calls.post("/hosts/exclude", {"host": host, "reason": reason})
+    target.calls.post("/hosts/exclude", {"host": host, "reason": reason})
     output.say(f"{host} is excluded; who fetches it now stops with the next list")
 
 
 @hosts.command()
 @click.argument("host")
-@pass_place
-def include(place: Place, host: str) -> None:
+@pass_target
+def include(target: Target, host: str) -> None:
     """Include an excluded HOST again."""
-    place.calls.post("/hosts/include", {"host": host})
+    target.calls.post("/hosts/include", {"host": host})
     output.say(f"{host} may be crawled again")
 
 

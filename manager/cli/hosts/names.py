@@ -10,7 +10,7 @@ import click
 
 from manager.cli import output
 from manager.cli.manager_client import Calls
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 from shared.naming import failure_words
 
 __all__ = [
@@ -104,16 +104,16 @@ def chunks_of(file: IO[bytes]) -> Iterator[bytes]:
 @click.argument("host", required=False, default="")
 @click.option("--wait", is_flag=True, help="Return when the names were looked up, and say how.")
 @json_option
-@pass_place
-def resolve(place: Place, host: str, wait: bool, as_json: bool) -> None:
+@pass_target
+def resolve(target: Target, host: str, wait: bool, as_json: bool) -> None:
     """Look up the name of HOST again (DNS); without HOST: all unresolved names."""
-    found = place.calls.post("/hosts/resolve", {"host": host or None})
+    found = target.calls.post("/hosts/resolve", {"host": host or None})
     if wait:
-        wait_for_names(place.calls)
+        wait_for_names(target.calls)
         found["names"] = (
-            place.calls.upload("/hosts/resolutions", iter([f"{host}\n".encode()]))
+            target.calls.upload("/hosts/resolutions", iter([f"{host}\n".encode()]))
             if host
-            else place.calls.get("/hosts/resolutions")
+            else target.calls.get("/hosts/resolutions")
         )
     if as_json:
         output.as_json(found)
@@ -127,13 +127,13 @@ def resolve(place: Place, host: str, wait: bool, as_json: bool) -> None:
 @click.command()
 @click.argument("file", type=click.File("rb"), required=False)
 @json_option
-@pass_place
-def names(place: Place, file: IO[bytes] | None, as_json: bool) -> None:
+@pass_target
+def names(target: Target, file: IO[bytes] | None, as_json: bool) -> None:
     """Count resolved names, and unresolved ones by reason: of all hosts, or of those in FILE."""
     if file is None:
-        found = place.calls.get("/hosts/resolutions")
+        found = target.calls.get("/hosts/resolutions")
     else:
-        found = place.calls.upload("/hosts/resolutions", chunks_of(file))
+        found = target.calls.upload("/hosts/resolutions", chunks_of(file))
     if as_json:
         output.as_json(found)
         return

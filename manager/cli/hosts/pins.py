@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["COMMANDS"]
 
@@ -45,13 +45,13 @@ def _tell(done: object, said: str, as_json: bool) -> None:
 @click.argument("agent")
 @_reason
 @json_option
-@pass_place
-def move(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None:
+@pass_target
+def move(target: Target, unit: str, agent: str, reason: str, as_json: bool) -> None:
     """Move UNIT (a host, or a directory of a split host) to AGENT now.
 
     All units at its address move with it. The next plan may move it again; `pin` keeps it there.
     """
-    done = place.calls.post("/hosts/move", {"unit": unit, "agent": agent, "reason": reason})
+    done = target.calls.post("/hosts/move", {"unit": unit, "agent": agent, "reason": reason})
     said = f"{unit} goes to {agent}; {done['moved']} units changed hands"
     _tell(done, said if done["moved"] else f"{agent} owns {unit} already", as_json)
 
@@ -61,14 +61,14 @@ def move(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> Non
 @click.argument("agent")
 @_reason
 @json_option
-@pass_place
-def pin(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None:
+@pass_target
+def pin(target: Target, unit: str, agent: str, reason: str, as_json: bool) -> None:
     """Pin UNIT (a host, or a directory of a split host) to AGENT permanently.
 
     No plan moves it from then on. If another agent owns it now, it moves at once, with all units
     at its address.
     """
-    done = place.calls.post("/hosts/pin", {"unit": unit, "agent": agent, "reason": reason})
+    done = target.calls.post("/hosts/pin", {"unit": unit, "agent": agent, "reason": reason})
     _tell(done, f"{unit} is pinned to {agent}; {done['moved']} units changed hands", as_json)
     if done["warning"] and not as_json:
         output.say(f"the pin does not hold yet: {done['warning']}", err=True)
@@ -78,10 +78,10 @@ def pin(place: Place, unit: str, agent: str, reason: str, as_json: bool) -> None
 @click.argument("unit")
 @_reason
 @json_option
-@pass_place
-def unpin(place: Place, unit: str, reason: str, as_json: bool) -> None:
+@pass_target
+def unpin(target: Target, unit: str, reason: str, as_json: bool) -> None:
     """Unpin UNIT: plans may move it again; its owner keeps it until one does."""
-    done = place.calls.post("/hosts/unpin", {"units": [unit], "reason": reason})
+    done = target.calls.post("/hosts/unpin", {"units": [unit], "reason": reason})
     said = f"{unit} is not pinned any more" if done["unpinned"] else f"{unit} was not pinned"
     _tell(done, said, as_json)
 
@@ -89,10 +89,10 @@ def unpin(place: Place, unit: str, reason: str, as_json: bool) -> None:
 @click.command()
 @_listed
 @json_option
-@pass_place
-def pins(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> None:
+@pass_target
+def pins(target: Target, agent: str, limit: int, offset: int, as_json: bool) -> None:
     """List pins, and the reasons of those that are not in effect."""
-    page = place.calls.get("/hosts/pins", agent=agent, limit=limit, offset=offset)
+    page = target.calls.get("/hosts/pins", agent=agent, limit=limit, offset=offset)
     if as_json:
         output.as_json(page)
         return
@@ -109,10 +109,10 @@ def pins(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> No
 @click.argument("agent")
 @_reason
 @json_option
-@pass_place
-def ban(place: Place, host: str, agent: str, reason: str, as_json: bool) -> None:
+@pass_target
+def ban(target: Target, host: str, agent: str, reason: str, as_json: bool) -> None:
     """Ban AGENT from HOST and from its address."""
-    done = place.calls.post("/hosts/ban", {"host": host, "agent": agent, "reason": reason})
+    done = target.calls.post("/hosts/ban", {"host": host, "agent": agent, "reason": reason})
     _tell(done, f"{agent} never gets {host}; {done['moved']} units changed hands", as_json)
 
 
@@ -120,10 +120,10 @@ def ban(place: Place, host: str, agent: str, reason: str, as_json: bool) -> None
 @click.argument("host")
 @click.argument("agent")
 @json_option
-@pass_place
-def lift_ban(place: Place, host: str, agent: str, as_json: bool) -> None:
+@pass_target
+def lift_ban(target: Target, host: str, agent: str, as_json: bool) -> None:
     """Lift the ban of AGENT from HOST."""
-    done = place.calls.post("/hosts/lift-ban", {"host": host, "agent": agent})
+    done = target.calls.post("/hosts/lift-ban", {"host": host, "agent": agent})
     said = f"{agent} may get {host} again" if done["lifted"] else "there was no such ban"
     _tell(done, said, as_json)
 
@@ -131,10 +131,10 @@ def lift_ban(place: Place, host: str, agent: str, as_json: bool) -> None:
 @click.command()
 @_listed
 @json_option
-@pass_place
-def bans(place: Place, agent: str, limit: int, offset: int, as_json: bool) -> None:
+@pass_target
+def bans(target: Target, agent: str, limit: int, offset: int, as_json: bool) -> None:
     """List bans: the hosts that an agent never gets."""
-    page = place.calls.get("/hosts/bans", agent=agent, limit=limit, offset=offset)
+    page = target.calls.get("/hosts/bans", agent=agent, limit=limit, offset=offset)
     if as_json:
         output.as_json(page)
         return

@@ -5,20 +5,20 @@ from __future__ import annotations
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["tokens"]
 
 
 @click.group(invoke_without_command=True)
 @json_option
-@pass_place
+@pass_target
 @click.pass_context
-def tokens(context: click.Context, place: Place, as_json: bool) -> None:
+def tokens(context: click.Context, target: Target, as_json: bool) -> None:
     """API tokens for scripts; without a command: the list."""
     if context.invoked_subcommand is not None:
         return
-    found = place.calls.get("/tokens")
+    found = target.calls.get("/tokens")
     if as_json:
         output.as_json(found)
         return
@@ -46,11 +46,11 @@ def tokens(context: click.Context, place: Place, as_json: bool) -> None:
 @click.option("--role", type=click.Choice(["viewer", "operator", "admin"]), default="viewer")
 @click.option("--days", type=click.IntRange(1, 400), default=90, show_default=True)
 @json_option
-@pass_place
-def add(place: Place, name: str, user: str, role: str, days: int, as_json: bool) -> None:
+@pass_target
+def add(target: Target, name: str, user: str, role: str, days: int, as_json: bool) -> None:
     """Create the token NAME and print it, only this once."""
     body = {"name": name, "user": user, "role": role, "days": days}
-    made = place.calls.post("/tokens", body)
+    made = target.calls.post("/tokens", body)
     if as_json:
         output.as_json(made)
         return
@@ -61,7 +61,7 @@ def add(place: Place, name: str, user: str, role: str, days: int, as_json: bool)
 
 @tokens.command()
 @click.argument("number", type=int)
-@pass_place
-def revoke(place: Place, number: int) -> None:
+@pass_target
+def revoke(target: Target, number: int) -> None:
     """Revoke token NUMBER at once."""
-    place.calls.post(f"/tokens/{number}/revoke")
+    target.calls.post(f"/tokens/{number}/revoke")

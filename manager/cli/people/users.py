@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["users"]
 
@@ -25,11 +25,11 @@ def users() -> None:
 @click.option("--role", type=ROLES, default="viewer", show_default=True)
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 @json_option
-@pass_place
-def add(place: Place, name: str, role: str, password_stdin: bool, as_json: bool) -> None:
+@pass_target
+def add(target: Target, name: str, role: str, password_stdin: bool, as_json: bool) -> None:
     """Add the user NAME; asks for the password."""
     body = {"name": name, "role": role, "password": _password(password_stdin)}
-    made = place.calls.post("/users", body)
+    made = target.calls.post("/users", body)
     if as_json:
         output.as_json(made)
     else:
@@ -38,10 +38,10 @@ def add(place: Place, name: str, role: str, password_stdin: bool, as_json: bool)
 
 @users.command("list")
 @json_option
-@pass_place
-def list_(place: Place, as_json: bool) -> None:
+@pass_target
+def list_(target: Target, as_json: bool) -> None:
     """List all users."""
-    found = place.calls.get("/users")
+    found = target.calls.get("/users")
     if as_json:
         output.as_json(found)
         return
@@ -64,11 +64,11 @@ def list_(place: Place, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
 @click.option("--tokens", is_flag=True, help="Revoke the tokens of its scripts, too.")
-@pass_place
-def passwd(place: Place, name: str, password_stdin: bool, tokens: bool) -> None:
+@pass_target
+def passwd(target: Target, name: str, password_stdin: bool, tokens: bool) -> None:
     """Set the password of NAME; all its sessions end."""
     body = {"password": _password(password_stdin), "tokens": tokens}
-    done = place.calls.post(f"/users/{name}/password", body)
+    done = target.calls.post(f"/users/{name}/password", body)
     output.say(f"{name} has a new password and is logged out everywhere")
     if tokens:
         output.say(f"revoked {done['revoked']} tokens of its scripts")
@@ -79,38 +79,38 @@ def passwd(place: Place, name: str, password_stdin: bool, tokens: bool) -> None:
 @users.command()
 @click.argument("name")
 @click.argument("role", type=ROLES)
-@pass_place
-def role(place: Place, name: str, role: str) -> None:
+@pass_target
+def role(target: Target, name: str, role: str) -> None:
     """Set the role of NAME; a disabled user stays disabled."""
-    place.calls.post(f"/users/{name}/role", {"role": role})
+    target.calls.post(f"/users/{name}/role", {"role": role})
     output.say(f"{name} is {role}")
 
 
 @users.command()
 @click.argument("name")
-@pass_place
-def disable(place: Place, name: str) -> None:
+@pass_target
+def disable(target: Target, name: str) -> None:
     """Disable the user NAME: sessions end, tokens stop working."""
-    place.calls.post(f"/users/{name}/disable", {})
+    target.calls.post(f"/users/{name}/disable", {})
     output.say(f"{name} may not log in any more")
 
 
 @users.command()
 @click.argument("name")
-@pass_place
-def enable(place: Place, name: str) -> None:
+@pass_target
+def enable(target: Target, name: str) -> None:
     """Enable the user NAME again, with all tokens that were not revoked."""
-    place.calls.post(f"/users/{name}/enable", {})
+    target.calls.post(f"/users/{name}/enable", {})
     output.say(f"{name} may log in again")
 
 
 @users.command()
 @click.argument("name")
 @json_option
-@pass_place
-def sessions(place: Place, name: str, as_json: bool) -> None:
+@pass_target
+def sessions(target: Target, name: str, as_json: bool) -> None:
     """List the sessions of the user NAME."""
-    found = place.calls.get(f"/users/{name}/sessions")
+    found = target.calls.get(f"/users/{name}/sessions")
     if as_json:
         output.as_json(found)
         return
@@ -133,10 +133,10 @@ def sessions(place: Place, name: str, as_json: bool) -> None:
 @users.command()
 @click.argument("name")
 @click.option("--session", default="", help="This one only, as `prsm users sessions` names it.")
-@pass_place
-def logout(place: Place, name: str, session: str) -> None:
+@pass_target
+def logout(target: Target, name: str, session: str) -> None:
     """End all sessions of NAME; tokens stay valid (`prsm tokens revoke` ends one)."""
-    done = place.calls.post(f"/users/{name}/sessions/end", {"session": session})
+    done = target.calls.post(f"/users/{name}/sessions/end", {"session": session})
     output.say(f"ended {done['ended']} sessions of {name}")
 
 

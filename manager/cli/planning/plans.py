@@ -7,7 +7,14 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import METHODS, Place, json_option, moves_option, paged_options, pass_place
+from manager.cli.options import (
+    METHODS,
+    Target,
+    json_option,
+    moves_option,
+    paged_options,
+    pass_target,
+)
 from shared.ratios import spoken_change
 
 __all__ = ["plan", "plans"]
@@ -22,9 +29,9 @@ MOVES_SHOWN: Final = 10
 @click.option("--no-compare", is_flag=True, help="Do not try the other methods.")
 @moves_option
 @json_option
-@pass_place
+@pass_target
 def plan(
-    place: Place,
+    target: Target,
     method: str,
     seed: int,
     apply: bool,
@@ -38,10 +45,10 @@ def plan(
     possible, and the result of each other method.
     """
     asked = {"method": method, "seed": seed, "compare": not no_compare, "moves": moves}
-    made = place.calls.post("/plans", asked)
+    made = target.calls.post("/plans", asked)
     number = made["plan"]["id"]
     if apply:
-        made["applied"] = place.calls.post(f"/plans/{number}/apply")
+        made["applied"] = target.calls.post(f"/plans/{number}/apply")
     if as_json:
         output.as_json(made)
         return
@@ -70,9 +77,9 @@ def plans(
     """List plans, newest first; or show, apply or undo one."""
     if context.invoked_subcommand is not None:
         return
-    place = context.find_object(Place)
-    assert place is not None, "the main command made it"
-    page = place.calls.get(
+    target = context.find_object(Target)
+    assert target is not None, "the main command made it"
+    page = target.calls.get(
         "/plans", method=method, applied=applied, sort=sort, limit=limit, offset=offset
     )
     if as_json:
@@ -107,10 +114,10 @@ def plans(
 @click.option("--moves", default=MOVES_SHOWN, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--offset", default=0, type=click.IntRange(0), help="Moves to leave out before them.")
 @json_option
-@pass_place
-def show(place: Place, number: int, agent: str, moves: int, offset: int, as_json: bool) -> None:
+@pass_target
+def show(target: Target, number: int, agent: str, moves: int, offset: int, as_json: bool) -> None:
     """Show plan NUMBER with its moves, largest gain first."""
-    detail = place.calls.get(f"/plans/{number}", agent=agent, limit=moves, offset=offset)
+    detail = target.calls.get(f"/plans/{number}", agent=agent, limit=moves, offset=offset)
     if as_json:
         output.as_json(detail)
     else:
@@ -120,10 +127,10 @@ def show(place: Place, number: int, agent: str, moves: int, offset: int, as_json
 @plans.command()
 @click.argument("number", type=int)
 @json_option
-@pass_place
-def apply(place: Place, number: int, as_json: bool) -> None:
+@pass_target
+def apply(target: Target, number: int, as_json: bool) -> None:
     """Apply plan NUMBER; refused if its preconditions have changed since it was made."""
-    done = place.calls.post(f"/plans/{number}/apply")
+    done = target.calls.post(f"/plans/{number}/apply")
     if as_json:
         output.as_json(done)
     else:
@@ -133,10 +140,10 @@ def apply(place: Place, number: int, as_json: bool) -> None:
 @plans.command()
 @click.argument("number", type=int)
 @json_option
-@pass_place
-def tree(place: Place, number: int, as_json: bool) -> None:
+@pass_target
+def tree(target: Target, number: int, as_json: bool) -> None:
     """Show the spanning tree of plan NUMBER: costs that neighbours would pass, and its moves."""
-    seen = place.calls.get(f"/plans/{number}/tree")
+    seen = target.calls.get(f"/plans/{number}/tree")
     if as_json:
         output.as_json(seen)
         return
@@ -180,13 +187,13 @@ def tree(place: Place, number: int, as_json: bool) -> None:
 @plans.command()
 @click.argument("number", type=int, required=False)
 @json_option
-@pass_place
-def undo(place: Place, number: int | None, as_json: bool) -> None:
+@pass_target
+def undo(target: Target, number: int | None, as_json: bool) -> None:
     """Undo the moves of the last applied plan; run again: those of the plan before it.
 
     With NUMBER only if that plan was applied last.
     """
-    made = place.calls.post("/plans/undo", {"standing": number} if number is not None else None)
+    made = target.calls.post("/plans/undo", {"standing": number} if number is not None else None)
     if as_json:
         output.as_json(made)
         return

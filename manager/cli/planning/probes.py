@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["probes"]
 
@@ -19,9 +19,9 @@ def probes(context: click.Context, as_json: bool) -> None:
     """Show the share of pairs of agent and host with fresh probes; or list or order probes."""
     if context.invoked_subcommand is not None:
         return
-    place = context.find_object(Place)
-    assert place is not None, "the main command made it"
-    seen = place.calls.get("/probes/coverage")
+    target = context.find_object(Target)
+    assert target is not None, "the main command made it"
+    seen = target.calls.get("/probes/coverage")
     if as_json:
         output.as_json(seen)
         return
@@ -57,9 +57,9 @@ def probes(context: click.Context, as_json: bool) -> None:
 @click.option("--unreachable", is_flag=True, help="Only what could not be fetched.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 1000))
 @json_option
-@pass_place
+@pass_target
 def list_pairs(
-    place: Place,
+    target: Target,
     agent: str,
     host: str,
     older: float | None,
@@ -73,7 +73,7 @@ def list_pairs(
         asked["older_days"] = older
     if unreachable:
         asked["reached"] = "unreachable"
-    found = place.calls.get("/probes", **asked)
+    found = target.calls.get("/probes", **asked)
     if as_json:
         output.as_json(found)
         return
@@ -101,12 +101,12 @@ def list_pairs(
     "--older", type=click.FloatRange(0, 3650), help="Measured more than so many days ago."
 )
 @json_option
-@pass_place
-def order(place: Place, host: str, agent: str, older: float | None, as_json: bool) -> None:
+@pass_target
+def order(target: Target, host: str, agent: str, older: float | None, as_json: bool) -> None:
     """Order probes, in the running round or at the start of the next."""
     if not host and not agent and older is None:
         raise click.UsageError("name a --host, an --agent, or an age with --older DAYS")
-    done = place.calls.post("/probes", {"host": host, "agent": agent, "older_days": older})
+    done = target.calls.post("/probes", {"host": host, "agent": agent, "older_days": older})
     if as_json:
         output.as_json(done)
         return

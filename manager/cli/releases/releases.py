@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from manager.cli import output as showing
-from manager.cli.options import Place, json_option, pass_place, yes_option
+from manager.cli.options import Target, json_option, pass_target, yes_option
 from manager.cli.releases.release_signing import cosign, key, root, sign, signer, signer_keys
 
 __all__ = ["release"]
@@ -27,9 +27,9 @@ def release(context: click.Context, as_json: bool) -> None:
     """Releases of the agent; without a command: the list. Ceremony: docs/operations.md."""
     if context.invoked_subcommand is not None:
         return
-    place = context.find_object(Place)
-    assert place is not None, "the main command made it"
-    found = place.calls.get("/releases")
+    target = context.find_object(Target)
+    assert target is not None, "the main command made it"
+    found = target.calls.get("/releases")
     if as_json:
         showing.as_json(found)
         return
@@ -79,35 +79,35 @@ def _agent_line(one: dict[str, Any]) -> str:
 @release.command()
 @click.argument("root_file", type=_file)
 @click.argument("targets_file", type=_file)
-@pass_place
-def init(place: Place, root_file: Path, targets_file: Path) -> None:
+@pass_target
+def init(target: Target, root_file: Path, targets_file: Path) -> None:
     """Set up releases: serve the first signed root and targets that name no release."""
     body = {"root": root_file.read_text(), "targets": targets_file.read_text()}
-    place.calls.post("/releases/init", body)
+    target.calls.post("/releases/init", body)
     showing.say("releases are served; install 1.root.json at the sites, with the first release")
 
 
 @release.command()
 @click.option("--root", "root_file", type=_file, help="The next root.")
 @click.option("--targets", "targets_file", type=_file, help="The next targets, same releases.")
-@pass_place
-def rotate(place: Place, root_file: Path | None, targets_file: Path | None) -> None:
+@pass_target
+def rotate(target: Target, root_file: Path | None, targets_file: Path | None) -> None:
     """Serve the next root, or newly signed targets; after a new targets key, both."""
     if root_file is None and targets_file is None:
         raise click.UsageError("give --root, --targets or both")
     files = {"root": root_file, "targets": targets_file}
     body = {name: file.read_text() for name, file in files.items() if file is not None}
-    place.calls.post("/releases/root", body)
+    target.calls.post("/releases/root", body)
 
 
 @release.command()
 @click.argument("bundle", type=_file)
 @click.argument("targets_file", type=_file)
-@pass_place
-def publish(place: Place, bundle: Path, targets_file: Path) -> None:
+@pass_target
+def publish(target: Target, bundle: Path, targets_file: Path) -> None:
     """Serve BUNDLE, named by signed TARGETS_FILE (`prsm release sign`), without an offer yet."""
-    place.calls.upload("/releases/bundles", _chunks(bundle))
-    done = place.calls.post("/releases/publish", {"targets": targets_file.read_text()})
+    target.calls.upload("/releases/bundles", _chunks(bundle))
+    done = target.calls.post("/releases/publish", {"targets": targets_file.read_text()})
     for version in done["versions"]:
         showing.say(
             f"{version} is served; `prsm release rollout {version} --ring canary` offers it"
@@ -117,57 +117,57 @@ def publish(place: Place, bundle: Path, targets_file: Path) -> None:
 @release.command()
 @click.argument("version")
 @click.option("--ring", type=RINGS, required=True, help="Who is offered it.")
-@pass_place
-def rollout(place: Place, version: str, ring: str) -> None:
+@pass_target
+def rollout(target: Target, version: str, ring: str) -> None:
     """Roll out VERSION: to the canaries, to a tenth of the agents too, or to all."""
-    place.calls.post(f"/releases/{version}/rollout", {"ring": ring})
+    target.calls.post(f"/releases/{version}/rollout", {"ring": ring})
 
 
 @release.command()
 @click.argument("version")
-@pass_place
-def halt(place: Place, version: str) -> None:
+@pass_target
+def halt(target: Target, version: str) -> None:
     """Halt the rollout of VERSION at once; `rollout` resumes it."""
-    place.calls.post(f"/releases/{version}/halt")
+    target.calls.post(f"/releases/{version}/halt")
 
 
 @release.command()
 @click.argument("version")
 @click.argument("targets_file", type=_file)
 @yes_option
-@pass_place
-def revoke(place: Place, version: str, targets_file: Path, yes: bool) -> None:
+@pass_target
+def revoke(target: Target, version: str, targets_file: Path, yes: bool) -> None:
     """Revoke VERSION permanently by signed targets without it (`prsm release sign --revoke`)."""
     if not yes:
         click.confirm(f"{version} can never be published again. Revoke it?", abort=True)
-    place.calls.post(f"/releases/{version}/revoke", {"targets": targets_file.read_text()})
+    target.calls.post(f"/releases/{version}/revoke", {"targets": targets_file.read_text()})
 
 
 @release.command()
 @click.argument("agent")
 @click.option("--off", is_flag=True, help="No more.")
-@pass_place
-def canary(place: Place, agent: str, off: bool) -> None:
+@pass_target
+def canary(target: Target, agent: str, off: bool) -> None:
     """Make AGENT a canary: it gets each rollout first."""
-    place.calls.post(f"/releases/agents/{agent}/canary", {"canary": not off})
+    target.calls.post(f"/releases/agents/{agent}/canary", {"canary": not off})
 
 
 @release.command()
 @click.argument("agent")
 @click.argument("version", default="")
-@pass_place
-def pin(place: Place, agent: str, version: str) -> None:
+@pass_target
+def pin(target: Target, agent: str, version: str) -> None:
     """Pin AGENT to this VERSION; without VERSION it follows its ring again."""
-    place.calls.post(f"/releases/agents/{agent}/pin", {"version": version})
+    target.calls.post(f"/releases/agents/{agent}/pin", {"version": version})
 
 
 @release.command()
 @click.argument("agent", default="")
 @json_option
-@pass_place
-def updates(place: Place, agent: str, as_json: bool) -> None:
+@pass_target
+def updates(target: Target, agent: str, as_json: bool) -> None:
     """Show update results of AGENT, or of all agents, newest first, with late reports."""
-    found = place.calls.get("/releases/updates", agent=agent)
+    found = target.calls.get("/releases/updates", agent=agent)
     if as_json:
         showing.as_json(found)
         return
@@ -194,19 +194,19 @@ def _update_line(one: dict[str, Any]) -> tuple[object, ...]:
 
 @release.command()
 @click.argument("version", default="")
-@pass_place
-def minimum(place: Place, version: str) -> None:
+@pass_target
+def minimum(target: Target, version: str) -> None:
     """Set the minimum agent version: older agents get no work; without VERSION: no minimum."""
-    place.calls.post("/releases/minimum", {"version": version})
+    target.calls.post("/releases/minimum", {"version": version})
 
 
 @release.command()
 @click.argument("name")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file.")
-@pass_place
-def metadata(place: Place, name: str, output: Path | None) -> None:
+@pass_target
+def metadata(target: Target, name: str, output: Path | None) -> None:
     """Print a served signed file, as `targets.json` or `1.root.json`."""
-    with place.calls.download(f"/releases/metadata/{name}") as chunks:
+    with target.calls.download(f"/releases/metadata/{name}") as chunks:
         body = b"".join(chunks)
     if output is None:
         click.echo(body.decode())

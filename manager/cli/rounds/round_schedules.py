@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from manager.cli.options import METHODS, Place, json_option, moves_option, pass_place
+from manager.cli.options import METHODS, Target, json_option, moves_option, pass_target
 from manager.cli.rounds.schedules import schedule_group, shown
 
 __all__ = ["schedule"]
@@ -56,9 +56,9 @@ def _schedule(command: _Command) -> _Command:
 @schedule.command()
 @_schedule
 @json_option
-@pass_place
+@pass_target
 def add(
-    place: Place,
+    target: Target,
     crontab: str,
     zone: str,
     method: str,
@@ -71,16 +71,16 @@ def add(
     A time during a running round is skipped; the audit log records it.
     """
     body = _body(crontab, zone, method, moves, probe=not no_probe)
-    shown(place.calls.post(PATH, body), _facts, as_json=as_json)
+    shown(target.calls.post(PATH, body), _facts, as_json=as_json)
 
 
 @schedule.command()
 @click.argument("number", type=int)
 @_schedule
 @json_option
-@pass_place
+@pass_target
 def change(
-    place: Place,
+    target: Target,
     number: int,
     crontab: str,
     zone: str,
@@ -91,7 +91,7 @@ def change(
 ) -> None:
     """Replace schedule NUMBER; arguments as for `add`."""
     body = _body(crontab, zone, method, moves, probe=not no_probe)
-    shown(place.calls.post(f"{PATH}/{number}", body), _facts, as_json=as_json)
+    shown(target.calls.post(f"{PATH}/{number}", body), _facts, as_json=as_json)
 
 
 def _body(

@@ -9,7 +9,14 @@ from typing import Any, Final
 import click
 
 from manager.cli import output
-from manager.cli.options import METHODS, Place, json_option, moves_option, paged_options, pass_place
+from manager.cli.options import (
+    METHODS,
+    Target,
+    json_option,
+    moves_option,
+    paged_options,
+    pass_target,
+)
 from manager.cli.rounds.round_schedules import schedule
 from manager.cli.status import code_counts
 from shared.ratios import spoken_change
@@ -47,9 +54,9 @@ rounds.add_command(schedule)
 @moves_option
 @click.option("--wait", is_flag=True, help="Return when it is over; Ctrl-C ends only the waiting.")
 @json_option
-@pass_place
+@pass_target
 def start(
-    place: Place,
+    target: Target,
     method: str,
     seed: int,
     no_probe: bool,
@@ -59,8 +66,8 @@ def start(
 ) -> None:
     """Start a round."""
     body = {"method": method, "seed": seed, "probe": not no_probe, "moves": moves}
-    detail = place.calls.post("/rounds", body)
-    _show(_wait_for_end(place, detail["round"]["number"]) if wait else detail, as_json)
+    detail = target.calls.post("/rounds", body)
+    _show(_wait_for_end(target, detail["round"]["number"]) if wait else detail, as_json)
 
 
 @rounds.command("list")
@@ -68,9 +75,9 @@ def start(
 @click.option("--state", default="", help="probing, crawling, finished or cancelled.")
 @paged_options
 @json_option
-@pass_place
+@pass_target
 def list_(
-    place: Place,
+    target: Target,
     method: str | None,
     state: str,
     sort: str,
@@ -79,7 +86,7 @@ def list_(
     as_json: bool,
 ) -> None:
     """List rounds, newest first."""
-    page = place.calls.get(
+    page = target.calls.get(
         "/rounds", method=method, state=state, sort=sort, limit=limit, offset=offset
     )
     if as_json:
@@ -111,12 +118,12 @@ def list_(
     "--limit", default=20, show_default=True, type=click.IntRange(1, 1000), help="Of hosts."
 )
 @json_option
-@pass_place
-def show(place: Place, number: int | None, limit: int, as_json: bool) -> None:
+@pass_target
+def show(target: Target, number: int | None, limit: int, as_json: bool) -> None:
     """Show round NUMBER, or the newest, with the hosts that are not finished."""
-    chosen = _given_or_newest(place, number)
-    detail = place.calls.get(f"/rounds/{chosen}")
-    holders = place.calls.get(f"/rounds/{chosen}/holders", limit=limit)
+    chosen = _given_or_newest(target, number)
+    detail = target.calls.get(f"/rounds/{chosen}")
+    holders = target.calls.get(f"/rounds/{chosen}/holders", limit=limit)
     if as_json:
         output.as_json({**detail, "holders": holders})
         return
@@ -133,10 +140,10 @@ def show(place: Place, number: int | None, limit: int, as_json: bool) -> None:
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--before", type=click.IntRange(1), help="Of the rounds before this number.")
 @json_option
-@pass_place
-def history(place: Place, limit: int, before: int | None, as_json: bool) -> None:
+@pass_target
+def history(target: Target, limit: int, before: int | None, as_json: bool) -> None:
     """Compare the newest rounds, oldest first: makespan planned, best possible, measured."""
-    found = place.calls.get("/rounds/history", limit=limit, before=before)
+    found = target.calls.get("/rounds/history", limit=limit, before=before)
     if as_json:
         output.as_json(found)
         return
@@ -164,19 +171,19 @@ def history(place: Place, limit: int, before: int | None, as_json: bool) -> None
 @rounds.command()
 @click.option("--reason", default="", help="Why, for the audit.")
 @json_option
-@pass_place
-def cancel(place: Place, reason: str, as_json: bool) -> None:
+@pass_target
+def cancel(target: Target, reason: str, as_json: bool) -> None:
     """Cancel the running round."""
-    _show(place.calls.post("/rounds/cancel", {"reason": reason}), as_json)
+    _show(target.calls.post("/rounds/cancel", {"reason": reason}), as_json)
 
 
 @rounds.command()
 @click.argument("number", type=int, required=False)
 @json_option
-@pass_place
-def report(place: Place, number: int | None, as_json: bool) -> None:
+@pass_target
+def report(target: Target, number: int | None, as_json: bool) -> None:
     """Show the planned and the measured cost of round NUMBER, or of the newest."""
-    found = place.calls.get(f"/rounds/{_given_or_newest(place, number)}/report")
+    found = target.calls.get(f"/rounds/{_given_or_newest(target, number)}/report")
     if as_json:
         output.as_json(found)
         return
@@ -229,20 +236,20 @@ def _held(holders: dict[str, Any]) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _given_or_newest(place: Place, number: int | None) -> int:
+def _given_or_newest(target: Target, number: int | None) -> int:
     if number is not None:
         return number
-    newest = place.calls.get("/rounds", limit=1)["rounds"]
+    newest = target.calls.get("/rounds", limit=1)["rounds"]
     if not newest:
         raise click.ClickException(NONE_YET)
     return int(newest[0]["number"])
 
 
-def _wait_for_end(place: Place, number: int) -> dict[str, Any]:
+def _wait_for_end(target: Target, number: int) -> dict[str, Any]:
     """Wait for the end of a round and return it; each change of its counts goes to stderr."""
     shown = ""
     while True:
-        detail: dict[str, Any] = place.calls.get(f"/rounds/{number}")
+        detail: dict[str, Any] = target.calls.get(f"/rounds/{number}")
         state = detail["round"]["state"]
         if state not in ("probing", "crawling"):
             return detail

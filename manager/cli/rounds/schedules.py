@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from manager.cli import output
-from manager.cli.options import Place, json_option, pass_place
+from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["Facts", "schedule_group", "shown"]
 
@@ -28,9 +28,9 @@ def schedule_group(path: str, words: str, empty: str, ends: str, facts: Facts) -
     def schedule(context: click.Context, as_json: bool) -> None:
         if context.invoked_subcommand is not None:
             return
-        place = context.find_object(Place)
-        assert place is not None, "the main command made it"
-        found = place.calls.get(path)
+        target = context.find_object(Target)
+        assert target is not None, "the main command made it"
+        found = target.calls.get(path)
         if as_json:
             output.as_json(found)
             return
@@ -41,9 +41,9 @@ def schedule_group(path: str, words: str, empty: str, ends: str, facts: Facts) -
 
     @schedule.command(help=ends)
     @click.argument("number", type=int)
-    @pass_place
-    def remove(place: Place, number: int) -> None:
-        place.calls.post(f"{path}/{number}/remove")
+    @pass_target
+    def remove(target: Target, number: int) -> None:
+        target.calls.post(f"{path}/{number}/remove")
         output.say(f"schedule {number} is removed")
 
     return schedule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from manager.console.language import Words, lazy
-from manager.operations.hosts.preconditions import Unready
+from manager.operations.hosts.preconditions import ObstacleCode
 from shared.frozen import frozen
 
 __all__ = ["Unable", "unable_of"]
@@ -42,6 +42,6 @@ _WHY: Final[dict[str, Unable]] = {
 }
 
 
-def unable_of(code: Unready) -> Unable:
+def unable_of(code: ObstacleCode) -> Unable:
     """Return the words of a precondition that does not hold; false where it does."""
     return _WHY[code]

@@ -27,11 +27,11 @@ from manager.console.requests.error_pages import answer_failure
 from manager.console.requests.query import Query, check_query
 from manager.console.requests.refused_forms import form_again
 from manager.console.requests.visit import CONFIRMED, CSRF, Question, Visit, rank
-from manager.db.kept_figures import StillCountingError, looked_at
+from manager.db.figure_cache import StillCountingError, page_figures
 from manager.errors import BusyError, ForbiddenError, SlowDownError, UnknownKeyError
 from manager.intake.messages.form_reader import FormJob, form_fields, read_form
 from manager.intake.messages.messages import DIRECT_BYTES, sender_number
-from manager.operations.people.login_failures import LoginWait, login_wait
+from manager.operations.people.login_throttle import LoginWait, login_wait
 from manager.operations.people.users import Role, SessionUser, session_of
 from manager.operations.transport import require_private
 from shared.errors import FormatError, PrsmError
@@ -156,13 +156,13 @@ def _serve(
 
 
 def _answer(page: Page, visit: Visit, pages: Sequence[Page]) -> Response:
-    """Answer with a page that may show kept figures; where one is not there yet, it comes again.
+    """Answer with a page that may show cached figures; where one is not there yet, it comes again.
 
     A refused form is shown again with the values that were sent.
     """
     is_file = "." in page.path
     patient = page.method == "POST" or visit.is_part or is_file
-    with looked_at(None if patient else FIRST_FIGURE_S) as visit.look_taken:
+    with page_figures(None if patient else FIRST_FIGURE_S) as visit.figure_request:
         try:
             return page.answer(visit)
         except StillCountingError:
@@ -178,7 +178,7 @@ def _answer(page: Page, visit: Visit, pages: Sequence[Page]) -> Response:
 def _visit(request: Request, door: ConsoleDoor, form: Mapping[str, str]) -> Visit:
     tls = cookies.is_tls(request)
     accepted = request.headers.get("accept-language", "")
-    language.speak(language.choose(cookies.read_look(request).language, accepted))
+    language.speak(language.choose(cookies.read_appearance(request).language, accepted))
     query = Query(request.query_params)
     return Visit(request, door, query, form, None, "", door.now_ms(), tls)
 

@@ -21,7 +21,8 @@ from manager.operations.planning.planners import Planner
 from manager.operations.policy import Policy
 from manager.operations.search import Search
 from manager.operations.segments.adoption import Adopted, IdOf
-from manager.operations.segments.strays import Swept, TrashDay, TrashFile
+from manager.operations.segments.orphans import Swept
+from manager.operations.segments.trash_contents import TrashDay, TrashFile
 from manager.settings import Settings
 from manager.signing import Signing
 from manager.store import Layout, UploadParts

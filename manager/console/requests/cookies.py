@@ -4,8 +4,7 @@
 browsers take from this very host over TLS only. `visit` stands in for it before the login, so that
 the login form has a token too. `device` marks a device with an earlier login: it opens nothing, and
 spares its user the wait that wrong passwords of others cause. `flash` is a
-sentence for the next page; how the console looks and which language it speaks (`Look`) is a cookie
-each, for a year.
+sentence for the next page; the choices of `Appearance` are a cookie each, for a year.
 SameSite is Lax: with Strict a link in a mail would look logged out. Lax is not what keeps forms of
 others out, the token and the origin are (`manager.console.requests.access`).
 """
@@ -24,10 +23,18 @@ from manager.console.language import LANGUAGES
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key
 
-__all__ = ["Flash", "Look", "csrf_of", "is_tls", "read_flash", "read_look", "session_cookie"]
+__all__ = [
+    "Appearance",
+    "Flash",
+    "csrf_of",
+    "is_tls",
+    "read_appearance",
+    "read_flash",
+    "session_cookie",
+]
 
 FLASH: Final = "prsm-flash"
-LOOKS: Final = {
+APPEARANCE_CHOICES: Final = {
     "theme": ("light", "dark"),
     "bar": ("wide", "narrow"),
     "language": tuple(LANGUAGES),
@@ -46,7 +53,7 @@ class Flash:
 
 
 @frozen
-class Look:
+class Appearance:
     """Appearance of the console; an empty text: not chosen, as the system or the window has it.
 
     theme: light or dark. bar: with names (wide) or icons only (narrow). language: of `LANGUAGES`.
@@ -133,16 +140,18 @@ def forget_flash(response: Response, *, tls: bool) -> None:
     response.delete_cookie(FLASH, path=PATH, secure=tls, httponly=True, samesite="lax")
 
 
-def read_look(request: Request) -> Look:
+def read_appearance(request: Request) -> Appearance:
     """Return what a person chose; what is not among the choices was not chosen."""
-    given = {name: request.cookies.get(_look_cookie(name), "") for name in LOOKS}
-    return Look(**{name: value for name, value in given.items() if value in LOOKS[name]})
+    given = {name: request.cookies.get(_appearance_cookie(name), "") for name in APPEARANCE_CHOICES}
+    return Appearance(
+        **{name: value for name, value in given.items() if value in APPEARANCE_CHOICES[name]}
+    )
 
 
-def set_look(response: Response, name: str, value: str, *, tls: bool) -> None:
-    """Keep a choice, one of `LOOKS`; any other value takes it back."""
-    cookie = _look_cookie(name)
-    if value in LOOKS[name]:
+def set_appearance(response: Response, name: str, value: str, *, tls: bool) -> None:
+    """Keep a choice, one of `APPEARANCE_CHOICES`; any other value takes it back."""
+    cookie = _appearance_cookie(name)
+    if value in APPEARANCE_CHOICES[name]:
         response.set_cookie(
             cookie, value, max_age=YEAR_S, path=PATH, secure=tls, httponly=True, samesite="lax"
         )
@@ -150,5 +159,5 @@ def set_look(response: Response, name: str, value: str, *, tls: bool) -> None:
         response.delete_cookie(cookie, path=PATH, secure=tls, httponly=True, samesite="lax")
 
 
-def _look_cookie(name: str) -> str:
+def _appearance_cookie(name: str) -> str:
     return f"prsm-{name}"

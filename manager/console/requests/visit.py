@@ -19,8 +19,8 @@ from manager.console.listing import Listing
 from manager.console.rendering import render
 from manager.console.requests import cookies
 from manager.console.requests.context import ConsoleDoor
-from manager.console.requests.cookies import Flash, Look, csrf_of
-from manager.db import Database, kept_figures
+from manager.console.requests.cookies import Appearance, Flash, csrf_of
+from manager.db import Database, figure_cache
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor
 from manager.operations.people.users import ROLES, Role, SessionUser
@@ -74,8 +74,8 @@ class Question:
 class Visit:
     """A request. form: of a POST, without the token. user: None before the login.
 
-    look_taken: which kept figures it has been shown, and how old they are. refusal: why the form
-    was refused that is shown again.
+    figure_request: the age of the cached figures on the page. refusal: why the form was refused
+    that is shown again.
     """
 
     request: Request
@@ -88,7 +88,9 @@ class Visit:
     tls: bool
     new_visit: str = ""
     refusal: Flash | None = None
-    look_taken: kept_figures.Look = field(default_factory=lambda: kept_figures.Look(None))
+    figure_request: figure_cache.FigureRequest = field(
+        default_factory=lambda: figure_cache.FigureRequest(None)
+    )
 
     @property
     def db(self) -> Database:
@@ -123,9 +125,9 @@ class Visit:
         return csrf_of(self.token)
 
     @property
-    def look(self) -> Look:
+    def appearance(self) -> Appearance:
         """Return how the person has the console."""
-        return cookies.read_look(self.request)
+        return cookies.read_appearance(self.request)
 
     @property
     def language(self) -> str:
@@ -180,7 +182,7 @@ class Visit:
     @property
     def old_figures_ms(self) -> int:
         """Return how old the oldest figure of the page is, 0 where that is not worth a word."""
-        age_s = self.look_taken.oldest_s
+        age_s = self.figure_request.oldest_s
         return round(age_s * 1000) if age_s >= OLD_S else 0
 
     @property

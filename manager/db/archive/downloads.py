@@ -13,7 +13,7 @@ from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["DownloadRow", "Taken", "add_taken", "downloads_before", "forget_downloads"]
+__all__ = ["DownloadRow", "Taken", "downloads_before", "forget_downloads", "store_progress"]
 
 
 @frozen
@@ -54,7 +54,7 @@ class DownloadRow:
     last_ms: int
 
 
-def add_taken(tx: Transaction, taken: Sequence[Taken]) -> None:
+def store_progress(tx: Transaction, taken: Sequence[Taken]) -> None:
     """Add to the stored downloads. One that starts again gets a new number."""
     for one in taken:
         if one.afresh:

@@ -16,7 +16,7 @@ __all__ = [
     "MachineRow",
     "all_glances",
     "column",
-    "odd_machines",
+    "machines_with_trouble",
     "unanswered_hosts",
     "with_trouble",
 ]
@@ -120,7 +120,7 @@ def with_trouble(tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int
     )
 
 
-def odd_machines(
+def machines_with_trouble(
     tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int
 ) -> list[MachineRow]:
     """Return agents whose machine has one of these: limits as `with_trouble` has them."""

@@ -61,7 +61,6 @@ class AgentRow:
     promised_ms: int | None
     boot_id: str
     sequence: int
-    clone_ms: int | None
     clone_reason: Message | None
     version: str
     state: str

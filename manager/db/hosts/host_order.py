@@ -15,7 +15,7 @@ from manager.db.hosts.host_matching import OF_HOSTS, SORTS, STATES, HostWanted, 
 from manager.db.ownership.assignments import owners_of
 from manager.db.tables import agents, assignments, hosts, units
 
-__all__ = ["Part", "parts"]
+__all__ = ["OrderedPart", "parts"]
 
 SIZED_AT_ONCE: Final = 50
 """Agents whose hosts are counted at once, while a page by owner is looked for."""
@@ -24,13 +24,13 @@ _MAY_BE_UNKNOWN: Final = frozenset({"volume", "pages"})
 """Sorts by what is not known of every host; unknown is less than anything."""
 
 
-Part = tuple[Callable[[], sa.Select[Any]], int | None]
+OrderedPart = tuple[Callable[[], sa.Select[Any]], int | None]
 """How to find some of the hosts, in order, and how many these are; None: that is not known."""
 
 
 def parts(
     tx: Transaction, wanted: HostWanted, sort: str, descending: bool, *, sized: bool = False
-) -> Iterator[Part]:
+) -> Iterator[OrderedPart]:
     """Yield what finds the hosts in the order of the sort, one after the other.
 
     sized: it is of use to know how many each of them finds. A query is made when it is asked:
@@ -66,13 +66,13 @@ def _either(*columns: Any, descending: bool) -> list[Any]:
 
 def _parts_by_owner(
     tx: Transaction, wanted: HostWanted, descending: bool, *, sized: bool
-) -> Iterator[Part]:
+) -> Iterator[OrderedPart]:
     """Yield the hosts without an owner, then those of each agent by name, by the index of owners.
 
     Only a host in another state than `placed` can have no owner.
     """
 
-    def of_nobody(state: str) -> sa.Select[Any]:
+    def unowned_hosts(state: str) -> sa.Select[Any]:
         is_open = assignments.c.until_ms.is_(None)
         owned = sa.exists().where(assignments.c.unit_id == units.c.id, is_open)
         query = matching(tx, wanted, "state").where(units.c.state == state, ~owned)
@@ -88,7 +88,7 @@ def _parts_by_owner(
     # State by state, as they lie in the index; SQLite does not know that few are in these.
     others = [] if wanted.owner else [state for state in STATES if state != "placed"]
     if not descending:
-        yield from ((partial(of_nobody, state), None) for state in others)
+        yield from ((partial(unowned_hosts, state), None) for state in others)
     for some in chunks([row for row in fleet if wanted.owner in ("", row.name)], SIZED_AT_ONCE):
         owned = None if pieces is None else _owned(tx, [row.id for row in some])
         for row in some:
@@ -97,7 +97,7 @@ def _parts_by_owner(
                 size = owned.get(row.id, 0) - pieces[row.id]
             yield partial(of_agent, row.id, row.name), size
     if descending:
-        yield from ((partial(of_nobody, state), None) for state in reversed(others))
+        yield from ((partial(unowned_hosts, state), None) for state in reversed(others))
 
 
 def _owned(tx: Transaction, numbers: list[int]) -> dict[int, int]:

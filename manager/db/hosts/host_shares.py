@@ -25,17 +25,17 @@ from manager.db.tables import (
 from shared.frozen import frozen
 
 __all__ = [
-    "RestRow",
+    "BackoffRow",
     "SplitHost",
-    "any_rest_over",
+    "any_backoff_over",
     "begin",
     "crowded_groups",
-    "drop_rests",
+    "drop_backoffs",
     "end",
     "hosts_held",
     "news",
     "rests",
-    "set_rest",
+    "set_backoff",
     "set_shares",
     "split_hosts",
     "starved",
@@ -57,7 +57,7 @@ class SplitHost:
 
 
 @frozen
-class RestRow:
+class BackoffRow:
     """A host told an agent to wait: so long after each request, until a moment."""
 
     host_id: int
@@ -193,12 +193,12 @@ def news(tx: Transaction, unit_ids: Collection[int]) -> None:
             tx.execute(agents.update().where(agents.c.id.in_(touched)).values(list_changed=True))
 
 
-def rests(tx: Transaction, host_ids: Collection[int], now_ms: int) -> list[RestRow]:
+def rests(tx: Transaction, host_ids: Collection[int], now_ms: int) -> list[BackoffRow]:
     """Return what agents were told by some hosts and is not over."""
-    found: list[RestRow] = []
+    found: list[BackoffRow] = []
     for part in chunks(host_ids):
         found += tx.rows(
-            RestRow,
+            BackoffRow,
             sa.select(host_rests).where(
                 host_rests.c.host_id.in_(part), host_rests.c.until_ms > now_ms
             ),
@@ -206,7 +206,7 @@ def rests(tx: Transaction, host_ids: Collection[int], now_ms: int) -> list[RestR
     return found
 
 
-def set_rest(tx: Transaction, row: RestRow) -> None:
+def set_backoff(tx: Transaction, row: BackoffRow) -> None:
     """Write down what a host told an agent."""
     tx.upsert(
         host_rests,
@@ -223,12 +223,12 @@ def set_rest(tx: Transaction, row: RestRow) -> None:
     )
 
 
-def any_rest_over(tx: Transaction, now_ms: int) -> bool:
+def any_backoff_over(tx: Transaction, now_ms: int) -> bool:
     """Return whether a rest is over that the lists still speak of."""
     return bool(tx.value(_ANY_REST_OVER, {"now_ms": now_ms}))
 
 
-def drop_rests(tx: Transaction, now_ms: int) -> list[int]:
+def drop_backoffs(tx: Transaction, now_ms: int) -> list[int]:
     """Forget what is over; return the units of these hosts."""
     over = tx.values(
         sa.select(host_rests.c.host_id).where(host_rests.c.until_ms <= now_ms).distinct()

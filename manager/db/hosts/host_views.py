@@ -16,7 +16,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
-from manager.db.failures import may_be_kept
+from manager.db.error_translation import may_be_kept
 from manager.db.host_names import HostNames
 from manager.db.hosts.host_matching import SORTS, STATES, HostWanted, Range, matching
 from manager.db.hosts.host_order import parts

@@ -21,13 +21,13 @@ from shared.frozen import frozen
 from shared.messages import Message
 
 __all__ = [
-    "QuietRow",
+    "IdlePieceRow",
     "add_units",
     "beside_pieces",
     "for_sync_agents",
     "hosts_of_units",
+    "mark_idle",
     "merge_units",
-    "note_quiet",
     "of_plain_agents",
     "of_tops",
     "rested",
@@ -61,7 +61,7 @@ _OF_PLAIN_AGENTS: Final = (
 
 
 @frozen
-class QuietRow:
+class IdlePieceRow:
     """A piece of which nothing is left. reason: as its agent said it, or ours."""
 
     unit_id: int
@@ -163,8 +163,8 @@ def wake(tx: Transaction, unit_ids: Collection[int]) -> None:
     news(tx, unit_ids)
 
 
-def note_quiet(
-    tx: Transaction, round_number: int, quiet: Collection[QuietRow], now_ms: int
+def mark_idle(
+    tx: Transaction, round_number: int, quiet: Collection[IdlePieceRow], now_ms: int
 ) -> None:
     """Note that nothing is left of some pieces, as far as their agents know."""
     if quiet:
@@ -195,7 +195,7 @@ def note_quiet(
         )
 
 
-def rested(tx: Transaction, round_number: int) -> list[QuietRow]:
+def rested(tx: Transaction, round_number: int) -> list[IdlePieceRow]:
     """Return the quiet pieces of hosts of which nothing is left in any piece of the round."""
     other, of_other = units.alias("other"), unit_rounds.alias("of_other")
     busy = sa.exists().where(
@@ -208,7 +208,7 @@ def rested(tx: Transaction, round_number: int) -> list[QuietRow]:
         ),
     )
     return tx.rows(
-        QuietRow,
+        IdlePieceRow,
         sa.select(
             unit_rounds.c.unit_id,
             unit_rounds.c.agent_id,

@@ -17,9 +17,9 @@ __all__ = [
     "forget_model",
     "model_age",
     "newest_report",
-    "probes_to_learn_from",
     "set_model",
     "stored_model",
+    "training_probes",
 ]
 
 
@@ -83,7 +83,7 @@ def newest_report(tx: Transaction) -> int:
     return int(tx.value(_NEWEST_REPORT))
 
 
-def probes_to_learn_from(
+def training_probes(
     tx: Transaction, agent_ids: Collection[int], most: int
 ) -> list[tuple[int, int, float]]:
     """Return (unit, agent, ms per KByte) of the units that most agents measured, about `most`.

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.group_lookup import ATOM
-from manager.db.tables import agents, assignments, hosts, units
+from manager.db.tables import assignments, hosts, units
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -46,8 +46,6 @@ class AssignmentRow:
     epoch: int
     since_ms: int
     until_ms: int | None
-    generation_since: int
-    generation_until: int | None
     reason_opened: Message | None
     reason_closed: Message | None
     plan_id: int | None
@@ -78,14 +76,6 @@ def place(
     if not changing:
         return 0
     close(tx, [unit for unit in changing if unit in present], now_ms, reason)
-    generations = {
-        row.id: row.generation
-        for row in tx.execute(
-            sa.select(agents.c.id, agents.c.generation).where(
-                agents.c.id.in_(set(changing.values()))
-            )
-        )
-    }
     for part in chunks(changing):
         epochs = {
             row.unit_id: row.epoch
@@ -103,7 +93,6 @@ def place(
                     "agent_id": changing[unit],
                     "epoch": epochs.get(unit, 0) + 1,
                     "since_ms": now_ms,
-                    "generation_since": generations[changing[unit]] + 1,
                     "reason_opened": reason,
                     "plan_id": plan_id,
                 }
@@ -116,16 +105,11 @@ def place(
 
 def close(tx: Transaction, unit_ids: Collection[int], now_ms: int, reason: Message) -> None:
     """End the open intervals of units."""
-    following = (
-        sa.select(agents.c.generation + 1)
-        .where(agents.c.id == assignments.c.agent_id)
-        .scalar_subquery()
-    )
     for part in chunks(unit_ids):
         tx.execute(
             assignments.update()
             .where(assignments.c.unit_id.in_(part), assignments.c.until_ms.is_(None))
-            .values(until_ms=now_ms, reason_closed=reason, generation_until=following)
+            .values(until_ms=now_ms, reason_closed=reason)
         )
 
 

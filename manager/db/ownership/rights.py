@@ -1,9 +1,9 @@
 """Rights to fetch units. A right passes from one agent to another only through *free*.
 
 Invariants: at most one row a unit, which is its key; at most one agent a group, but for the pieces
-of a split host; the caller that grants ensures this with `nobody_else` and `may_crawl`. Only `free`
-deletes rows, and each leaves a holding behind. An unfinished order or unit of a round waits again
-when the right that it was worked on under is freed.
+of a split host; the caller that grants ensures this with `no_other_agent` and `may_crawl`. Only
+`free` deletes rows, and each leaves a holding behind. An unfinished order or unit of a round waits
+again when the right that it was worked on under is freed.
 Operations decide when a right may be freed.
 """
 
@@ -39,7 +39,7 @@ __all__ = [
     "held_by_agent",
     "held_of",
     "may_crawl",
-    "nobody_else",
+    "no_other_agent",
     "note_sent",
     "of_agent",
     "of_units",
@@ -99,7 +99,6 @@ class RightRow:
     kind: str
     round: int
     max_transfer: int
-    epoch: int
     granted_ms: int
     granted_generation: int
     withdrawn_generation: int | None
@@ -110,9 +109,7 @@ def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) 
     """Give rights to one agent; they stand in its next generation."""
     if not grants:
         return
-    agent = tx.execute(
-        sa.select(agents.c.generation, agents.c.permit_epoch).where(agents.c.id == agent_id)
-    ).one()
+    generation = int(tx.value(sa.select(agents.c.generation).where(agents.c.id == agent_id)))
     tx.insert(
         rights,
         [
@@ -123,9 +120,8 @@ def grant(tx: Transaction, agent_id: int, grants: Sequence[Grant], now_ms: int) 
                 "kind": given.kind,
                 "round": given.round,
                 "max_transfer": given.max_transfer,
-                "epoch": agent.permit_epoch,
                 "granted_ms": now_ms,
-                "granted_generation": agent.generation + 1,
+                "granted_generation": generation + 1,
             }
             for given in grants
         ],
@@ -146,7 +142,7 @@ def note_sent(tx: Transaction, agent_id: int, generation: int, now_ms: int) -> N
     )
 
 
-def nobody_else(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+def no_other_agent(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """Return the condition that a unit has no right, and its host's group none of another agent.
 
     For queries over `hosts`. Three look-ups in indexes, however many units share the address.
@@ -164,8 +160,8 @@ def nobody_else(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[
 def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """Return the condition that an agent may be given a unit to crawl it.
 
-    As `nobody_else`, but as many agents may have pieces of a split host as have shares of its rate
-    (`manager.assignment.host_shares`), if each right is known to keep the share of the current
+    As `no_other_agent`, but as many agents may have pieces of a split host as have shares of its
+    rate (`manager.assignment.host_shares`), if each right is known to keep the share of the current
     lists, and no agent probes it or refetches its pages. For queries over `hosts`.
     """
     in_group = sa.exists().where(rights.c.group_id == hosts.c.group_id)
@@ -187,7 +183,7 @@ def may_crawl(agent_id: int, unit: sa.ColumnElement[int]) -> sa.ColumnElement[bo
         sa.not_(in_group.where(rights.c.kind != "crawl")),
         room,
     )
-    return sa.or_(nobody_else(agent_id, unit), shared)
+    return sa.or_(no_other_agent(agent_id, unit), shared)
 
 
 def withdraw(

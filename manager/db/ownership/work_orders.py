@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from manager.db.engine import Transaction, chunks
 from manager.db.ownership.pins import not_banned
-from manager.db.ownership.rights import nobody_else
+from manager.db.ownership.rights import no_other_agent
 from manager.db.tables import agents, hosts
 
 __all__ = ["OPEN", "agents_waiting", "agents_with_open", "is_free_for", "set_granted"]
@@ -26,7 +26,7 @@ def is_free_for(agent_id: int, orders: sa.Table) -> sa.ColumnElement[bool]:
     return sa.and_(
         orders.c.agent_id == agent_id,
         orders.c.state == "waiting",
-        nobody_else(agent_id, orders.c.unit_id),
+        no_other_agent(agent_id, orders.c.unit_id),
         not_banned(agent_id, hosts.c.id),
     )
 

@@ -1,7 +1,7 @@
 """Counts of failed logins, by where they came from and a bucket of names.
 
 Invariant: the rows are bounded: so many buckets for each source, and the oldest sources go.
-What is counted how, and what follows, is left to `operations.people.login_failures`.
+What is counted how, and what follows, is left to `operations.people.login_throttle`.
 """
 
 from __future__ import annotations

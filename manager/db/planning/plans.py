@@ -22,7 +22,7 @@ __all__ = [
     "by_id",
     "count_moves",
     "head_by_id",
-    "last_standing",
+    "last_effective",
     "moved_units",
     "moves_of",
     "moves_of_units",
@@ -105,7 +105,7 @@ def set_applied(tx: Transaction, plan_id: int, now_ms: int) -> None:
     tx.execute(plans.update().where(plans.c.id == plan_id).values(applied_ms=now_ms))
 
 
-def last_standing(tx: Transaction) -> PlanHead | None:
+def last_effective(tx: Transaction) -> PlanHead | None:
     """Return the plan that was applied last, of those that take nothing back and still stand."""
     undone = sa.select(plans.c.undoes).where(plans.c.undoes.is_not(None))
     return tx.row(

@@ -36,12 +36,11 @@ __all__ = [
 
 @frozen
 class ScrubRow:
-    """A pass over the kept files. cursor: of the last row read. asked_by: empty: the clock."""
+    """A pass over the kept files. cursor: of the last row read."""
 
     id: int
     begun_ms: int
     ended_ms: int | None
-    asked_by: str
     cursor: str
     total_files: int
     total_bytes: int

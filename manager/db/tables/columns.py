@@ -18,6 +18,7 @@ __all__ = [
     "metadata",
     "moment",
     "one_of",
+    "retired",
     "text",
 ]
 
@@ -49,6 +50,15 @@ def moment(name: str, *, required: bool = False) -> sa.Column[int]:
 def count(name: str, *, start: int = 0) -> sa.Column[int]:
     """Return a column that is never NULL and begins at a number."""
     return sa.Column(name, Whole, nullable=False, default=start, server_default=str(start))
+
+
+def retired(name: str, kind: sa.types.TypeEngine[Any] = Whole) -> sa.Column[Any]:
+    """Return a column that no code uses: versions before write it, so it is dropped later.
+
+    It has no default in Python, so that no INSERT names it (docs/adr/0196).
+    """
+    start = "" if isinstance(kind, sa.Text) else "0"
+    return sa.Column(name, kind, nullable=False, server_default=start)
 
 
 def flag(name: str, *, start: bool = False) -> sa.Column[bool]:

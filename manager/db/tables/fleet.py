@@ -15,6 +15,7 @@ from manager.db.tables.columns import (
     metadata,
     moment,
     one_of,
+    retired,
     text,
 )
 
@@ -52,7 +53,7 @@ agents: Final = sa.Table(
     moment("promised_ms"),  # when it means to call again, by the manager's clock
     text("boot_id"),
     count("sequence"),
-    moment("clone_ms"),
+    sa.Column("clone_ms", Whole),  # retired
     message("clone_reason"),
     text("version"),
     text("state"),
@@ -134,7 +135,7 @@ clock: Final = sa.Table(
     count("epoch"),  # of the leader whose tick that was
     count("rounds_from"),  # after a restore new rounds have greater numbers
     count("held_until_ms"),  # after a restore no rights are given out before
-    count("quiet_until_ms"),  # versions before `alert_silences` read it; no code writes it
+    retired("quiet_until_ms"),
     count("watched_report"),  # the newest report by which agents were judged
     sa.CheckConstraint("id = 1", name="one_row"),
 )

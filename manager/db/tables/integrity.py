@@ -6,7 +6,16 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.tables.columns import Whole, count, identity, message, metadata, moment, text
+from manager.db.tables.columns import (
+    Whole,
+    count,
+    identity,
+    message,
+    metadata,
+    moment,
+    retired,
+    text,
+)
 
 __all__ = ["file_problems", "scrubs"]
 
@@ -17,7 +26,7 @@ scrubs: Final = sa.Table(
     identity(),
     moment("begun_ms", required=True),
     moment("ended_ms"),
-    text("asked_by"),  # empty: the clock
+    retired("asked_by", sa.Text()),
     text("cursor"),  # KIND:ID of the last row whose files were read
     count("total_files"),
     count("total_bytes"),

@@ -15,6 +15,7 @@ from manager.db.tables.columns import (
     metadata,
     moment,
     one_of,
+    retired,
     text,
 )
 
@@ -65,7 +66,7 @@ unit_rounds: Final = sa.Table(
     text("state"),
     count("pages"),
     count("bytes"),
-    count("ms"),
+    retired("ms"),
     moment("finished_ms"),
     moment("quiet_ms"),  # granted, and nothing of it is left; but it is a piece of a split host
     message("reason"),

@@ -14,6 +14,7 @@ from manager.db.tables.columns import (
     metadata,
     moment,
     one_of,
+    retired,
     text,
 )
 
@@ -46,8 +47,8 @@ assignments: Final = sa.Table(
     count("epoch"),  # counts the owners of the unit
     moment("since_ms", required=True),
     moment("until_ms"),
-    count("generation_since"),
-    sa.Column("generation_until", Whole),
+    retired("generation_since"),
+    sa.Column("generation_until", Whole),  # retired
     message("reason_opened"),
     message("reason_closed"),
     sa.Column("plan_id", Whole),
@@ -78,7 +79,7 @@ rights: Final = sa.Table(
     text("kind"),
     count("round"),
     count("max_transfer"),
-    count("epoch"),  # of the agent's permit at the grant
+    retired("epoch"),
     moment("granted_ms", required=True),
     moment("sent_ms"),  # in a list, for the first time
     count("granted_generation"),  # the first list that names it

@@ -16,8 +16,8 @@ from manager.db import Database
 from manager.errors import BusyError
 from manager.intake.uploads.whole_segments import SegmentIntake
 from manager.operations.identity.enrolment import identity_by_id
-from manager.operations.segments.segment_intake import Accepted, Arrived, Quarantined
-from manager.operations.segments.upload_ends import put_off, received_uploads, settle
+from manager.operations.segments.segment_outcomes import Accepted, Arrived, Quarantined
+from manager.operations.segments.upload_completion import postpone, received_uploads, settle
 from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadParts
 from shared.errors import PrsmError
@@ -120,7 +120,7 @@ class Acceptance:
 
     def _put_off(self, row: TransferRow, why: Message) -> None:
         delay_ms = LATER_MS * min(60, 2 ** min(row.tries, 6))
-        put_off(self._db, row, why, self._now_ms() + delay_ms)
+        postpone(self._db, row, why, self._now_ms() + delay_ms)
 
     def _settle(self, row: TransferRow, state: UploadState, said: Message) -> None:
         now_ms = self._now_ms()

@@ -20,10 +20,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from manager.db import Database
-from manager.intake.uploads.upload_verdict import judge_part
+from manager.intake.uploads.upload_verdict import verify_upload
 from manager.operations.segments import uploads
 from manager.operations.segments.pulls import due_pulls, pull_failed
-from manager.operations.segments.upload_bytes import note_bytes
+from manager.operations.segments.upload_bytes import record_bytes
 from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadPart, UploadParts
 from shared.errors import PrsmError
@@ -93,7 +93,7 @@ class SegmentPull:
             finally:
                 connection.close()
             if uploads.offset(row) == row.size_bytes:
-                judge_part(self._db, self._parts, row, part, self._now_ms)
+                verify_upload(self._db, self._parts, row, part, self._now_ms)
 
     def _taken(
         self, row: TransferRow, part: UploadPart, answer: http.client.HTTPResponse, start: int
@@ -109,11 +109,11 @@ class SegmentPull:
                 at += len(data)
                 if at - noted >= NOTED_BYTES:
                     part.sync()
-                    row, noted = note_bytes(self._db, row, noted, at, self._now_ms()), at
+                    row, noted = record_bytes(self._db, row, noted, at, self._now_ms()), at
         finally:
             if at > noted:
                 part.sync()
-                row = note_bytes(
+                row = record_bytes(
                     self._db, row, noted, at, self._now_ms(), broke=at < row.size_bytes
                 )
         return row

@@ -22,7 +22,7 @@ from manager.intake.body_receiver import (
     SlowSenderError,
 )
 from manager.intake.uploads.upload_errors import ChecksumError, TakenOverError
-from manager.operations.segments.upload_bytes import note_bytes
+from manager.operations.segments.upload_bytes import record_bytes
 from manager.operations.segments.uploads import TransferRow
 from manager.store import UploadPart
 
@@ -153,7 +153,7 @@ class UploadBodies:
         self, row: TransferRow, part: UploadPart, start: int, end: int, broke: bool
     ) -> TransferRow:
         part.sync()
-        return note_bytes(self._db, row, start, end, self._now_ms(), broke=broke)
+        return record_bytes(self._db, row, start, end, self._now_ms(), broke=broke)
 
 
 async def _wanted(leave: asyncio.Event) -> None:

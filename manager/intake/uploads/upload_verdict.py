@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 from manager.db import Database
 from manager.intake.uploads.upload_errors import ChecksumError
-from manager.operations.segments.upload_bytes import note_arrived, note_whole
+from manager.operations.segments.upload_bytes import record_arrival, record_complete
 from manager.operations.segments.uploads import TransferRow, offset
 from manager.store import UploadPart, UploadParts
 from shared.messages import Message
 
-__all__ = ["judge_part"]
+__all__ = ["verify_upload"]
 
 
-def judge_part(
+def verify_upload(
     db: Database,
     parts: UploadParts,
     row: TransferRow,
@@ -23,10 +23,10 @@ def judge_part(
 ) -> TransferRow:
     """Verify a whole file and hand it on. Raises ChecksumError where it is wrong."""
     found = part.digests(row.size_bytes)
-    judged = note_whole(db, row, found, now_ms())
+    judged = record_complete(db, row, found, now_ms())
     if found.sha256 == row.sha256:
         parts.finish(row.key)
-        return note_arrived(db, row, now_ms())
+        return record_arrival(db, row, now_ms())
     at = offset(judged)
     remedy: Message | None = Message("uploads.send_again_from", at=at)
     if judged.state == "refused":

@@ -20,12 +20,12 @@ from manager.intake.body_receiver import ReceiveLimits
 from manager.intake.uploads.upload_bodies import UploadBodies
 from manager.intake.uploads.upload_errors import OffsetError
 from manager.intake.uploads.upload_turns import UploadTurns
-from manager.intake.uploads.upload_verdict import judge_part
+from manager.intake.uploads.upload_verdict import verify_upload
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments import uploads
 from manager.operations.segments.pulls import offer_upload
-from manager.operations.segments.upload_bytes import note_arrived
-from manager.operations.segments.upload_ends import drop_upload
+from manager.operations.segments.upload_bytes import record_arrival
+from manager.operations.segments.upload_completion import drop_upload
 from manager.operations.segments.upload_gaps import read_gaps
 from manager.operations.segments.uploads import NewUpload, TransferRow
 from manager.settings import CollectionSettings
@@ -159,7 +159,7 @@ class UploadDesk:
                     row = await self._bodies.take(row, part, at, chunks, expected, leave)
                     if not read_gaps(row.gaps):
                         row = await asyncio.to_thread(
-                            judge_part, self._db, self._parts, row, part, self._now_ms
+                            verify_upload, self._db, self._parts, row, part, self._now_ms
                         )
                 finally:
                     await asyncio.shield(asyncio.to_thread(part.close))
@@ -189,6 +189,6 @@ class UploadDesk:
             part = self._parts.open(row.key)
         except FileNotFoundError:
             # It was right, and moved; only the table was not told.
-            return note_arrived(self._db, row, self._now_ms())
+            return record_arrival(self._db, row, self._now_ms())
         with part:
-            return judge_part(self._db, self._parts, row, part, self._now_ms)
+            return verify_upload(self._db, self._parts, row, part, self._now_ms)

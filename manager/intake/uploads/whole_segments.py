@@ -9,12 +9,11 @@ from collections.abc import Callable
 from manager.db import Database
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.segments.segment_intake import (
-    Arrived,
     ExaminationTools,
-    Outcome,
     accept_segment,
     known_segment,
 )
+from manager.operations.segments.segment_outcomes import Arrived, Outcome
 from manager.operations.segments.segment_repair import accept_again, damaged_segments
 
 __all__ = ["SegmentIntake"]

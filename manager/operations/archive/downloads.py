@@ -18,7 +18,7 @@ __all__ = [
     "Taken",
     "forget_downloads",
     "list_downloads",
-    "take_down",
+    "store_downloads",
 ]
 
 STATES: Final = ("going", "done", "cut")
@@ -29,11 +29,11 @@ KEEP_MS: Final = 90 * 86_400_000
 MOST_ROWS: Final = 1000
 
 
-def take_down(db: Database, taken: Sequence[Taken]) -> None:
+def store_downloads(db: Database, taken: Sequence[Taken]) -> None:
     """Record the downloads since the last call."""
     if taken:
         with db.write() as tx:
-            downloads.add_taken(tx, taken)
+            downloads.store_progress(tx, taken)
 
 
 def list_downloads(

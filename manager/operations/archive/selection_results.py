@@ -76,7 +76,7 @@ def _problem(error: PrsmError | OSError) -> Message:
 
 
 @dataclass
-class _Progress:
+class _JobProgress:
     """Progress of a selection; stored every two seconds."""
 
     db: Database
@@ -97,7 +97,7 @@ class _Progress:
 
 
 def _make(making: SelectionSources, row: JobRow, asked: Selection) -> None:
-    progress = _Progress(making.db, row.id)
+    progress = _JobProgress(making.db, row.id)
     _, total = total_of(making.db, asked)
     with making.db.write() as tx:
         selection_jobs.change_job(tx, row.id, total=total)
@@ -146,7 +146,7 @@ def _make(making: SelectionSources, row: JobRow, asked: Selection) -> None:
 def remove_old_results(making: SelectionSources, keep_s: float) -> int:
     """Remove the results that are older than so long, and files of jobs that are gone.
 
-    A file that no job names is left to `strays`.
+    A file that no job names is left to `orphans`.
     """
     now_ms = making.now_ms()
     with making.db.write() as tx:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
-
-import re2
+from typing import Final
 
 from manager.db.archive import archive_hosts
 from manager.db.archive.archive_hosts import HeldHost
 from manager.db.engine import Database
+from manager.operations.archive.host_expression import compile_host_expression, matches_host
 from manager.store import Layout
 from manager.store.captures.capture_selection import Conditions
-from shared.archive.sums import check_host_port
 from shared.errors import FormatError, UrlError
 from shared.frozen import frozen
 from shared.urls import canonical, host_of, name_and_port
@@ -33,8 +31,6 @@ __all__ = [
     "total_of",
 ]
 
-MOST_CHARACTERS: Final = 1_000
-MEMORY_BYTES: Final = 8 * 1024**2
 HOSTS_AT_ONCE: Final = 2_000
 
 
@@ -62,7 +58,7 @@ def checked_selection(host: str, conditions: Conditions) -> Selection:
     """Return a selection; raises FormatError, UrlError for what cannot be asked."""
     if not host and not conditions.url:
         raise FormatError("archive.no_conditions")
-    expression_of(host)
+    compile_host_expression(host)
     if conditions.url and conditions.url != canonical(conditions.url):
         raise UrlError(
             "archive.not_canonical",
@@ -74,20 +70,6 @@ def checked_selection(host: str, conditions: Conditions) -> Selection:
             "archive.empty_period", since=conditions.since_ms, until=conditions.until_ms
         )
     return Selection(host, conditions)
-
-
-def expression_of(host: str) -> Any:
-    """Return an expression ready to match; raises FormatError where it is none, or too large."""
-    if len(host) > MOST_CHARACTERS:
-        raise FormatError("archive.long_host", length=len(host), limit=MOST_CHARACTERS)
-    options = re2.Options()
-    options.max_mem = MEMORY_BYTES
-    options.log_errors = False
-    try:
-        return re2.compile(host or ".*", options)
-    except re2.error as error:
-        said = error.args[0].decode("utf-8", "replace") if error.args else "unknown"
-        raise FormatError("archive.bad_expression", host=host[:100], why=said) from error
 
 
 def hosts_of(db: Database, layout: Layout, asked: Selection) -> Iterator[HostFiles]:
@@ -158,12 +140,12 @@ def total_of(db: Database, asked: Selection) -> tuple[int, int]:
 
 def _named(db: Database, asked: Selection, after: int = 0) -> Iterator[tuple[str, list[HeldHost]]]:
     """Yield the hosts that match by name and port; http and https of one port are one name."""
-    expression = expression_of(asked.host)
+    expression = compile_host_expression(asked.host)
     home = host_of(asked.conditions.url) if asked.conditions.url else ""
     while True:
         with db.read() as tx:
             batch = archive_hosts.held_hosts(tx, after, HOSTS_AT_ONCE, only=home)
-            fit = [host for host in batch if _fits(host.key, expression)]
+            fit = [host for host in batch if matches_host(host.key, expression)]
             twins = archive_hosts.held_by_key(tx, [_twin(host.key) for host in fit])
         for host in fit:
             twin = None if home else twins.get(_twin(host.key))
@@ -177,12 +159,3 @@ def _named(db: Database, asked: Selection, after: int = 0) -> Iterator[tuple[str
 def _twin(key: str) -> str:
     """Return the host of the same name and port by the other scheme."""
     return f"http{key[5:]}" if key.startswith("https") else f"https{key[4:]}"
-
-
-def _fits(key: str, expression: Any) -> bool:
-    name = name_and_port(key)
-    try:
-        check_host_port(name)
-    except FormatError:  # it could not be a folder's name
-        return False
-    return expression.fullmatch(name) is not None

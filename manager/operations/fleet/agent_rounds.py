@@ -33,7 +33,7 @@ class AgentRound:
 def rounds_of_agent(db: Database, name: str, limit: int) -> list[AgentRound]:
     """Return its part of those of the newest rounds that it had units of, newest first.
 
-    How far it is may be kept figures. Raises NotFoundError.
+    How far it is may be cached figures. Raises NotFoundError.
     """
     with db.read() as tx:
         row = _agent(tx, name)
@@ -41,7 +41,7 @@ def rounds_of_agent(db: Database, name: str, limit: int) -> list[AgentRound]:
     numbers = [one.number for one in newest]
     agent_id = row.id
     key = ("rounds of agent", agent_id, max(numbers, default=0), limit)
-    parts = db.kept.get(key, lambda: _parts(db, agent_id, newest))
+    parts = db.figures.get(key, lambda: _parts(db, agent_id, newest))
     return [part for one in newest if (part := parts.get(one.number)) is not None]
 
 

@@ -118,7 +118,7 @@ def names_taking_part(db: Database) -> list[str]:
 
 def work_by_agent(db: Database) -> dict[int, AgentWork]:
     """Return the work of all agents that have any, by number; kept."""
-    return db.kept.get("work by agent", lambda: _work_by_agent(db))
+    return db.figures.get("work by agent", lambda: _work_by_agent(db))
 
 
 def _work_by_agent(db: Database) -> dict[int, AgentWork]:

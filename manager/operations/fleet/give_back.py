@@ -22,7 +22,7 @@ from manager.operations.actor import CLOCK, note
 from manager.operations.fleet.takeover import LEFT, LOST
 from manager.operations.ownership.grants import may_receive
 from manager.operations.ownership.pin_rules import load_standing
-from manager.operations.ownership.reassignment import give_units, members
+from manager.operations.ownership.reassignment import assign_units, members
 from manager.operations.planning.balancing_problem import load_some
 from manager.operations.policy import Policy
 from shared.messages import Message
@@ -57,7 +57,7 @@ def _give_back(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy) -> i
     if not owners:
         return 0
     _move_load(tx, owners, policy)
-    moved = give_units(tx, owners, now_ms, REASON)
+    moved = assign_units(tx, owners, now_ms, REASON)
     note(tx, now_ms, CLOCK, "agent.given-back", row.name, units=moved)
     return moved
 

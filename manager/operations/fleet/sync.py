@@ -30,9 +30,9 @@ from manager.operations.fleet.sync_refusals import refusal_of
 from manager.operations.fleet.sync_state import (
     acknowledge,
     close_unlogged,
-    has_news,
+    reports_changes,
     state_of,
-    take_news,
+    store_states,
 )
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.ownership.permits import contact_time, renewed
@@ -111,12 +111,12 @@ def sync_all(
                     passed.append((one, row))
             return passed
 
-        telling = good([one for one in asked if has_news(one.request)])
+        telling = good([one for one in asked if reports_changes(one.request)])
         if telling:
-            take_news(tx, [(one.agent, row, one.request) for one, row in telling], at_ms)
+            store_states(tx, [(one.agent, row, one.request) for one, row in telling], at_ms)
         again = agents.by_ids(tx, [row.id for _, row in telling])
         passed = [(one, again[row.id]) for one, row in telling]
-        rest = good([one for one in asked if not has_news(one.request)])
+        rest = good([one for one in asked if not reports_changes(one.request)])
         record_link_kinds(tx, [(row, one.request) for one, row in (*telling, *rest)])
         passed += rest
         answers = _SyncAnswers(tx, at_ms, policy, fleet).answers(passed) if passed else {}

@@ -94,7 +94,7 @@ def _contradicted(
         other=row.boot_id,
     )
     if row.clone_reason != reason:
-        agents.update(tx, row.id, clone_ms=now_ms, clone_reason=reason)
+        agents.update(tx, row.id, clone_reason=reason)
         note(
             tx,
             now_ms,

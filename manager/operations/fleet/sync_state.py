@@ -19,16 +19,23 @@ from manager.db.planning import probes
 from manager.operations.actor import note
 from manager.operations.fleet.state_reasons import reason_of
 from manager.operations.hosts.addresses import record_addresses
-from manager.operations.hosts.host_shares import note_rests
+from manager.operations.hosts.host_shares import record_backoffs
 from manager.operations.identity.enrolment import AgentIdentity
-from manager.operations.logs.completion import Claim, Told, finish_all
+from manager.operations.logs.completion import AgentCompletions, Claim, finish_all
 from manager.operations.policy import Policy
 from shared.messages import Message
 from shared.wire.sync import SyncRequest
 
-__all__ = ["Telling", "acknowledge", "close_unlogged", "has_news", "state_of", "take_news"]
+__all__ = [
+    "AgentSync",
+    "acknowledge",
+    "close_unlogged",
+    "reports_changes",
+    "state_of",
+    "store_states",
+]
 
-Telling = tuple[AgentIdentity, AgentRow, SyncRequest]
+AgentSync = tuple[AgentIdentity, AgentRow, SyncRequest]
 """An agent, its row before the sync, and its request."""
 
 
@@ -62,14 +69,14 @@ def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]
     }
 
 
-def has_news(request: SyncRequest) -> bool:
+def reports_changes(request: SyncRequest) -> bool:
     """Return whether an agent says more than how it is; most syncs do not."""
     told = request.finished or request.addresses or request.rests
     return bool(told) or request.command_done is not None
 
 
-def take_news(tx: Transaction, telling: Sequence[Telling], now_ms: int) -> None:
-    """Take all that some agents say, of each one; `has_news` was true of each."""
+def store_states(tx: Transaction, telling: Sequence[AgentSync], now_ms: int) -> None:
+    """Take all that some agents say, of each one; `reports_changes` was true of each."""
     agents.update_each(
         tx, [{"id": row.id, **state_of(row, request, now_ms)} for _, row, request in telling]
     )
@@ -79,18 +86,18 @@ def take_news(tx: Transaction, telling: Sequence[Telling], now_ms: int) -> None:
         if row.id in behind or request.generation_held > row.generation:
             acknowledge(tx, row, request, now_ms)
         _note_addresses(tx, row, request, now_ms)
-        note_rests(tx, row.id, request.rests, now_ms)
+        record_backoffs(tx, row.id, request.rests, now_ms)
         _note_command(tx, agent, row, request, now_ms)
 
 
-def _finish(tx: Transaction, telling: Sequence[Telling], now_ms: int) -> None:
+def _finish(tx: Transaction, telling: Sequence[AgentSync], now_ms: int) -> None:
     ids = hosts.ids_of_units(
         tx, {unit.unit for _, _, request in telling for unit in request.finished}
     )
     finish_all(
         tx,
         [
-            Told(
+            AgentCompletions(
                 row,
                 [
                     Claim(

@@ -23,7 +23,7 @@ from manager.db.planning import probes
 from manager.db.rounds import round_units, rounds
 from manager.operations.actor import CLOCK, note
 from manager.operations.ownership.grants import may_receive
-from manager.operations.ownership.reassignment import give_units
+from manager.operations.ownership.reassignment import assign_units
 from manager.operations.planning.cheapest_owners import cheapest_owners
 from manager.operations.policy import Policy
 from shared.frozen import frozen
@@ -127,7 +127,7 @@ def _hand_over_pieces(db: Database, now_ms: int, policy: Policy) -> int:
             owners, added = cheapest_owners(tx, taking, found[row.id], policy)
             if not owners:
                 continue
-            count = give_units(tx, owners, now_ms, PLAIN)
+            count = assign_units(tx, owners, now_ms, PLAIN)
             agents.add_load(tx, added)
             note(tx, now_ms, CLOCK, "agent.taken-over", row.name, units=count, reason=PLAIN)
             moved += count

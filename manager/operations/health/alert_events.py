@@ -19,7 +19,7 @@ from manager.db.people.audit_log import AuditRow
 from shared.frozen import frozen
 from shared.messages import Message, template
 
-__all__ = ["HOLD_MS", "KIND", "Event", "News", "events_of_a_day", "news", "note_news"]
+__all__ = ["HOLD_MS", "KIND", "Event", "UnsentEvents", "events_of_a_day", "news", "record_sent"]
 
 KIND: Final = "event:"
 """How the key of an event begins; then comes the action."""
@@ -46,7 +46,7 @@ class Event:
 
 
 @frozen
-class News:
+class UnsentEvents:
     """Events to send, up to a number; told_ms: when an event was sent last.
 
     upto: 0: nothing came. is_marked: the number after which events are sent is recorded.
@@ -58,14 +58,16 @@ class News:
     is_marked: bool = True
 
 
-def news(tx: Transaction, silenced: Collection[str], now_ms: int, *, quiet: bool = False) -> News:
+def news(
+    tx: Transaction, silenced: Collection[str], now_ms: int, *, quiet: bool = False
+) -> UnsentEvents:
     """Return the events that were not sent yet, where their time has come.
 
     Before the first message ever, those of the last day. quiet: a window is open, nothing is sent.
     """
     mark = alerts.events_told(tx)
     if quiet:
-        return News([], 0, 0, is_marked=mark is not None)
+        return UnsentEvents([], 0, 0, is_marked=mark is not None)
     if mark is None:
         rows = audit_log.alerts_after(tx, 0, now_ms - DAY_MS, MOST)
     elif 0 <= now_ms - mark.told_ms < HOLD_MS:
@@ -74,12 +76,12 @@ def news(tx: Transaction, silenced: Collection[str], now_ms: int, *, quiet: bool
         rows = audit_log.alerts_after(tx, mark.upto, 0, MOST)
     told_ms = 0 if mark is None else mark.told_ms
     if not rows:
-        return News([], 0, told_ms, is_marked=mark is not None)
+        return UnsentEvents([], 0, told_ms, is_marked=mark is not None)
     found = [one for one in _events(rows) if one.key not in silenced]
-    return News(found, rows[-1].id, now_ms if found else told_ms)
+    return UnsentEvents(found, rows[-1].id, now_ms if found else told_ms)
 
 
-def begin_news(tx: Transaction, now_ms: int) -> None:
+def mark_first_events(tx: Transaction, now_ms: int) -> None:
     """Record the number after which events are sent: those of a day before the first look.
 
     Else events of a first window that lasts longer than a day would never be sent.
@@ -87,7 +89,7 @@ def begin_news(tx: Transaction, now_ms: int) -> None:
     alerts.note_events(tx, audit_log.last_id_before(tx, now_ms - DAY_MS), 0)
 
 
-def note_news(tx: Transaction, found: News) -> None:
+def record_sent(tx: Transaction, found: UnsentEvents) -> None:
     """Write down that these were told."""
     if found.upto:
         alerts.note_events(tx, found.upto, found.told_ms)

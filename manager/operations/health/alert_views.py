@@ -12,7 +12,8 @@ from manager.errors import PrsmError
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note_alone
 from manager.operations.health.alert_events import HOLD_MS, Event, events_of_a_day
-from manager.operations.health.alerts import Expiry, Limits, Notification, look
+from manager.operations.health.alert_rules import Expiry, Limits, present_troubles
+from manager.operations.health.alerts import Notification
 from manager.operations.health.silences import list_silences
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.trouble import Trouble
@@ -102,7 +103,10 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
 
     Troubles that were sent and are over since the last look are left out.
     """
-    found = [*look(db, desk.standing(), desk.expiries(), desk.limits, now_ms), *desk.own()]
+    found = [
+        *present_troubles(db, desk.standing(), desk.expiries(), desk.limits, now_ms),
+        *desk.own(),
+    ]
     silences = list_silences(db, now_ms)
     with db.read() as tx:
         happened, mark = events_of_a_day(tx, now_ms), alerts.events_told(tx)

@@ -13,17 +13,10 @@ from typing import Final
 from manager.db import consistency_checks
 from manager.db.engine import Database
 from manager.message_fields import message_fields
-from manager.operations.segments.file_checks import (
-    FileFinding,
-    FileKind,
-    FilePlaces,
-    examine_file,
-    files_after,
-    is_needed,
-    no_throttle,
-    stray_files,
-)
+from manager.operations.segments.file_checks import FileFinding, examine_file, no_throttle
 from manager.operations.segments.file_problems import ask_again, record_findings
+from manager.operations.segments.kept_file_list import FileKind, FilePlaces, files_after, is_needed
+from manager.operations.segments.orphan_search import orphaned_files
 from manager.store.segments.verification import FileProblem, Throttle
 from shared.frozen import frozen
 from shared.messages import Message
@@ -33,8 +26,8 @@ __all__ = [
     "Inconsistency",
     "check",
     "check_files",
+    "check_orphans",
     "check_page",
-    "check_strays",
     "verify_page",
 ]
 
@@ -116,7 +109,7 @@ def check_files(db: Database, places: FilePlaces, *, deep: bool = False) -> list
         cursor = page.cursor
         if not cursor:
             break
-    findings += check_strays(db, places)
+    findings += check_orphans(db, places)
     return findings[:FINDINGS_MOST]
 
 
@@ -138,9 +131,9 @@ def verify_page(db: Database, places: FilePlaces, cursor: str, now_ms: int) -> F
     return page
 
 
-def check_strays(db: Database, places: FilePlaces) -> list[Inconsistency]:
+def check_orphans(db: Database, places: FilePlaces) -> list[Inconsistency]:
     """Return the files without a row, and files of lists and days that are not whole."""
-    return [_inconsistency(one) for one in stray_files(db, places)]
+    return [_inconsistency(one) for one in orphaned_files(db, places)]
 
 
 def _page(

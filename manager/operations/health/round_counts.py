@@ -1,4 +1,4 @@
-"""Counts of a round's units and probes, which pages and alerts share as kept figures."""
+"""Counts of a round's units and probes, which pages and alerts share as cached figures."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class RoundCounts:
 
 
 def round_counts(db: Database, number: int) -> RoundCounts:
-    """Return how far a round is; may be a kept figure."""
-    return db.kept.get(("round", number), lambda: _count(db, number))
+    """Return how far a round is; may be a cached figure."""
+    return db.figures.get(("round", number), lambda: _count(db, number))
 
 
 def _count(db: Database, number: int) -> RoundCounts:
@@ -47,7 +47,7 @@ def _count(db: Database, number: int) -> RoundCounts:
 
 def hosts_without_address(db: Database) -> dict[str, int]:
     """Return how many hosts never had an address, by the failure of their last look-up."""
-    return db.kept.get("hosts without address", lambda: _without_address(db))
+    return db.figures.get("hosts without address", lambda: _without_address(db))
 
 
 def _without_address(db: Database) -> dict[str, int]:
@@ -60,7 +60,7 @@ def _without_address(db: Database) -> dict[str, int]:
 
 
 def unit_counts(db: Database) -> list[UnitCounts]:
-    """Return the units of the newest round by agent; may be kept figures."""
+    """Return the units of the newest round by agent; may be cached figures."""
     with db.read() as tx:
         number, names = rounds.last_number(tx), agents.names(tx)
         unanswered = agent_summaries.unanswered_hosts(tx)

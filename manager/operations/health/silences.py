@@ -24,7 +24,7 @@ __all__ = [
     "list_silences",
     "open_silences",
     "silence",
-    "tell_nobody",
+    "silence_all",
 ]
 
 DAY_MS: Final = 86_400_000
@@ -68,7 +68,7 @@ def add_window(
         )
 
 
-def tell_nobody(db: Database, until_ms: int, reason: str, actor: Actor, now_ms: int) -> None:
+def silence_all(db: Database, until_ms: int, reason: str, actor: Actor, now_ms: int) -> None:
     """Begin a maintenance window now; an end that is past ends those that are open."""
     if until_ms > now_ms:
         add_window(db, now_ms, until_ms, reason, actor, now_ms)

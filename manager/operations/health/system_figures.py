@@ -44,7 +44,7 @@ class SystemFigures:
 
 
 def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -> SystemFigures:
-    """Return how things stand; how many units are in each state may be kept figures.
+    """Return how things stand; how many units are in each state may be cached figures.
 
     folder: whose disk is looked at; where it cannot be, `disk_problem` says why. Raises BusyError.
     """
@@ -53,8 +53,8 @@ def system_figures_of(db: Database, folder: Path, policy: Policy, now_ms: int) -
     with db.read() as tx:
         current = rounds.open_round(tx)
     number = 0 if current is None else current.number
-    units = db.kept.get(("units of round", number), lambda: _units(db, number))
-    backup_ms = db.kept.get("last backup", lambda: _last_backup_ms(db))
+    units = db.figures.get(("units of round", number), lambda: _units(db, number))
+    backup_ms = db.figures.get("last backup", lambda: _last_backup_ms(db))
     with db.read() as tx:
         leader = leadership.current(tx)
         counted = system_figures.totals(tx)

@@ -18,7 +18,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.hosts import addresses
 from manager.db.hosts.addresses import MANAGER
 from manager.operations.hosts.host_shares import end_where_crowded
-from manager.operations.ownership.group_owners import keep_whole
+from manager.operations.ownership.group_owners import enforce_one_owner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
 from shared.messages import Message
@@ -142,4 +142,4 @@ def record_addresses(
     addresses.merge_groups(tx, merges, alone)
     # A host that only joins a group owned nothing yet, but may end the sharing of one there.
     crowded = end_where_crowded(tx, {*merges.values(), *alone.values()}, now_ms)
-    keep_whole(tx, {*merges.values(), *crowded}, now_ms)
+    enforce_one_owner(tx, {*merges.values(), *crowded}, now_ms)

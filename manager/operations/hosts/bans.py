@@ -22,7 +22,7 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.pin_rules import banned_by_group
 from manager.operations.ownership.pins import PAGE_MOST, agent_of
-from manager.operations.ownership.reassignment import give_units, members
+from manager.operations.ownership.reassignment import assign_units, members
 from manager.operations.planning.cheapest_owners import cheapest_owners
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
@@ -150,7 +150,7 @@ def _take_away(
         others = [other for other in members(tx) if other.id != row.id]
         owners, added = cheapest_owners(tx, others, mine, policy)
         banned = Message("ownership.agent_banned", agent=row.name, host=host.key)
-        moved = give_units(tx, owners, now_ms, banned)
+        moved = assign_units(tx, owners, now_ms, banned)
         agents.add_load(tx, added)
     rights.withdraw(tx, now_ms, BANNED, unit_ids=held, agent_id=row.id)
     return moved

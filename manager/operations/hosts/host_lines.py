@@ -125,10 +125,10 @@ def _start_pages(
     index = UnitIndex(units)
     made = []
     for url, found in wanted.items():
-        holding = index.unit_of(url)
-        if holding is None:
+        key = index.unit_of(url)
+        if key is None:
             continue
-        unit = units[holding]
+        unit = units[key]
         if unit.host_id in split or not is_unit(url):
             of_round = number if unit.host_id in shared else None
             made.append(NewStartPage(unit.id, url, found.referer, of_round))

@@ -15,7 +15,7 @@ from typing import Final
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import host_shares, hosts, pieces
-from manager.db.hosts.host_shares import RestRow
+from manager.db.hosts.host_shares import BackoffRow
 from manager.db.measurement import measurements
 from manager.db.ownership import rights
 from manager.db.rounds import round_units, rounds
@@ -26,10 +26,10 @@ from shared.messages import Message
 from shared.wire.sync import HostRest
 
 __all__ = [
-    "end_rests",
+    "end_backoffs",
     "end_where_crowded",
     "finish_rested",
-    "note_rests",
+    "record_backoffs",
     "share_out",
     "spread_distances",
 ]
@@ -106,7 +106,7 @@ def end_where_crowded(tx: Transaction, group_ids: Collection[int], now_ms: int) 
     return set(crowded)
 
 
-def note_rests(tx: Transaction, agent_id: int, told: Sequence[HostRest], now_ms: int) -> None:
+def record_backoffs(tx: Transaction, agent_id: int, told: Sequence[HostRest], now_ms: int) -> None:
     """Extend a rest that one agent was told to all agents that share the host.
 
     Of hosts that the agent has no piece of it says nothing here.
@@ -126,18 +126,20 @@ def note_rests(tx: Transaction, agent_id: int, told: Sequence[HostRest], now_ms:
         rest_ms, left_ms = min(one.rest_ms, LONGEST_REST_MS), min(one.remaining_ms, LONGEST_REST_MS)
         if not left_ms:
             continue
-        host_shares.set_rest(tx, RestRow(host_id, agent_id, rest_ms, now_ms + left_ms, one.reason))
+        host_shares.set_backoff(
+            tx, BackoffRow(host_id, agent_id, rest_ms, now_ms + left_ms, one.reason)
+        )
         if host_id not in before or before[host_id].rest_ms != rest_ms:
             host_shares.news(tx, list(pieces.unit_ids(tx, host_id).values()))
 
 
-def end_rests(db: Database, now_ms: int) -> int:
+def end_backoffs(db: Database, now_ms: int) -> int:
     """End rests that are over: agents fetch at their shares again; return of how many units."""
     with db.read() as tx:
-        if not host_shares.any_rest_over(tx, now_ms):
+        if not host_shares.any_backoff_over(tx, now_ms):
             return 0
     with db.write() as tx:
-        units = host_shares.drop_rests(tx, now_ms)
+        units = host_shares.drop_backoffs(tx, now_ms)
         host_shares.news(tx, units)
     return len(units)
 

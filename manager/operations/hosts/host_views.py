@@ -199,8 +199,8 @@ def _readings(where: HostFilter) -> list[tuple[HostWanted, Reading]]:
 
 
 def count_hosts(db: Database) -> dict[str, int]:
-    """Return how many hosts are in each state, 0 too; may be a kept figure."""
-    counted = db.kept.get("hosts by state", lambda: _count_hosts(db))
+    """Return how many hosts are in each state, 0 too; may be a cached figure."""
+    counted = db.figures.get("hosts by state", lambda: _count_hosts(db))
     return {state: counted.get(state, 0) for state in STATES}
 
 

@@ -88,7 +88,7 @@ class _Refusals:
 
 
 @frozen
-class _Place:
+class _ListEntry:
     agent: int
     line: int
 
@@ -116,7 +116,7 @@ def import_lists(
         refusals.check()
         moved = _pin(tx, wanted, fleet, actor, now_ms, refusals)
         refusals.check()
-        counts = Counter(place.agent for place in wanted.values())
+        counts = Counter(entry.agent for entry in wanted.values())
         named = {row.name: counts[row.id] for row in fleet.values() if row.id in counts}
         note(tx, now_ms, actor, "list.import", "", agents=named, moved=moved, new_hosts=added)
     return ImportedLists(named, len(wanted), moved, added)
@@ -173,10 +173,10 @@ def _wanted(
     found: Iterable[tuple[AgentRow, int, str]],
     fleet: dict[str, AgentRow],
     refusals: _Refusals,
-) -> dict[int, _Place]:
+) -> dict[int, _ListEntry]:
     """Return where each unit is to go, by its number."""
     names = {row.id: row.name for row in fleet.values()}
-    wanted: dict[int, _Place] = {}
+    wanted: dict[int, _ListEntry] = {}
     for part in chunks(found):
         ids = hosts.ids_of_units(tx, {key for _, _, key in part})
         merged = {
@@ -188,10 +188,10 @@ def _wanted(
                 unknown = NotFoundError("hosts.unknown_in_list", unit=key, remedy=_remedy(key))
                 refusals.add(agent.name, line, unknown, key)
                 continue
-            place = wanted.setdefault(unit, _Place(agent.id, line))
-            if place.agent != agent.id:
+            entry = wanted.setdefault(unit, _ListEntry(agent.id, line))
+            if entry.agent != agent.id:
                 twice = ConflictError(
-                    "hosts.unit_in_two_lists", unit=key, agent=names[place.agent], line=place.line
+                    "hosts.unit_in_two_lists", unit=key, agent=names[entry.agent], line=entry.line
                 )
                 refusals.add(agent.name, line, twice, key)
     return wanted
@@ -205,7 +205,7 @@ def _remedy(key: str) -> Message:
 
 def _pin(
     tx: Transaction,
-    wanted: dict[int, _Place],
+    wanted: dict[int, _ListEntry],
     fleet: dict[str, AgentRow],
     actor: Actor,
     now_ms: int,
@@ -215,8 +215,8 @@ def _pin(
     pins.unpin(tx, list(wanted))
     moved = 0
     of_agent: dict[int, list[int]] = defaultdict(list)
-    for unit, place in wanted.items():
-        of_agent[place.agent].append(unit)
+    for unit, entry in wanted.items():
+        of_agent[entry.agent].append(unit)
     for agent in fleet.values():
         for part in chunks(of_agent[agent.id]):
             keys = {row.key: row.id for row in hosts.units_by_id(tx, part)}

@@ -99,8 +99,8 @@ def look_up_again(db: Database, key: str, actor: Actor, now_ms: int) -> ResolveA
 
 
 def resolutions(db: Database) -> Resolutions:
-    """Return how the look-ups of all hosts went; may be a kept figure."""
-    return db.kept.get("resolutions", lambda: _resolutions(db))
+    """Return how the look-ups of all hosts went; may be a cached figure."""
+    return db.figures.get("resolutions", lambda: _resolutions(db))
 
 
 def _resolutions(db: Database) -> Resolutions:

@@ -20,21 +20,21 @@ from manager.operations.hosts.idle_hosts import check_idle, host_and_units
 from manager.operations.ownership.reassignment import members
 
 __all__ = [
-    "Unready",
+    "ObstacleCode",
     "is_last_admin",
     "merge_obstacle",
-    "plan_unready",
-    "round_unready",
+    "plan_obstacle",
+    "round_obstacle",
     "split_obstacle",
 ]
 
-Unready = Literal["", "round-open", "no-agent", "no-host"]
+ObstacleCode = Literal["", "round-open", "no-agent", "no-host"]
 """Why no round or plan can be made; empty: it can."""
 IN_ROUND: Final = ("placed", "probing")
 IDLE: Final = ("placed", "probing", "idle")
 
 
-def round_unready(db: Database) -> Unready:
+def round_obstacle(db: Database) -> ObstacleCode:
     """Return why no round can begin."""
     with db.read() as tx:
         if rounds.open_round(tx) is not None:
@@ -44,7 +44,7 @@ def round_unready(db: Database) -> Unready:
         return "" if hosts.any_in_state(tx, IDLE) else "no-host"
 
 
-def plan_unready(db: Database) -> Unready:
+def plan_obstacle(db: Database) -> ObstacleCode:
     """Return why no plan can be made."""
     with db.read() as tx:
         if not members(tx):

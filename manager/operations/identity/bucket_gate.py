@@ -19,15 +19,11 @@ from manager.db.engine import Database
 from manager.errors import BusyError
 from manager.operations.identity.bucket_check import ANSWER_S, BucketQuestion
 from manager.operations.identity.file_lease import FileLease
-from manager.operations.identity.installation import (
-    InstallationError,
-    MarkedFiles,
-    installation_id,
-    mark_files,
-)
+from manager.operations.identity.file_marks import mark_files
+from manager.operations.identity.installation import InstallationError, MarkedFiles, installation_id
 from manager.operations.machine_conditions import Condition
 from manager.store import StoreError
-from manager.store.owner_marks import BucketPlace
+from manager.store.owner_marks import BucketLocation
 from manager.store.segments.object_store import ObjectStore
 from shared.messages import Message
 
@@ -102,11 +98,11 @@ class BucketGate:
 
     def _check(self, store: ObjectStore, lease: FileLease) -> bool:
         """Open the gate where the bucket is of this installation; return whether it is."""
-        place = BucketPlace(store)
-        with store.checking():
+        location = BucketLocation(store)
+        with store.opened_for_check():
             try:
-                mark_files(self._db, self._files, self._now_ms(), [place])
-                lease.claim([place])
+                mark_files(self._db, self._files, self._now_ms(), [location])
+                lease.claim([location])
             except InstallationError as error:
                 self._shut(BucketState.FOREIGN, error.message)
                 return False

@@ -198,7 +198,6 @@ def _join(
             # Not `lost_ms`: its work comes back with its first contact.
             boot_id="",
             sequence=0,
-            clone_ms=None,
             clone_reason="",
             # The tick knows when the old permit is over: it also knows of clocks that jumped.
             rejoined=before.permit_until_ms > 0,

@@ -21,15 +21,15 @@ from manager.db.identity import lease_stamps
 from manager.db.identity.installation import database_identity
 from manager.errors import BusyError
 from manager.operations.actor import CLOCK, note
+from manager.operations.identity.file_marks import check_marks
 from manager.operations.identity.installation import (
     InstallationError,
     MarkedFiles,
     Mismatch,
-    check_marks,
     installation_id,
 )
 from manager.store import StoreFullError
-from manager.store.owner_marks import LEASE, Lease, Place
+from manager.store.owner_marks import LEASE, Lease, StorageLocation
 from manager.store.segments.object_store import ObjectStore
 from shared.messages import Message
 
@@ -65,37 +65,37 @@ class FileLease:
         self._wait = wait or time.sleep
         self._contested: dict[str, str] = {}  # place: the database that the alert was about
 
-    def claim(self, places: Sequence[Place] | None = None) -> None:
+    def claim(self, locations: Sequence[StorageLocation] | None = None) -> None:
         """Take the lease of each place, or join it where this database has it.
 
-        places: None: all that are used now. Waits while another database's is watched. Raises
+        locations: None: all that are used now. Waits while another database's is watched. Raises
         InstallationError: that one lives; BusyError.
         """
-        for place in self._files.places() if places is None else places:
-            found = self._read(place)
+        for location in self._files.locations() if locations is None else locations:
+            found = self._read(location)
             if found is not None and not self._is_ours(found):
-                self._watch(place, found)
+                self._watch(location, found)
                 _log.warning(
-                    "%s: took over the lease of %s, which is silent", place.shown, found.place
+                    "%s: took over the lease of %s, which is silent", location.shown, found.place
                 )
                 found = None
             if found is None:
-                self._take(place)
+                self._take(location)
 
     def renew(self) -> None:
         """Give a sign of life; where another database has taken the lease, say so once.
 
         Only the leader calls it. Raises BusyError.
         """
-        places = self._files.places()
-        leases = [self._read(place) for place in places]
+        locations = self._files.locations()
+        leases = [self._read(location) for location in locations]
         stamp = self._new_stamp([found.stamp for found in leases if found is not None])
-        for place, found in zip(places, leases, strict=True):
+        for location, found in zip(locations, leases, strict=True):
             if found is None or self._is_ours(found):
-                self._write(place, stamp)
-            elif found.database != self._contested.get(place.shown):
-                self._contested[place.shown] = found.database
-                error = self._in_use(place, found)
+                self._write(location, stamp)
+            elif found.database != self._contested.get(location.shown):
+                self._contested[location.shown] = found.database
+                error = self._in_use(location, found)
                 _log.error("%s", error)
                 with self._db.write() as tx:
                     note(
@@ -103,7 +103,7 @@ class FileLease:
                         self._now_ms(),
                         CLOCK,
                         "installation.contested",
-                        place.shown,
+                        location.shown,
                         alert=True,
                         reason=Message("identity.used_by", holder=found.place).as_json(),
                     )
@@ -116,20 +116,20 @@ class FileLease:
         if isinstance(self._files.store, ObjectStore):
             self._files.store.refuse_if_barred()
         check_marks(self._db, self._files)
-        for place in self._files.places():
-            found = self._read(place)
+        for location in self._files.locations():
+            found = self._read(location)
             if found is not None and not self._is_ours(found):
-                raise self._in_use(place, found)
+                raise self._in_use(location, found)
 
     def release(self) -> None:
         """Give back what this manager took last; other managers of the database keep theirs."""
-        for place in self._files.places():
-            found = self._read(place)
+        for location in self._files.locations():
+            found = self._read(location)
             if found is not None and found.manager == self._mine.manager:
-                place.remove(LEASE)
+                location.remove(LEASE)
 
-    def _read(self, place: Place) -> Lease | None:
-        data = place.read(LEASE)
+    def _read(self, location: StorageLocation) -> Lease | None:
+        data = location.read(LEASE)
         return None if data is None else Lease.decoded(data)
 
     def _is_ours(self, found: Lease) -> bool:
@@ -138,11 +138,11 @@ class FileLease:
         with self._db.read() as tx:
             return lease_stamps.knows(tx, found.stamp)
 
-    def _take(self, place: Place) -> None:
+    def _take(self, location: StorageLocation) -> None:
         try:
-            self._write(place, self._new_stamp())
+            self._write(location, self._new_stamp())
         except BusyError as error:  # agents must hear of a full disk, so it serves
-            _log.warning("%s: the lease on the files was not written: %s", place.shown, error)
+            _log.warning("%s: the lease on the files was not written: %s", location.shown, error)
 
     def _new_stamp(self, seen: Sequence[str] = ()) -> str:
         """Return a stamp that the database knows. Raises BusyError."""
@@ -152,31 +152,33 @@ class FileLease:
             lease_stamps.add(tx, stamp, now_ms)
         return stamp
 
-    def _write(self, place: Place, stamp: str) -> None:
+    def _write(self, location: StorageLocation, stamp: str) -> None:
         beat = self._mine.beat + 1
         self._mine = replace(self._mine, beat=beat, at_ms=self._now_ms(), stamp=stamp)
         try:
-            place.write(LEASE, self._mine.encoded())
+            location.write(LEASE, self._mine.encoded())
         except StoreFullError as error:  # agents must hear of a full disk, so it serves
-            _log.warning("%s: the lease on the files could not be written: %s", place.shown, error)
+            _log.warning(
+                "%s: the lease on the files could not be written: %s", location.shown, error
+            )
 
-    def _watch(self, place: Place, found: Lease) -> None:
+    def _watch(self, location: StorageLocation, found: Lease) -> None:
         waited_s = 0.0
         while waited_s < WATCH_S:
             self._wait(LOOK_S)
             waited_s += LOOK_S
-            now = self._read(place)
+            now = self._read(location)
             if now is None or self._is_ours(now):
                 return
             if now != found:
-                raise self._in_use(place, now)
+                raise self._in_use(location, now)
 
-    def _in_use(self, place: Place, found: Lease) -> InstallationError:
+    def _in_use(self, location: StorageLocation, found: Lease) -> InstallationError:
         here = installation_id(self._db)
         return InstallationError(
             Mismatch.IN_USE,
             "identity.files_in_use",
-            place=place.shown,
+            place=location.shown,
             here=here,
             there=here,
             holder=found.place,

@@ -19,7 +19,7 @@ from manager.db.fleet import agents
 from manager.db.logs import reports
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.logs.source_files import Place
+from manager.operations.logs.log_scratch import LogWorkspace
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.store import Contradiction, compare_logs
 from shared.errors import FormatError
@@ -53,7 +53,7 @@ class CaptureCheck:
 def check_captures(
     db: Database,
     name: str,
-    place: Place,
+    workspace: LogWorkspace,
     actor: Actor,
     now_ms: int,
     share: float = 1.0,
@@ -73,15 +73,15 @@ def check_captures(
         if row is None:
             raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
         since_ms = now_ms - round(policy.max_distance_age_s * 1000)
-        logs = _there(reports.log_paths_since(tx, since_ms), place.kept)
+        logs = _there(reports.log_paths_since(tx, since_ms), workspace.kept)
     found = compare_logs(
         logs,
         row.id,
         share=share,
         salt=secrets.token_hex(16),
         examples=examples,
-        memory_bytes=place.memory_bytes,
-        spill=place.folder,
+        memory_bytes=workspace.memory_bytes,
+        spill=workspace.folder,
     )
     many = found.compared >= LEAST_URLS
     suspect = many and found.contradicted > SUSPECT_SHARE * found.compared

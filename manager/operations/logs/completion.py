@@ -16,7 +16,7 @@ from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.hosts import pieces
-from manager.db.hosts.pieces import QuietRow
+from manager.db.hosts.pieces import IdlePieceRow
 from manager.db.measurement import measurements, refetch_orders
 from manager.db.ownership import rights
 from manager.db.ownership.rights import RightRow
@@ -29,7 +29,7 @@ from shared.frozen import frozen
 from shared.messages import Message
 from shared.naming import HostFailure
 
-__all__ = ["Claim", "Told", "finish_all", "finish_units"]
+__all__ = ["AgentCompletions", "Claim", "finish_all", "finish_units"]
 
 UNREACHABLE: Final = "unreachable:"
 
@@ -60,7 +60,7 @@ class Claim:
 
 
 @frozen
-class Told:
+class AgentCompletions:
     """Claims of one agent. generation_held: the list that it works from."""
 
     agent: AgentRow
@@ -72,7 +72,7 @@ class Told:
 class _Good:
     """A claim that counts, and the right that it ends."""
 
-    told: Told
+    told: AgentCompletions
     claim: Claim
     right: RightRow
 
@@ -87,11 +87,13 @@ def finish_units(
     log_came: bool = False,
 ) -> int:
     """Do `finish_all` for one agent."""
-    return finish_all(tx, [Told(agent, claims, generation_held)], now_ms, log_came=log_came)
+    return finish_all(
+        tx, [AgentCompletions(agent, claims, generation_held)], now_ms, log_came=log_came
+    )
 
 
 def finish_all(
-    tx: Transaction, told: Sequence[Told], now_ms: int, *, log_came: bool = False
+    tx: Transaction, told: Sequence[AgentCompletions], now_ms: int, *, log_came: bool = False
 ) -> int:
     """Note which units agents finished and free their rights; return how many counted.
 
@@ -122,7 +124,7 @@ def finish_all(
     return len(good)
 
 
-def _that_count(tx: Transaction, told: Sequence[Told]) -> list[_Good]:
+def _that_count(tx: Transaction, told: Sequence[AgentCompletions]) -> list[_Good]:
     """Return the claims for rights that their agents have; of two for one unit the last."""
     held = {
         right.unit_id: right
@@ -147,16 +149,16 @@ def _let_rest(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
 
     An agent without the newest start pages yet reports on the time before them.
     """
-    of_round: dict[int, list[QuietRow]] = defaultdict(list)
+    of_round: dict[int, list[IdlePieceRow]] = defaultdict(list)
     for one in good:
         claim = one.claim
         if (one.right.news_generation or 0) <= one.told.generation_held:
             of_round[claim.round].append(
-                QuietRow(claim.unit_id, one.told.agent.id, claim.pages, claim.response_bytes,
+                IdlePieceRow(claim.unit_id, one.told.agent.id, claim.pages, claim.response_bytes,
                          claim.reason)
             )  # fmt: skip
     for number, quiet in of_round.items():
-        pieces.note_quiet(tx, number, quiet, now_ms)
+        pieces.mark_idle(tx, number, quiet, now_ms)
     if good:
         finish_rested(tx, now_ms)
 

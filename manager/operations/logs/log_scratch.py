@@ -6,12 +6,25 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from manager.errors import BusyError
-from manager.operations.logs.source_files import Place
 from manager.store import Layout, Spool
+from shared.frozen import frozen
 
-__all__ = ["Scratch"]
+__all__ = ["LogWorkspace", "Scratch"]
+
+
+@frozen
+class LogWorkspace:
+    """The folder of kept files, and an empty folder for a task on logs.
+
+    memory_bytes: the most memory that the task may take.
+    """
+
+    kept: Path
+    folder: Path
+    memory_bytes: int
 
 
 class Scratch:
@@ -25,7 +38,7 @@ class Scratch:
         self._turn = threading.Lock()
 
     @contextmanager
-    def turn(self) -> Iterator[Place]:
+    def turn(self) -> Iterator[LogWorkspace]:
         """Give an empty folder, and where the logs lie; no other caller has a turn meanwhile.
 
         Where the block fails the folder is removed, else it is the caller's. Raises BusyError,
@@ -37,7 +50,7 @@ class Scratch:
         try:
             self._spool.check_room(0)
             folder.mkdir(mode=0o700)
-            yield Place(self._layout.kept, folder, self._memory_bytes)
+            yield LogWorkspace(self._layout.kept, folder, self._memory_bytes)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

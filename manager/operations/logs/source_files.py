@@ -26,24 +26,16 @@ from manager.db.logs import reports, source_files
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.hosts.server_names import server_name
+from manager.operations.logs.log_scratch import LogWorkspace
 from manager.store import merge_logs
 from manager.store.durable_files import full_disk_said, open_new
 from shared.frozen import frozen
 
-__all__ = ["KINDS", "TOTALS", "ExportFile", "Place", "export"]
+__all__ = ["KINDS", "TOTALS", "ExportFile", "export"]
 
 KINDS: Final = ("log-sums", "distances", "volumes", "costs", "lists")
 TOTALS: Final = "agents.txt"
 """The `agent:cost:units` lines; the source prints them and has no file of them."""
-
-
-@frozen
-class Place:
-    """Places of logs and of the files to make: an empty folder. memory_bytes: of the merge."""
-
-    kept: Path
-    folder: Path
-    memory_bytes: int
 
 
 @frozen
@@ -54,7 +46,9 @@ class ExportFile:
     path: Path
 
 
-def export(db: Database, kind: str, place: Place, actor: Actor, now_ms: int) -> list[ExportFile]:
+def export(
+    db: Database, kind: str, workspace: LogWorkspace, actor: Actor, now_ms: int
+) -> list[ExportFile]:
     """Write the files of one kind into a folder and return them, in the order of their names.
 
     Agents that were retired have none. Raises NotFoundError for another kind, ConflictError where
@@ -62,18 +56,18 @@ def export(db: Database, kind: str, place: Place, actor: Actor, now_ms: int) -> 
     """
     if kind not in KINDS:
         raise NotFoundError("logs.unknown_export", value=kind[:40], known=tuple(KINDS))
-    files = _Files(place.folder)
-    with db.read() as tx, full_disk_said(place.folder):
+    files = _Files(workspace.folder)
+    with db.read() as tx, full_disk_said(workspace.folder):
         known = [row for row in agents.all_agents(tx) if row.retired_ms is None]
         known.sort(key=lambda row: row.name)
         logs = _MAKE[kind](tx, known, files)
     # Merging takes minutes and needs no transaction: a log that was taken never changes. It may be
     # let go of meanwhile (`log_retention`): each agent's are asked for when it is their turn.
-    with full_disk_said(place.folder):
+    with full_disk_said(workspace.folder):
         for agent in logs:
             with db.read() as tx:
                 paths = reports.log_paths(tx, agent.id)
-            _merge(agent, paths, place, files)
+            _merge(agent, paths, workspace, files)
     with db.write() as tx:
         note(tx, now_ms, actor, f"export.{kind}", "", files=len(files.made))
     return files.made
@@ -106,13 +100,13 @@ def _log_sums(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:
     return known
 
 
-def _merge(agent: AgentRow, paths: list[str], place: Place, files: _Files) -> None:
-    found = [place.kept / path for path in paths]
+def _merge(agent: AgentRow, paths: list[str], workspace: LogWorkspace, files: _Files) -> None:
+    found = [workspace.kept / path for path in paths]
     gone = next((path for path in found if not path.is_file()), None)
     if gone is not None:
         raise ConflictError("logs.file_missing", path=str(gone), agent=agent.name)
     target = files.add(_of("logs", agent))
-    merge_logs(found, target, memory_bytes=place.memory_bytes, spill=place.folder)
+    merge_logs(found, target, memory_bytes=workspace.memory_bytes, spill=workspace.folder)
 
 
 def _distances(tx: Transaction, known: list[AgentRow], files: _Files) -> _Logs:

@@ -19,10 +19,10 @@ from manager.db.planning import plan_inputs
 from manager.db.rounds import tick_clock
 from manager.distance import (
     ControlProbe,
+    excess_nearness,
+    find_deviations,
     ms_per_kbyte,
-    odd_agents,
-    sick_hosts,
-    too_near,
+    unreliable_hosts,
 )
 from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.claim_review import review_agents
@@ -59,7 +59,7 @@ def watch_agents(db: Database, now_ms: int, policy: Policy, *, everybody: bool =
         _review(tx, senders, policy, now_ms, everybody=everybody)
         rows = {row.id: row for row in agents.all_agents(tx) if row.takes_part}
         probes = _control_probes(tx, rows, now_ms, policy)
-        _retire_sick_controls(tx, probes, now_ms)
+        _retire_unreliable_controls(tx, probes, now_ms)
         verdicts = _verdicts(tx, rows, probes, now_ms, policy)
         changed = sum(_tell(tx, row, verdicts.get(row.id), now_ms) for row in rows.values())
         tick_clock.set_watched_report(tx, newest)
@@ -93,8 +93,8 @@ def _control_probes(
     ]
 
 
-def _retire_sick_controls(tx: Transaction, probes: list[ControlProbe], now_ms: int) -> None:
-    sick = sick_hosts(probes)
+def _retire_unreliable_controls(tx: Transaction, probes: list[ControlProbe], now_ms: int) -> None:
+    sick = unreliable_hosts(probes)
     keys = control_hosts.drop(tx, sick)
     for unit, key in keys.items():
         silent, tried = sick[unit]
@@ -116,7 +116,7 @@ def _verdicts(
             neighbours[number[first]].append(number[second])
             neighbours[number[second]].append(number[first])
     found: dict[int, list[_Verdict]] = defaultdict(list)
-    for odd in odd_agents(probes, neighbours, policy.control_factor):
+    for odd in find_deviations(probes, neighbours, policy.control_factor):
         found[odd.agent].append(_Verdict(odd.reason, odd.since_ms))
     for row in rows.values():
         period = open_period(row)
@@ -128,10 +128,10 @@ def _verdicts(
     ids = list(rows)
     learned = load_model(tx, ids)
     if learned is not None:
-        near = too_near(learned.model, learned.known, policy.distance_outlier_factor)
+        near = excess_nearness(learned.model, learned.known, policy.distance_outlier_factor)
         for agent, times in zip(ids, near.tolist(), strict=True):
             if times:
-                reason = Message("measurement.too_near", times=times_message(times))
+                reason = Message("measurement.excess_nearness", times=times_message(times))
                 found[agent].append(_Verdict(reason, now_ms))
     return {
         agent: _Verdict(_joined(each), min(one.since_ms for one in each))

@@ -27,7 +27,7 @@ from manager.distance import (
     Fault,
     find_doubts,
     find_line_doubt,
-    on_the_whole,
+    overall_factor,
     with_right_lines,
 )
 from manager.errors import ConflictError, NotFoundError
@@ -246,7 +246,7 @@ def _doubts(
             own,
             others,
             {unit: one.claim for unit, one in earlier.items()},
-            on_the_whole(policy.distance_outlier_factor),
+            overall_factor(policy.distance_outlier_factor),
             periods[-1].doubts if periods and periods[-1].last_age is None else (),
             has_own_level=has_own_level,
             whole=sample.whole,

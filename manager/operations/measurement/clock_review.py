@@ -27,9 +27,9 @@ from manager.distance import (
     Doubt,
     Evidence,
     Fault,
+    FetchInterval,
     Fits,
     Pace,
-    Spell,
     Timed,
     find_pace,
     fit_claims,
@@ -45,7 +45,7 @@ from manager.operations.ownership.agent_capacity import capacity_of
 
 __all__ = ["ManagerClock"]
 
-SPELLS: Final = 600
+INTERVALS_MOST: Final = 600
 KINDS: Final = ("probe", "crawl")
 AGENTS: Final = 12
 """So many believed agents say enough of how the clock follows from claims."""
@@ -63,7 +63,7 @@ class ManagerClock:
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
-        self._spells: dict[tuple[int, int, str], list[Spell]] = {}
+        self._intervals: dict[tuple[int, int, str], list[FetchInterval]] = {}
         self._paces: dict[tuple[int, tuple[int, ...]], Pace | None] = {}
         self._verdicts: dict[tuple[int, int, str], Timed | None] = {}
         self._believed: dict[int, list[int]] = {}
@@ -112,7 +112,7 @@ class ManagerClock:
         if factor == self._line_factors.get(agent_id, 1.0):
             return
         self._line_factors[agent_id] = factor
-        self._spells = {key: ones for key, ones in self._spells.items() if key[0] != agent_id}
+        self._intervals = {key: ones for key, ones in self._intervals.items() if key[0] != agent_id}
         self._verdicts = {key: one for key, one in self._verdicts.items() if key[0] != agent_id}
 
     def contradicts(self, row: AgentRow, age: int, doubts: Sequence[Doubt]) -> bool:
@@ -163,23 +163,23 @@ class ManagerClock:
 
     def _fit(self, row: AgentRow, age: int) -> ClockFit | None:
         number, kind = round_and_kind(age)
-        spells = self._of(row.id, number, kind)
+        intervals = self._of(row.id, number, kind)
         pace = self._pace(row.id, number)
         return fit_claims(
-            spells,
-            self._expected(row.id, spells),
+            intervals,
+            self._expected(row.id, intervals),
             one_by_one=None if pace is None else pace.one_by_one,
         )
 
     def _timed(self, row: AgentRow, round_number: int, kind: str) -> Timed | None:
         key = row.id, round_number, kind
         if key not in self._verdicts:
-            spells = self._of(*key)
-            is_in = any(one.requests is not None for one in spells)
+            intervals = self._of(*key)
+            is_in = any(one.requests is not None for one in intervals)
             pace = self._pace(row.id, round_number) if is_in else None
-            timed = None if pace is None else pace.judge(spells, {})
+            timed = None if pace is None else pace.judge(intervals, {})
             if pace is not None and timed is not None and not timed.confirms:
-                timed = pace.judge(spells, self._expected(row.id, spells))
+                timed = pace.judge(intervals, self._expected(row.id, intervals))
             self._verdicts[key] = timed
         return self._verdicts[key]
 
@@ -194,31 +194,31 @@ class ManagerClock:
             self._believed[round_number] = sorted(
                 row.id for row in rows if not row.is_plain and open_period(row) is None
             )
-        found: dict[int, Sequence[Spell]] = {}
+        found: dict[int, Sequence[FetchInterval]] = {}
         for other in self._believed[round_number]:
             if len(found) == AGENTS:
                 break
             if other == agent_id:
                 continue
-            spells = [
-                *(spell for kind in KINDS for spell in self._of(other, round_number, kind)),
+            intervals = [
+                *(interval for kind in KINDS for interval in self._of(other, round_number, kind)),
             ]
-            if spells:
-                found[other] = spells
+            if intervals:
+                found[other] = intervals
         key = round_number, tuple(found)
         if key not in self._paces:
             self._paces[key] = find_pace(found)
         return self._paces[key]
 
-    def _of(self, agent_id: int, round_number: int, kind: str) -> list[Spell]:
+    def _of(self, agent_id: int, round_number: int, kind: str) -> list[FetchInterval]:
         key = agent_id, round_number, kind
-        if key not in self._spells:
-            rows = right_times(self._tx, agent_id, round_number, kind, SPELLS)
-            self._spells[key] = _spells(rows, self._line_factors.get(agent_id, 1.0))
-        return self._spells[key]
+        if key not in self._intervals:
+            rows = right_times(self._tx, agent_id, round_number, kind, INTERVALS_MOST)
+            self._intervals[key] = _intervals(rows, self._line_factors.get(agent_id, 1.0))
+        return self._intervals[key]
 
-    def _expected(self, agent_id: int, spells: Sequence[Spell]) -> Mapping[int, float]:
-        requests = {one.unit: one.requests for one in spells if one.requests is not None}
+    def _expected(self, agent_id: int, intervals: Sequence[FetchInterval]) -> Mapping[int, float]:
+        requests = {one.unit: one.requests for one in intervals if one.requests is not None}
         return {
             unit: requests[unit] * math.exp((one.low[1] + one.high[1]) / 2)
             for unit, one in references(self._tx, agent_id, requests).items()
@@ -254,7 +254,7 @@ def _is_right(row: AgentRow, timed: Timed, times: Doubt | None) -> bool:
     return timed.confirms
 
 
-def _spells(rows: Sequence[RightTime], line_factor: float) -> list[Spell]:
+def _intervals(rows: Sequence[RightTime], line_factor: float) -> list[FetchInterval]:
     """Return the rights that ended by the agent's word, held once; a log is in by its pages.
 
     line_factor: lines that it claims, over true ones.
@@ -263,7 +263,7 @@ def _spells(rows: Sequence[RightTime], line_factor: float) -> list[Spell]:
     for row in rows:
         held[row.unit_id] = held.get(row.unit_id, 0) + 1
     return [
-        Spell(
+        FetchInterval(
             row.unit_id,
             row.since_ms,
             row.until_ms,

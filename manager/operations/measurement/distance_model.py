@@ -21,20 +21,20 @@ from manager.db.measurement import predictions
 from manager.db.measurement.predictions import ModelRow
 from manager.db.planning import probes
 from manager.db.rounds import rounds
-from manager.distance import Lesson, Probes, Taught, learn
+from manager.distance import Probes, TrainingData, TrainingResult, train
 from shared.frozen import frozen
 
-__all__ = ["IsLearned", "Learner", "ModelTraining", "learned_here"]
+__all__ = ["IsTrained", "ModelTraining", "Trainer", "is_trained_here"]
 
 PROBES_MOST: Final = 100_000
 """Four seconds; the source's whole experiment is 110,500."""
 AGE_MS: Final = 600_000
 
-Learner = Callable[[Lesson], Taught | None]
-"""`manager.distance.learn`, or the same in a child process."""
+Trainer = Callable[[TrainingData], TrainingResult | None]
+"""`manager.distance.train`, or the same in a child process."""
 
-IsLearned = Callable[[Database, int], bool]
-"""Returns at a time (ms) whether all reports are learned, so that a round may be planned."""
+IsTrained = Callable[[Database, int], bool]
+"""Returns at a time (ms) whether the model knows all reports, so that a round may be planned."""
 
 
 @frozen
@@ -54,8 +54,8 @@ class _News:
 class ModelTraining:
     """Trainer of the model; any thread may call it. One for each process."""
 
-    def __init__(self, learner: Learner = learn) -> None:
-        self._learner = learner
+    def __init__(self, trainer: Trainer = train) -> None:
+        self._trainer = trainer
         self._turn = threading.Lock()
         self._looked = 0  # at the reports up to this one, if there was anything to learn or not
         self._failed_ms: int | None = None
@@ -64,7 +64,7 @@ class ModelTraining:
     def refresh(self, db: Database, now_ms: int) -> bool:
         """Make the model again where it is due; return whether it was made.
 
-        A call while it is made waits for it. Raises BusyError; where that was the learner's, none
+        A call while it is made waits for it. Raises BusyError; where that was the trainer's, none
         is made for the next ten minutes.
         """
         with self._turn:
@@ -72,17 +72,17 @@ class ModelTraining:
                 news = _news(tx)
                 if news is None or not self._is_due(news, now_ms):
                     return False
-                lesson = _lesson(tx)
+                training_data = _training_data(tx)
             try:
-                taught = self._learner(lesson)
+                result = self._trainer(training_data)
             except Exception:
                 self._failed_ms = now_ms
                 raise
-            made = taught is not None and _enter(db, news, lesson, taught, now_ms)
+            made = result is not None and _enter(db, news, training_data, result, now_ms)
             self._looked = news.report
             return made
 
-    def is_learned(self, db: Database, now_ms: int) -> bool:
+    def is_trained(self, db: Database, now_ms: int) -> bool:
         """Return whether a round may be planned now.
 
         It may when all reports that had come when its last probe was done are learned, or nothing
@@ -113,7 +113,7 @@ class ModelTraining:
         return self._failed_ms is not None and 0 <= now_ms - self._failed_ms < AGE_MS
 
 
-def learned_here(db: Database, now_ms: int) -> bool:
+def is_trained_here(db: Database, now_ms: int) -> bool:
     """Make the model where it is due, in this thread, so that all reports are learned."""
     ModelTraining().refresh(db, now_ms)
     return True
@@ -140,9 +140,9 @@ def _news(tx: Transaction) -> _News | None:
     )
 
 
-def _lesson(tx: Transaction) -> Lesson:
+def _training_data(tx: Transaction) -> TrainingData:
     ids = tuple(row.id for row in agents.all_agents(tx) if row.takes_part)
-    found = predictions.probes_to_learn_from(tx, ids, PROBES_MOST)
+    found = predictions.training_probes(tx, ids, PROBES_MOST)
     row_of = {agent: row for row, agent in enumerate(ids)}
     units, column = np.unique(
         np.array([unit for unit, _, _ in found], dtype=np.int64), return_inverse=True
@@ -152,13 +152,15 @@ def _lesson(tx: Transaction) -> Lesson:
         unit=column.astype(np.intp),
         ms_per_kb=np.array([distance for _, _, distance in found], dtype=np.float64),
     )
-    return Lesson(ids, measured, len(units))
+    return TrainingData(ids, measured, len(units))
 
 
-def _enter(db: Database, news: _News, lesson: Lesson, taught: Taught, now_ms: int) -> bool:
+def _enter(
+    db: Database, news: _News, training_data: TrainingData, result: TrainingResult, now_ms: int
+) -> bool:
     """Store the model, unless one of newer reports is stored; return whether it was stored."""
-    numbers = json.dumps({str(agent): row for agent, row in taught.agents.items()})
-    row = ModelRow(now_ms, news.report, len(lesson.probes.agent), taught.noise, numbers)
+    numbers = json.dumps({str(agent): row for agent, row in result.agents.items()})
+    row = ModelRow(now_ms, news.report, len(training_data.probes.agent), result.noise, numbers)
     with db.write() as tx:
         age = predictions.model_age(tx)
         if age is not None and age.report_id > news.report:

@@ -13,18 +13,18 @@ from manager.db.engine import Transaction
 from manager.db.measurement import predictions
 from manager.distance import Model
 
-__all__ = ["Learned", "load_model"]
+__all__ = ["LoadedModel", "load_model"]
 
 
 @dataclass(frozen=True)
-class Learned:
+class LoadedModel:
     """A model whose rows are some agents. known: (agents,) it has seen probes of the agent."""
 
     model: Model
     known: npt.NDArray[np.bool_]
 
 
-def load_model(tx: Transaction, agent_ids: Sequence[int]) -> Learned | None:
+def load_model(tx: Transaction, agent_ids: Sequence[int]) -> LoadedModel | None:
     """Return the newest model, its rows in the order of some agents; None before the first.
 
     An agent that it does not know is taken for an average one.
@@ -36,7 +36,7 @@ def load_model(tx: Transaction, agent_ids: Sequence[int]) -> Learned | None:
     average = np.mean(list(known.values()), axis=0)
     numbers = np.array([known.get(agent, average) for agent in agent_ids], dtype=np.float64)
     numbers = numbers.reshape(len(agent_ids), len(average))
-    return Learned(
+    return LoadedModel(
         Model(numbers[:, 0].copy(), numbers[:, 1:].copy(), row.noise),
         np.array([agent in known for agent in agent_ids], dtype=np.bool_),
     )

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import ValidationError
 
-from manager.balancing.work import (
+from manager.balancing.work_duration import (
     DEFAULT_CAPACITY,
     Capacity,
     agent_work_ms,

@@ -1,7 +1,7 @@
 """One owner for each address group.
 
-Invariant: after `keep_whole` every unit of a group has the same owner, and no other agent keeps a
-right in the group. The pieces of a shared host are left to `host_shares`.
+Invariant: after `enforce_one_owner` every unit of a group has the same owner, and no other agent
+keeps a right in the group. The pieces of a shared host are left to `host_shares`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from manager.db.rounds import round_units, rounds
 from manager.operations.ownership.pin_rules import judge
 from shared.messages import Message
 
-__all__ = ["SAME_ADDRESS", "keep_whole"]
+__all__ = ["SAME_ADDRESS", "enforce_one_owner"]
 
 SAME_ADDRESS: Final = Message("ownership.same_address")
 OTHERS_ADDRESS: Final = Message("ownership.address_of_other")
 
 
-def keep_whole(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:
+def enforce_one_owner(tx: Transaction, group_ids: Collection[int], now_ms: int) -> None:
     """Give each of some groups to one agent, and withdraw the rights of others in it.
 
     A pinned group goes to the agent of its pin, if it has an owner. Else, of the agents that may

@@ -16,13 +16,13 @@ from manager.operations.ownership.reassignment import members
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Unheld", "ineffective_rules_of"]
+__all__ = ["IneffectiveRule", "ineffective_rules_of"]
 
 MOST: Final = 100
 
 
 @frozen
-class Unheld:
+class IneffectiveRule:
     """A rule without effect. host: its key. what: the rule. why: it has none."""
 
     host: str
@@ -30,7 +30,7 @@ class Unheld:
     why: Message
 
 
-def ineffective_rules_of(db: Database) -> list[Unheld]:
+def ineffective_rules_of(db: Database) -> list[IneffectiveRule]:
     """Return pins that are ignored and hosts that no present agent may have, at most 100."""
     with db.read() as tx:
         if not pins.any_pin_or_ban(tx):
@@ -40,7 +40,7 @@ def ineffective_rules_of(db: Database) -> list[Unheld]:
         here = {row.id for row in members(tx)}
     standing = judge(found, bans, fleet)
     ignored = [
-        Unheld(
+        IneffectiveRule(
             _host(row.unit),
             Message("ownership.pin_ignored", unit=row.unit, agent=fleet[row.agent_id].name),
             standing.ignored[row.unit_id],
@@ -53,7 +53,7 @@ def ineffective_rules_of(db: Database) -> list[Unheld]:
     return (
         ignored
         + [
-            Unheld(host, Message("ownership.waits"), Message("ownership.all_banned"))
+            IneffectiveRule(host, Message("ownership.waits"), Message("ownership.all_banned"))
             for host in waiting
         ]
     )[:MOST]

@@ -28,7 +28,7 @@ from manager.operations.ownership.pin_rules import (
     judge,
     load_standing,
 )
-from manager.operations.ownership.reassignment import give_units
+from manager.operations.ownership.reassignment import assign_units
 from shared.errors import PrsmError
 from shared.frozen import frozen
 from shared.messages import Message
@@ -288,7 +288,7 @@ def _follow(tx: Transaction, unit_ids: Collection[int], now_ms: int) -> int:
         for atom, unit, agent in assignments.owners_of_atoms(tx, standing.of_atom)
         if agent != standing.of_atom[atom]
     }
-    return give_units(tx, owners, now_ms, Message("ownership.pinned"))
+    return assign_units(tx, owners, now_ms, Message("ownership.pinned"))
 
 
 def remedy(key: str) -> Message:

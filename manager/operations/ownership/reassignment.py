@@ -15,7 +15,7 @@ from manager.db.ownership import assignments, rights
 from manager.db.rounds import round_units, rounds
 from shared.messages import Message
 
-__all__ = ["give_units", "members"]
+__all__ = ["assign_units", "members"]
 
 
 def members(tx: Transaction) -> list[AgentRow]:
@@ -27,7 +27,7 @@ def members(tx: Transaction) -> list[AgentRow]:
     ]
 
 
-def give_units(
+def assign_units(
     tx: Transaction,
     owners: Mapping[int, int],
     now_ms: int,

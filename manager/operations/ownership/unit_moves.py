@@ -18,7 +18,7 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.pin_rules import absence_reason, load_standing
 from manager.operations.ownership.pins import agent_of, pin_obstacle, remedy
-from manager.operations.ownership.reassignment import give_units
+from manager.operations.ownership.reassignment import assign_units
 from shared.messages import Message
 from shared.units import unit_key
 from shared.wire.server_list import complete_line
@@ -64,7 +64,7 @@ def move_unit(db: Database, text: str, agent: str, reason: str, actor: Actor, no
                 "ownership.directories_to_plain_agent", agent=row.name, unit=key
             ).about("agent")
         giving = {unit: row.id for unit, owner in owners.items() if owner != row.id}
-        moved = give_units(tx, giving, now_ms, BY_HAND) if giving else 0
+        moved = assign_units(tx, giving, now_ms, BY_HAND) if giving else 0
         note(tx, now_ms, actor, "unit.move", key, agent=agent, reason=reason, moved=moved)
     return moved
 

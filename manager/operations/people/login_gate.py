@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from manager.errors import BusyError, SlowDownError
-from manager.operations.people.login_failures import LoginWait
+from manager.operations.people.login_throttle import LoginWait
 from manager.operations.people.passwords import AT_ONCE
 from shared.frozen import frozen
 

@@ -9,7 +9,7 @@ from manager.operations.actor import Actor, note
 from manager.operations.people import passwords
 from manager.operations.people.api_tokens import Holder
 from manager.operations.people.known_devices import known_device, new_device
-from manager.operations.people.login_failures import (
+from manager.operations.people.login_throttle import (
     count_failure,
     forget_failures,
     require_no_pause,

@@ -2,7 +2,7 @@
 
 They are kept as argon2id. Hashing takes a tenth of a second, so it is done outside transactions,
 and rows read before are checked again after it. At most `AT_ONCE` are hashed at a time, by threads
-that yield to all others, so that pages stay fast; `operations.people.login_failures` slows down
+that yield to all others, so that pages stay fast; `operations.people.login_throttle` slows down
 those who guess.
 """
 

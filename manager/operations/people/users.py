@@ -1,6 +1,6 @@
 """Users and sessions: the rights of people.
 
-Session tokens are kept as SHA-256; `passwords` hashes passwords, `login_failures` delays logins
+Session tokens are kept as SHA-256; `passwords` hashes passwords, `login_throttle` delays logins
 after wrong ones. Cookies and CSRF are left to the web.
 """
 
@@ -22,7 +22,7 @@ from manager.errors import (
 from manager.operations.actor import Actor, note
 from manager.operations.people import passwords
 from manager.operations.people.known_devices import known_device, new_device
-from manager.operations.people.login_failures import (
+from manager.operations.people.login_throttle import (
     count_failure,
     forget_failures,
     require_no_pause,

@@ -17,15 +17,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NOBODY, Problem, cost_matrix
-from manager.balancing.work import relative_capacity, scale_costs
+from manager.balancing import NO_OWNER, Problem, cost_matrix
+from manager.balancing.work_duration import relative_capacity, scale_costs
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements
 from manager.db.planning import plan_inputs
 from manager.db.planning.plan_inputs import PlanUnit
 from manager.distance import SpanningTree, nearest_pairs
-from manager.operations.measurement.predictions import Learned, load_model
+from manager.operations.measurement.predictions import LoadedModel, load_model
 from manager.operations.ownership.agent_capacity import Work, capacity_of
 from manager.operations.ownership.pin_rules import EffectivePins, load_standing
 from manager.operations.planning.distance_matrix import barred, between_agents, complete, tree_of
@@ -120,7 +120,7 @@ def _load(
     cut_short: Collection[tuple[int, int]],
     policy: Policy,
     standing: EffectivePins,
-    model: Learned | None,
+    model: LoadedModel | None,
     tree_before: Sequence[tuple[str, str]] = (),
     *,
     on_predictions: bool = False,
@@ -158,7 +158,7 @@ def _load(
     between = between_agents(matrix)
     tree = tree_of(between, names, tree_before)
     costs = cost_matrix(volume_kb, matrix.ms_per_kb)
-    before = np.array([row_of.get(unit.owner or 0, NOBODY) for unit in units], dtype=np.intp)
+    before = np.array([row_of.get(unit.owner or 0, NO_OWNER) for unit in units], dtype=np.intp)
     group = np.array([_atom(unit) for unit in units], dtype=np.intp)
     work = _work(agents, units, costs.costs, volume_kb, probed_urls, group)
     scale_costs(costs.costs, work.relative)
@@ -173,7 +173,7 @@ def _load(
         near=nearest_pairs(between),
         group=group,
         pins=np.array(
-            [row_of[pinned[u.unit_id]] if u.unit_id in pinned else NOBODY for u in units],
+            [row_of[pinned[u.unit_id]] if u.unit_id in pinned else NO_OWNER for u in units],
             dtype=np.intp,
         ),
         forbidden=_forbidden(agents, units, standing),

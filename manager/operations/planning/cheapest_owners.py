@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NOBODY, Problem, collapse
+from manager.balancing import NO_OWNER, Problem, collapse
 from manager.balancing.placement import place
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
@@ -41,7 +41,7 @@ def cheapest_owners(
     with_loads = Problem(
         names=problem.names,
         costs=np.concatenate([problem.costs.astype(np.float64), loads], axis=1),
-        before=np.concatenate([np.full(units, NOBODY), extra]).astype(np.intp),
+        before=np.concatenate([np.full(units, NO_OWNER), extra]).astype(np.intp),
         group=np.concatenate([problem.group, -1 - extra]).astype(np.intp),
         pins=np.concatenate([problem.pins, extra]).astype(np.intp),
         forbidden=_widened(problem.forbidden, count),

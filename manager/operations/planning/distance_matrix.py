@@ -1,9 +1,10 @@
 """The distances of a plan: measured, or predicted where no agent measured, and the tree.
 
 Invariants: `predicted` marks every number that no agent measured; the tree is made from measured
-distances only. An agent's claims count within bounds (`manager.distance.trust`). A prediction
-bars a move: where an agent measured a unit, it goes to one that did, or stays; the units that a
-plan would move on a prediction are probed first (`manager.operations.rounds.prediction_checks`).
+distances only. An agent's claims count within bounds (`manager.distance.distance_bounds`).
+A prediction bars a move: where an agent measured a unit, it goes to one that did, or stays; the
+units that a plan would move on a prediction are probed first
+(`manager.operations.rounds.prediction_checks`).
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NOBODY
+from manager.balancing import NO_OWNER
 from manager.distance import (
     Probes,
     SpanningTree,
-    believed,
+    bounded_distances,
+    excess_nearness,
     fit,
     landmarks,
     network_distance,
-    on_the_whole,
+    overall_factor,
     spanning_tree,
-    too_near,
 )
-from manager.operations.measurement.predictions import Learned
+from manager.operations.measurement.predictions import LoadedModel
 
 __all__ = ["DistanceMatrix", "barred", "between_agents", "complete", "tree_of"]
 
@@ -50,11 +51,12 @@ class DistanceMatrix:
     predicted: BoolArray
 
 
-def complete(measured: Matrix, learned: Learned | None, trust: float) -> DistanceMatrix:
+def complete(measured: Matrix, learned: LoadedModel | None, trust: float) -> DistanceMatrix:
     """Fill unmeasured distances with predictions of the model, and bound the claims of agents.
 
     measured: (agents, units), inf where unreachable, nan where not measured; it is filled itself.
-    learned: None makes a model from the matrix. trust: the factor of `manager.distance.trust`.
+    learned: None makes a model from the matrix. trust: the factor of
+    `manager.distance.distance_bounds`.
     """
     gaps: BoolArray = np.isnan(measured)
     learned = learned or _learned(measured)
@@ -62,11 +64,11 @@ def complete(measured: Matrix, learned: Learned | None, trust: float) -> Distanc
         return DistanceMatrix(measured, gaps)
     if gaps.any():
         _fill(measured, gaps, learned)
-    distrusted = too_near(learned.model, learned.known, on_the_whole(trust)) > 0
-    return DistanceMatrix(believed(measured, trust, distrusted).ms_per_kb, gaps)
+    distrusted = excess_nearness(learned.model, learned.known, overall_factor(trust)) > 0
+    return DistanceMatrix(bounded_distances(measured, trust, distrusted).ms_per_kb, gaps)
 
 
-def _fill(measured: Matrix, gaps: BoolArray, learned: Learned) -> None:
+def _fill(measured: Matrix, gaps: BoolArray, learned: LoadedModel) -> None:
     for start in range(0, measured.shape[1], COLUMNS_AT_ONCE):
         part = measured[:, start : start + COLUMNS_AT_ONCE]
         missing = gaps[:, start : start + COLUMNS_AT_ONCE]
@@ -78,12 +80,14 @@ def _fill(measured: Matrix, gaps: BoolArray, learned: Learned) -> None:
             part[:, columns] = np.where(np.isnan(filled), guessed, filled)
 
 
-def _learned(measured: Matrix) -> Learned | None:
+def _learned(measured: Matrix) -> LoadedModel | None:
     """Return a model of a matrix itself, from the units that most agents measured."""
     seen = np.isfinite(measured).sum(axis=0)
     columns = np.sort(np.argsort(-seen, kind="stable")[:LEARN_COLUMNS])
     model = fit(_probes(measured[:, columns]), len(measured), len(columns))
-    return None if model is None else Learned(model, np.asarray(np.isfinite(measured).any(axis=1)))
+    return (
+        None if model is None else LoadedModel(model, np.asarray(np.isfinite(measured).any(axis=1)))
+    )
 
 
 def _probes(distance: Matrix) -> Probes:
@@ -96,12 +100,12 @@ def barred(
 ) -> BoolArray:
     """Return (agents, units) the pairs that a plan avoids: unreachable, or only predicted.
 
-    owner: (units,) row of the present owner, who may keep its units, or NOBODY. group: (units,)
+    owner: (units,) row of the present owner, who may keep its units, or NO_OWNER. group: (units,)
     units that go together. Predictions that bar a group from all agents do not count.
     """
     measured = np.isfinite(matrix.ms_per_kb) & ~matrix.predicted
     guessed: BoolArray = matrix.predicted & measured.any(axis=0)
-    owned = np.flatnonzero(owner != NOBODY)
+    owned = np.flatnonzero(owner != NO_OWNER)
     guessed[owner[owned], owned] = False
     if guessed.any():
         _, of_unit = np.unique(group, return_inverse=True)

@@ -18,8 +18,8 @@ from manager.db.planning.plans import PlanHead, PlanRow
 from manager.db.rounds import round_units, rounds
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
-from manager.operations.ownership.group_owners import keep_whole
-from manager.operations.ownership.reassignment import give_units, members
+from manager.operations.ownership.group_owners import enforce_one_owner
+from manager.operations.ownership.reassignment import assign_units, members
 from manager.operations.planning.plan_changes import require_fresh
 from manager.operations.planning.plan_facts import PlanFacts, facts_of, row_of_facts
 from manager.operations.planning.plan_undo import moves_back
@@ -62,9 +62,9 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
         # Units found in this round that are still being probed take part from now on.
         round_units.enter(tx, current.number, owners)
     by_plan = Message("ownership.by_plan", plan=plan.id, method=plan.method)
-    moved = give_units(tx, owners, now_ms, by_plan, plan.id)
+    moved = assign_units(tx, owners, now_ms, by_plan, plan.id)
     # Names may have turned out to share an address since the plan was made.
-    keep_whole(tx, assignments.split_groups(tx), now_ms)
+    enforce_one_owner(tx, assignments.split_groups(tx), now_ms)
     by_name = {row.name: row.id for row in taking.values()}
     for agent in json.loads(plan.detail)["agents"]:
         if agent["name"] in by_name:
@@ -76,7 +76,7 @@ def apply_moves(tx: Transaction, plan: PlanRow, now_ms: int) -> int:
 def undoable(db: Database) -> int | None:
     """Return the number of the plan that `undo_plan` would take back, or None."""
     with db.read() as tx:
-        plan = plans.last_standing(tx)
+        plan = plans.last_effective(tx)
         return plan.id if plan is not None else None
 
 
@@ -89,7 +89,7 @@ def undo_plan(db: Database, actor: Actor, now_ms: int, *, standing: int | None =
     StalePlanError where its units have changed hands since or their giver no longer takes part.
     """
     with db.write() as tx:
-        last = plans.last_standing(tx)
+        last = plans.last_effective(tx)
         if last is None:
             raise ConflictError("planning.none_to_undo")
         _require_standing(tx, standing)
@@ -132,7 +132,7 @@ def _require_standing(tx: Transaction, meant: int | None) -> None:
     """Refuse where another plan was applied, or taken back, since the person looked."""
     if meant is None:
         return
-    last = plans.last_standing(tx)
+    last = plans.last_effective(tx)
     stands = 0 if last is None else last.id
     if stands != meant:
         raise ConflictError(

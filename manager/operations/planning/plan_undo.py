@@ -39,7 +39,7 @@ class UndoPreview:
 def undo_preview(db: Database) -> UndoPreview | None:
     """Return what taking back the last applied plan would do; None: no plan is to be taken back."""
     with db.read() as tx:
-        last = plans.last_standing(tx)
+        last = plans.last_effective(tx)
         if last is None:
             return None
         everything = plans.all_moves(tx, last.id)

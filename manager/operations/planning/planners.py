@@ -15,7 +15,7 @@ from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Compared", "HerePlanner", "Planner", "Solver", "compare_in_turn", "too_late"]
+__all__ = ["Compared", "InProcessPlanner", "Planner", "Solver", "compare_in_turn", "too_late"]
 
 Solver = Callable[[str, Problem, Options], Plan]
 """`manager.balancing.make_plan`, or the same in a child process."""
@@ -50,7 +50,7 @@ class Planner(Protocol):
         ...
 
 
-class HerePlanner:
+class InProcessPlanner:
     """A planner in this process, for small problems: a method that has begun is not stopped."""
 
     def __call__(self, method: str, problem: Problem, options: Options) -> Plan:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from manager.balancing import BALANCERS, NOBODY, Churn, Options, Plan
+from manager.balancing import BALANCERS, NO_OWNER, Churn, Options, Plan
 from manager.db.engine import Database
 from manager.db.planning import plans
 from manager.db.planning.plans import PlanHead, PlanRow
@@ -24,7 +24,7 @@ from manager.operations.planning import plan_moves
 from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
 from manager.operations.planning.plan_facts import PlanFacts, facts_of, row_of_facts
 from manager.operations.planning.plan_moves import Move
-from manager.operations.planning.planners import Compared, HerePlanner, Planner
+from manager.operations.planning.planners import Compared, InProcessPlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.frozen import frozen
@@ -41,7 +41,7 @@ __all__ = [
     "rows_of_plan",
 ]
 
-HERE: Final = HerePlanner()
+HERE: Final = InProcessPlanner()
 
 
 @message_fields
@@ -176,9 +176,9 @@ def rows_of_plan(
         [
             {
                 "unit_id": int(loaded.unit_ids[move.unit]),
-                "from_agent": None if move.giver == NOBODY else loaded.agent_ids[move.giver],
+                "from_agent": None if move.giver == NO_OWNER else loaded.agent_ids[move.giver],
                 "to_agent": loaded.agent_ids[move.taker],
-                "from_ms": None if move.giver == NOBODY else move.gain_ms,
+                "from_ms": None if move.giver == NO_OWNER else move.gain_ms,
                 "to_ms": move.cost_ms,
             }
             for move in plan.moves

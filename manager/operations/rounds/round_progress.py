@@ -18,7 +18,7 @@ from manager.errors import StalePlanError
 from manager.operations.actor import CLOCK, note
 from manager.operations.hosts.host_shares import spread_distances
 from manager.operations.measurement.agent_verdicts import watch_agents
-from manager.operations.measurement.distance_model import IsLearned, learned_here
+from manager.operations.measurement.distance_model import IsTrained, is_trained_here
 from manager.operations.measurement.distances import counted_totals
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
@@ -39,7 +39,7 @@ def begin_crawl(
     now: Callable[[], int],
     policy: Policy,
     planner: Solver,
-    is_learned: IsLearned = learned_here,
+    is_trained: IsTrained = is_trained_here,
 ) -> bool:
     """Plan a round whose probes are all done, assign the units and begin the crawl.
 
@@ -54,10 +54,10 @@ def begin_crawl(
     with db.read() as tx:
         current = rounds.open_round(tx)
         if current is None or current.state != "probing" or probes.any_open(tx, current.number):
-            is_learned(db, now())
+            is_trained(db, now())
             return False
     watch_agents(db, now(), policy, everybody=True)
-    if not is_learned(db, now()):
+    if not is_trained(db, now()):
         return False
     spread_distances(db)
 

@@ -207,7 +207,7 @@ def list_rounds(db: Database, limit: int = 50) -> list[RoundRow]:
 
 
 def round_detail(db: Database, number: int, *, with_plan: bool = True) -> RoundDetail:
-    """Return a round; how far it is may be kept figures. Raises NotFoundError.
+    """Return a round; how far it is may be cached figures. Raises NotFoundError.
 
     with_plan: False leaves out what its plan says of each agent: of a thousand that is long.
     """

@@ -16,13 +16,13 @@ from manager.db.fleet import agents
 from manager.db.measurement import refetch_orders
 from manager.db.planning import probes
 from manager.db.rounds import round_units, rounds
-from manager.operations.fleet.deadlines import expire_permits, follow_clock, give_up_probes
+from manager.operations.fleet.expiry import expire_permits, follow_clock, give_up_probes
 from manager.operations.fleet.give_back import give_back
 from manager.operations.fleet.takeover import take_over
-from manager.operations.hosts.host_shares import end_rests, share_out
+from manager.operations.hosts.host_shares import end_backoffs, share_out
 from manager.operations.hosts.new_hosts import order_probes, place_probed
 from manager.operations.measurement.agent_verdicts import watch_agents
-from manager.operations.measurement.distance_model import learned_here
+from manager.operations.measurement.distance_model import is_trained_here
 from manager.operations.measurement.refetch_orders import give_up_refetches, order_refetches
 from manager.operations.ownership.grants import grant_waiting, may_receive
 from manager.operations.planning.planners import Solver
@@ -51,7 +51,7 @@ class TickOutcome:
     units_joined: int
     units_placed: int
     crawl_began: bool
-    rests_over: int
+    backoffs_over: int
     hosts_shared_out: int
     rights_given: int
     lists_changed: int
@@ -72,7 +72,7 @@ def tick(
     """
     moved_ms = follow_clock(db, now_ms, policy, epoch)
     if planner is not None:
-        learned_here(db, now_ms)  # before agents are judged by it
+        is_trained_here(db, now_ms)  # before agents are judged by it
     watch_agents(db, now_ms, policy)
     return TickOutcome(
         moved_ms=moved_ms,
@@ -87,7 +87,7 @@ def tick(
         units_joined=order_probes(db, now_ms, policy),
         units_placed=place_probed(db, now_ms, policy),
         crawl_began=planner is not None and begin_crawl(db, lambda: now_ms, policy, planner),
-        rests_over=end_rests(db, now_ms),
+        backoffs_over=end_backoffs(db, now_ms),
         hosts_shared_out=share_out(db, now_ms),
         rights_given=_give_rights(db, now_ms, policy),
         lists_changed=_raise_generations(db),

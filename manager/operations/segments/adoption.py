@@ -21,25 +21,24 @@ from manager.db.logs import reports
 from manager.db.segments.named_files import states_of_keys
 from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
-from manager.operations.identity.installation import (
-    MarkedFiles,
-    installation_id,
+from manager.operations.identity.file_marks import (
     mark_emptied,
     marked_ids,
     missing_files,
     set_marks,
 )
+from manager.operations.identity.installation import MarkedFiles, installation_id
+from manager.operations.segments.orphans import sweep_trash
 from manager.operations.segments.segment_adoption import NotEntered, Rebuild, SegmentAdoption
 from manager.operations.segments.segment_intake import ExaminationTools
-from manager.operations.segments.strays import sweep_trash
 from manager.store.segments.trash import TrashEntry
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Adopted", "Adoption", "IdOf", "NotEntered", "Progress", "adopt"]
+__all__ = ["Adopted", "Adoption", "IdOf", "NotEntered", "ReportProgress", "adopt"]
 
 IdOf = Literal["", "database", "files"]
-Progress = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 NAMED: Final = 100
 """Examples of each kind that an answer has."""
 
@@ -85,7 +84,7 @@ class Adoption:
     trusted: bool = False
     id_of: IdOf = ""
     at_once: int = 1
-    progress: Progress = lambda _done, _of: None
+    progress: ReportProgress = lambda _done, _of: None
 
 
 def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
@@ -101,7 +100,7 @@ def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
         if id_from == "files":
             with db.write() as tx:
                 installation.set_installation(tx, uuid)
-        set_marks(files.places(), uuid, now_ms)
+        set_marks(files.locations(), uuid, now_ms)
         mark_emptied(db, files, uuid, now_ms)
         given_back = sum(sweep_trash(db, asked.reading, time.time(), actor).moved.values())
     tally = SegmentAdoption(

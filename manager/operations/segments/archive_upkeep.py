@@ -2,7 +2,7 @@
 
 Invariant: a withdrawn segment is not distributed; its rewritten version has another name and the
 same records but those of excluded hosts, and appears in the transaction in which the old one is
-gone. A kill in between leaves files of segments that are gone, which are deleted (`strays`).
+gone. A kill in between leaves files of segments that are gone, which are deleted (`orphans`).
 """
 
 from __future__ import annotations
@@ -18,18 +18,14 @@ from manager.db.archive import archive_withdrawals
 from manager.db.engine import Database
 from manager.db.segments.segments import SegmentRow
 from manager.operations.actor import CLOCK, Actor, note
-from manager.operations.segments.file_checks import (
-    FileFinding,
-    FilePlaces,
-    examine_file,
-    files_after,
-)
+from manager.operations.segments.file_checks import FileFinding, examine_file
 from manager.operations.segments.file_problems import ask_again, record_findings
+from manager.operations.segments.kept_file_list import FilePlaces, files_after
+from manager.operations.segments.orphans import sweep, sweep_trash
 from manager.operations.segments.segment_intake import ExaminationTools, enter_part, keep_files
-from manager.operations.segments.strays import sweep, sweep_trash
 from manager.store import StoreError
 from manager.store.durable_files import full_disk_said
-from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_rewrite import RewriteJob
 from manager.store.segments.segment_store import segment_key
 from shared.errors import FormatError
@@ -41,15 +37,15 @@ __all__ = [
     "local_copy",
     "next_name",
     "remove_files",
-    "remove_strays",
+    "remove_orphans",
 ]
 
-STRAY_S: Final = 24 * 3600.0
-"""A file without a row is a stray after a day: an arrival puts it there before its row."""
+ORPHAN_S: Final = 24 * 3600.0
+"""A file without a row is an orphan after a day: an arrival puts it there before its row."""
 
 _log: Final = logging.getLogger(__name__)
 
-Rewrite = Callable[[RewriteJob], Part | None]
+Rewrite = Callable[[RewriteJob], SegmentPart | None]
 """Whoever rewrites a segment elsewhere, as `Workers.run_here`; None: nothing of it is left."""
 
 
@@ -181,13 +177,13 @@ def remove_files(db: Database, reading: ExaminationTools, key: str) -> bool:
     return True
 
 
-def remove_strays(db: Database, reading: ExaminationTools) -> int:
+def remove_orphans(db: Database, reading: ExaminationTools) -> int:
     """Move files that no row names to the trash, when they are a day old; return how many segments.
 
     Files of ended segments are deleted. Raises InstallationError, StoreFullError, BusyError.
     """
     now_s = time.time()
-    swept = sweep(db, reading, STRAY_S, now_s)
+    swept = sweep(db, reading, ORPHAN_S, now_s)
     sweep_trash(db, reading, now_s)
     return swept.moved.get("segments", 0)
 

@@ -17,11 +17,8 @@ from manager.db.segments import collection_orders, integrity
 from manager.db.segments.integrity import ProblemRow
 from manager.operations.actor import CLOCK, note
 from manager.operations.segments.collection_orders import ORDERS_MOST, NewCollection, order_in
-from manager.operations.segments.file_checks import (
-    FileFinding,
-    FileKind,
-    KeptFile,
-)
+from manager.operations.segments.file_checks import FileFinding
+from manager.operations.segments.kept_file_list import FileKind, KeptFile
 from manager.operations.trouble import Trouble
 from manager.store.segments.verification import FileProblem
 from shared.messages import Message
@@ -36,7 +33,7 @@ __all__ = [
     "problem_message",
     "problem_troubles",
     "record_findings",
-    "record_sound",
+    "record_recovery",
 ]
 
 ASK_AGAIN_MS: Final = 24 * 3_600_000
@@ -124,7 +121,7 @@ def record_findings(db: Database, findings: Sequence[FileFinding], now_ms: int) 
     return new
 
 
-def record_sound(
+def record_recovery(
     db: Database, file: KeptFile | ProblemRow, now_ms: int, answer: str = "sound"
 ) -> None:
     """End the problem of a file, where it has one."""

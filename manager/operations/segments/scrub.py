@@ -18,16 +18,15 @@ from manager.db.segments import integrity, kept_files
 from manager.db.segments.integrity import ScrubRow
 from manager.errors import BusyError, ConflictError
 from manager.operations.actor import Actor, note
-from manager.operations.segments.file_checks import (
-    FileFinding,
+from manager.operations.segments.file_checks import FileFinding, examine_file
+from manager.operations.segments.file_problems import ask_again, record_findings, record_recovery
+from manager.operations.segments.kept_file_list import (
     FileKind,
     FilePlaces,
     KeptFile,
-    examine_file,
     files_after,
     is_needed,
 )
-from manager.operations.segments.file_problems import ask_again, record_findings, record_sound
 from manager.operations.trouble import Trouble
 from manager.store.segments.verification import Verdict
 from shared.errors import PrsmError
@@ -158,7 +157,7 @@ class Scrubber:
             return None
         if last is not None and 0 <= now_ms - last.begun_ms < self._pace.days * DAY_S * 1000:
             return None
-        return begin_scrub(self._db, "", now_ms)
+        return begin_scrub(self._db, now_ms)
 
     def _step(self, current: ScrubRow, throttle: _Throttle) -> tuple[ScrubRow, int]:
         page = files_after(self._db, self._places, current.cursor, ROWS)
@@ -224,7 +223,7 @@ class Scrubber:
 
     def _sound(self, file: KeptFile, verdict: Verdict) -> None:
         now_ms = self._now_ms()
-        record_sound(self._db, file, now_ms)
+        record_recovery(self._db, file, now_ms)
         if file.sha256 or not verdict.sha256 or file.kind not in (FileKind.LOG, FileKind.CDXJ):
             return
         with self._db.write() as tx:
@@ -252,13 +251,11 @@ class _Throttle:
             raise _StoppedError
 
 
-def begin_scrub(db: Database, asked_by: str, now_ms: int) -> ScrubRow:
+def begin_scrub(db: Database, now_ms: int) -> ScrubRow:
     """Begin a pass over all kept files."""
     with db.write() as tx:
         files, size_bytes = kept_files.totals(tx)
-        integrity.add_scrub(
-            tx, begun_ms=now_ms, asked_by=asked_by, total_files=files, total_bytes=size_bytes
-        )
+        integrity.add_scrub(tx, begun_ms=now_ms, total_files=files, total_bytes=size_bytes)
         begun = integrity.last_scrub(tx)
     assert begun is not None, "it was begun a moment ago"
     return begun
@@ -270,7 +267,7 @@ def scrub_now(db: Database, actor: Actor, now_ms: int) -> None:
         last = integrity.last_scrub(tx)
     if last is not None and last.ended_ms is None:
         raise ConflictError("segments.scrub_running", read=last.files, files=last.total_files)
-    begin_scrub(db, actor.name, now_ms)
+    begin_scrub(db, now_ms)
     with db.write() as tx:
         note(tx, now_ms, actor, "archive.scrub", "")
 

@@ -28,7 +28,7 @@ from manager.operations.logs.reports import held_during
 from manager.operations.segments.segment_intake import ExaminationTools, enter_part, kind_of_holding
 from manager.store.durable_files import full_disk_said, move, sync_file
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
-from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_rebuild import RebuildJob
 from manager.store.segments.segment_store import segment_key
 from manager.store.segments.trash import TrashEntry, index_name
@@ -232,13 +232,13 @@ def _hosts_of(found: Examined) -> list[NewHost]:
     return list(new.values())
 
 
-def _key_of(part: Part, key: str) -> str:
+def _key_of(part: SegmentPart, key: str) -> str:
     """Return where a part lies: the file that it is of, or one that was made of that."""
     number, _, file = key.partition("/")
     return key if file.startswith(part.sha256) else segment_key(int(number), part.sha256)
 
 
-def _keep(reading: ExaminationTools, part: Part, key: str, entry: TrashEntry | None) -> None:
+def _keep(reading: ExaminationTools, part: SegmentPart, key: str, entry: TrashEntry | None) -> None:
     """Put the files of a part where they stay; an index that is there is replaced."""
     if entry is not None and entry.key == key:
         reading.trash.give_back(entry)

@@ -2,7 +2,7 @@
 
 Invariants: a segment is taken once, known by its agent and SHA-256, and a repeat is answered as
 before; its files are in place before the transaction that names them, and a file without a
-transaction is a stray (`archive_upkeep`); no transaction is open while a file is read. Captures
+transaction is an orphan (`archive_upkeep`); no transaction is open while a file is read. Captures
 that are not public are set apart at once, so a public segment may be distributed unchanged.
 """
 
@@ -20,28 +20,24 @@ from manager.assignment.holdings import SLACK_MS, Held, LogKind
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.segments import segments
-from manager.db.segments.segments import ArrivalRow, HostShare, NewArrival, NewSegment
+from manager.db.segments.segments import HostShare, NewArrival, NewSegment
 from manager.errors import ForbiddenError
 from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.reports import held_during
+from manager.operations.segments.segment_outcomes import Arrived, Outcome, Refused, outcome_of
 from manager.store import Layout
 from manager.store.durable_files import full_disk_said
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
-from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_store import SegmentStore, replace_file, segment_key
 from manager.store.segments.trash import Trash
 from shared.frozen import frozen
 from shared.messages import Message
 
 __all__ = [
-    "Accepted",
-    "Arrived",
     "ExaminationTools",
     "Examine",
-    "Outcome",
-    "Quarantined",
-    "Refused",
     "accept_segment",
     "enter_part",
     "keep_files",
@@ -51,54 +47,11 @@ __all__ = [
 ]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,180}\.warc\.gz")
+
 _STAMP: Final = re.compile(r"-([0-9]{14})-")
 
 Examine = Callable[[SegmentJob], Examined | RefusedSegment]
 """Whoever reads a segment elsewhere, as `Workers.run_here`."""
-
-
-@frozen
-class Arrived:
-    """A file that came whole: synced, its SHA-256 as its sender said. name: as the sender says."""
-
-    path: Path
-    name: str
-    sha256: str
-    size_bytes: int
-
-
-@frozen
-class Accepted:
-    """It is kept. withheld: not given away (noindex, noarchive). refused: of excluded hosts."""
-
-    name: str
-    captures: int
-    withheld: int
-    refused: int
-    repeated: bool
-    said: Message
-
-
-@frozen
-class Quarantined:
-    """It is kept, and what is of hosts that the agent did not hold then is set apart."""
-
-    name: str
-    captures: int
-    strangers: int
-    repeated: bool
-    said: Message
-
-
-@frozen
-class Refused:
-    """It is not kept, and why. for_good: the same bytes will never be taken."""
-
-    said: Message
-    for_good: bool = True
-
-
-Outcome = Accepted | Quarantined | Refused
 
 
 @frozen
@@ -122,7 +75,7 @@ def known_segment(db: Database, agent: AgentIdentity, sha256: str) -> Outcome | 
     """Return the earlier answer to a segment, or None: it is new."""
     with db.read() as tx:
         row = segments.arrival_by_sha256(tx, agent.id, sha256)
-    return None if row is None else _said(row, repeated=True)
+    return None if row is None else outcome_of(row, repeated=True)
 
 
 def accept_segment(
@@ -241,7 +194,7 @@ def _keep(
     with db.write() as tx:
         row = segments.arrival_by_sha256(tx, agent.id, arrived.sha256)
         if row is not None:
-            return _said(row, repeated=True)
+            return outcome_of(row, repeated=True)
         if agents.by_id(tx, agent.id) is None:
             raise ForbiddenError("segments.agent_removed", agent=agent.name)
         new = NewArrival(
@@ -272,10 +225,10 @@ def _keep(
             withheld=found.withheld,
             refused=found.refused,
         )
-    return _said(new, repeated=False)
+    return outcome_of(new, repeated=False)
 
 
-def keep_files(reading: ExaminationTools, part: Part, key: str) -> None:
+def keep_files(reading: ExaminationTools, part: SegmentPart, key: str) -> None:
     """Put the files of a part where they stay; an index that no row named is replaced."""
     reading.store.put(part.path, key)
     index = reading.layout.index_file(key)
@@ -285,7 +238,7 @@ def keep_files(reading: ExaminationTools, part: Part, key: str) -> None:
 
 def enter_part(
     tx: Transaction,
-    part: Part,
+    part: SegmentPart,
     arrival_id: int,
     agent_id: int,
     key: str,
@@ -334,22 +287,3 @@ def _note_refusal(
 ) -> None:
     with db.write() as tx:
         note(tx, now_ms, agent.actor, "segment.refuse", arrived.name, alert=True, reason=why)
-
-
-def _said(row: NewArrival | ArrivalRow, *, repeated: bool) -> Outcome:
-    said = _said_of(row)
-    if row.strangers:
-        return Quarantined(row.name, row.captures, row.strangers, repeated, said)
-    return Accepted(row.name, row.captures, row.withheld, row.refused, repeated, said)
-
-
-def _said_of(row: NewArrival | ArrivalRow) -> Message:
-    counts = {
-        "segments.part_quarantined": row.strangers,
-        "segments.part_withheld": row.withheld,
-        "segments.part_discarded": row.refused,
-    }
-    parts = [Message(code, captures=captures) for code, captures in counts.items() if captures]
-    if not parts:
-        return Message("segments.accepted", captures=row.captures)
-    return Message("segments.accepted_in_parts", captures=row.captures, parts=parts)

@@ -21,18 +21,15 @@ from manager.operations.actor import CLOCK, Actor, note
 from manager.operations.identity.enrolment import AgentIdentity, identity_by_id
 from manager.operations.segments.archive_upkeep import local_copy, next_name, remove_files
 from manager.operations.segments.segment_intake import (
-    Accepted,
-    Arrived,
     ExaminationTools,
-    Outcome,
-    Refused,
     enter_part,
     keep_files,
     segment_job,
 )
+from manager.operations.segments.segment_outcomes import Accepted, Arrived, Outcome, Refused
 from manager.store.durable_files import full_disk_said
 from manager.store.segments.segment_examination import Examined, RefusedSegment
-from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_rewrite import RewriteJob, rewrite_segment
 from manager.store.segments.segment_store import replace_file, segment_key
 from shared.messages import Message
@@ -120,7 +117,7 @@ def _base_name(rows: list[SegmentRow]) -> str:
     return f"{stem.removesuffix(ending)}.warc.gz"
 
 
-def _part_of(found: Examined, row: SegmentRow) -> Part | None:
+def _part_of(found: Examined, row: SegmentRow) -> SegmentPart | None:
     return next((one for one in found.parts if one.kind == row.kind), None)
 
 
@@ -150,7 +147,7 @@ def _replace(
     db: Database,
     reading: ExaminationTools,
     row: SegmentRow,
-    part: Part,
+    part: SegmentPart,
     actor: Actor,
     now_ms: int,
     answer: str = "repaired",
@@ -172,7 +169,12 @@ def _replace(
 
 
 def _succeed(
-    db: Database, reading: ExaminationTools, row: SegmentRow, part: Part, actor: Actor, now_ms: int
+    db: Database,
+    reading: ExaminationTools,
+    row: SegmentRow,
+    part: SegmentPart,
+    actor: Actor,
+    now_ms: int,
 ) -> None:
     """Replace a damaged segment by a new one."""
     folder = reading.work()
@@ -213,7 +215,9 @@ def _succeed(
         remove_files(db, reading, row.key)
 
 
-def _replace_files(reading: ExaminationTools, part: Part, key: str, *, with_segment: bool) -> None:
+def _replace_files(
+    reading: ExaminationTools, part: SegmentPart, key: str, *, with_segment: bool
+) -> None:
     """Put the files of a part in place of those of a key, each at once."""
     if with_segment:
         reading.store.replace(part.path, key)

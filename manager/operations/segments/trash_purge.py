@@ -18,7 +18,7 @@ from manager.operations.segments.segment_intake import ExaminationTools, keep_fi
 from manager.store.durable_files import full_disk_said
 from manager.store.errors import StoreError
 from manager.store.segments.index_summary import IndexSummary, summary_of
-from manager.store.segments.segment_parts import Part
+from manager.store.segments.segment_parts import SegmentPart
 from manager.store.segments.segment_rewrite import RewriteJob
 from manager.store.segments.segment_store import segment_key
 from manager.store.segments.trash import INDEXES, RESULTS, SEGMENTS, UPLOADS, TrashEntry, index_name
@@ -27,7 +27,7 @@ from shared.errors import FormatError
 
 __all__ = ["purge_trash"]
 
-Rewrite = Callable[[RewriteJob], Part | None]
+Rewrite = Callable[[RewriteJob], SegmentPart | None]
 COPY_BYTES: Final = 1024**2
 
 

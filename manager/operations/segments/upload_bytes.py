@@ -16,13 +16,13 @@ from manager.operations.segments.upload_gaps import filled, read_gaps, write_gap
 from shared.messages import Message
 from shared.wire.uploads import FileDigests, split_blocks
 
-__all__ = ["note_arrived", "note_bytes", "note_whole"]
+__all__ = ["record_arrival", "record_bytes", "record_complete"]
 
 CHECKS_MOST: Final = 5
 """A file whose whole is wrong so often is wrong where it comes from."""
 
 
-def note_bytes(
+def record_bytes(
     db: Database, row: TransferRow, start: int, end: int, now_ms: int, *, broke: bool = False
 ) -> TransferRow:
     """Record that the bytes [start, end) are on the disk; return the upload's present row."""
@@ -41,11 +41,11 @@ def note_bytes(
         return transfers.by_key(tx, row.key) or found
 
 
-def note_whole(db: Database, row: TransferRow, found: FileDigests, now_ms: int) -> TransferRow:
+def record_complete(db: Database, row: TransferRow, found: FileDigests, now_ms: int) -> TransferRow:
     """Record the verification of all bytes: right, or which of them are wrong.
 
     Call before the file is moved; a right one stays `receiving`, without gaps, until
-    `note_arrived`.
+    `record_arrival`.
     """
     if found.sha256 == row.sha256:
         return row
@@ -63,7 +63,7 @@ def note_whole(db: Database, row: TransferRow, found: FileDigests, now_ms: int) 
         return transfers.by_key(tx, row.key) or row
 
 
-def note_arrived(db: Database, row: TransferRow, now_ms: int) -> TransferRow:
+def record_arrival(db: Database, row: TransferRow, now_ms: int) -> TransferRow:
     """Take note that a whole file lies in `incoming`: it waits to be accepted."""
     with db.write() as tx:
         found = transfers.by_key(tx, row.key)

@@ -1,7 +1,7 @@
 """Uploads of segments: begun, found again, listed.
 
 Invariant: the same file of an agent is one upload, however often and by how many it is begun: so it
-arrives once. Its bytes are left to `upload_bytes`, its end to `upload_ends`.
+arrives once. Its bytes are left to `upload_bytes`, its end to `upload_completion`.
 """
 
 from __future__ import annotations

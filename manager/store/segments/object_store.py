@@ -80,7 +80,7 @@ class ObjectStore:
         self._refusal = None
 
     @contextlib.contextmanager
-    def checking(self) -> Iterator[None]:
+    def opened_for_check(self) -> Iterator[None]:
         """Open the store for this thread, though it is barred for others."""
         self._checker = threading.get_ident()
         try:

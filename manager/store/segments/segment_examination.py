@@ -20,7 +20,7 @@ from manager.assignment.holdings import Held, Holdings
 from manager.store.segments.fingerprint import page_text, simhash
 from manager.store.segments.robots_words import HTML_TYPES, reason_to_withhold
 from manager.store.segments.segment_index import IndexRow, RowsFile, read_rows
-from manager.store.segments.segment_parts import Part, PartKind, copy_captures, finish_part
+from manager.store.segments.segment_parts import PartKind, SegmentPart, copy_captures, finish_part
 from shared.archive.cdxj import IndexEntry
 from shared.archive.content_coding import decoded_body
 from shared.archive.errors import DamageError
@@ -68,7 +68,7 @@ class Examined:
     refused: int
     first_ms: int
     last_ms: int
-    parts: tuple[Part, ...]
+    parts: tuple[SegmentPart, ...]
 
 
 @frozen
@@ -173,7 +173,7 @@ class _Division:
             capture_length=stored.length,
         )
 
-    def _parts(self, total: int) -> Iterator[Part]:
+    def _parts(self, total: int) -> Iterator[SegmentPart]:
         job, memory_bytes = self._job, self._job.memory_bytes
         if self._counts["public"] == total:
             yield finish_part("public", job.name, job.path, self._rows("public"), memory_bytes)

@@ -27,14 +27,14 @@ from shared.archive.surt_key import surt_key
 from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = ["Part", "PartKind", "copy_captures", "finish_part", "warcinfo_length"]
+__all__ = ["PartKind", "SegmentPart", "copy_captures", "finish_part", "warcinfo_length"]
 
 PartKind = Literal["public", "withheld", "quarantined"]
 READ_BYTES: Final = 1024**2
 
 
 @frozen
-class Part:
+class SegmentPart:
     """A segment with its index and CDXJ, complete, in a folder of temporary files."""
 
     kind: PartKind
@@ -92,7 +92,9 @@ def _copy(source: BinaryIO, offset: int, length: int, target: BinaryIO) -> None:
         length -= len(data)
 
 
-def finish_part(kind: PartKind, name: str, path: Path, rows: Path, memory_bytes: int) -> Part:
+def finish_part(
+    kind: PartKind, name: str, path: Path, rows: Path, memory_bytes: int
+) -> SegmentPart:
     """Make index, CDXJ and digests of a segment from its rows in file order."""
     index = rows.with_suffix(".parquet")
     cdxj = rows.with_suffix(".cdxj")
@@ -100,7 +102,7 @@ def finish_part(kind: PartKind, name: str, path: Path, rows: Path, memory_bytes:
     _write_cdxj(rows, cdxj, name)
     hosts = sums_of_hosts(index, memory_bytes)
     size_bytes, md5, sha1, sha256 = _digests(path)
-    return Part(
+    return SegmentPart(
         kind=kind,
         name=name,
         path=path,

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from manager.store.segments.segment_index import read_rows, rows_in_file_order
-from manager.store.segments.segment_parts import Part, PartKind, copy_captures, finish_part
+from manager.store.segments.segment_parts import PartKind, SegmentPart, copy_captures, finish_part
 from shared.errors import FormatError
 from shared.frozen import frozen
 
@@ -34,7 +34,7 @@ class RewriteJob:
     memory_bytes: int
 
 
-def rewrite_segment(job: RewriteJob) -> Part | None:
+def rewrite_segment(job: RewriteJob) -> SegmentPart | None:
     """Return the segment without those hosts, or None where nothing else is in it.
 
     Raises FormatError: segment or index is missing or damaged; StoreFullError.
@@ -51,7 +51,7 @@ def rewrite_segment(job: RewriteJob) -> Part | None:
         raise FormatError("segments.not_rewritable", segment=job.name, why=said) from error
 
 
-def _rewritten(job: RewriteJob) -> Part | None:
+def _rewritten(job: RewriteJob) -> SegmentPart | None:
     rows = job.folder / "kept.rows"
     rows_in_file_order(job.index, rows, job.memory_bytes, list(job.without))
     if next(iter(read_rows(rows)), None) is None:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from manager.clock import wall_clock_ms
-from manager.operations.segments.segment_intake import Arrived
+from manager.operations.segments.segment_outcomes import Arrived
 from shared.archive.encode import encode_capture, encode_warcinfo
 from tests.e2e.manager_process import ManagerProcess, running_manager
 from tests.e2e.third_party import new_token

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hostile.__main__ import serving
+from benchmarks.hostile.__main__ import hostile_web
 from benchmarks.hostile.server import good_address, good_paths, hostile_addresses
 from benchmarks.hostile.traps import FIXTURES
 from shared.archive.reader import iter_captures
@@ -74,7 +74,7 @@ def test_the_crawl_ends_and_good_pages_are_kept(tmp_path: Path) -> None:
     addresses = [good_address(number) for number in range(GOOD)] + list(hostile_addresses())
     assert len(addresses) > GOOD + 150
     with (
-        serving(GOOD, PAGES, [""], log=tmp_path / "requests.log") as port,
+        hostile_web(GOOD, PAGES, [""], log=tmp_path / "requests.log") as port,
         FakeManager() as manager,
     ):
         agent = Agent(tmp_path / "prs", manager.name, SETTINGS).enrol(manager.url, manager.token)

@@ -52,7 +52,7 @@ def test_who_waits_is_looked_up_at_once(
     async def ask() -> list[AgentIdentity | None]:
         desk = Keys(world.db)
         return await asyncio.gather(
-            *(desk.whose(one) for one in (*HASHES, hash_of_key("stranger"), HASHES[0]))
+            *(desk.agent_of_key(one) for one in (*HASHES, hash_of_key("stranger"), HASHES[0]))
         )
 
     agents: list[Any] = [world.agents[name].identity for name in NAMES]
@@ -61,21 +61,21 @@ def test_who_waits_is_looked_up_at_once(
 
 
 def test_lately_asks_once_and_whose_each_time(world: World, looks: list[set[str]]) -> None:
-    """A replaced key is nobody's for `whose`, and then for `lately` too."""
+    """A replaced key is nobody's for `agent_of_key`, and then for `recent_agent_of_key` too."""
 
     async def ask() -> None:
         desk = Keys(world.db)
         identity = world.agents["a"].identity
-        assert await desk.lately(HASHES[0]) == identity
+        assert await desk.recent_agent_of_key(HASHES[0]) == identity
         new = hash_of_key(new_key())
         replace_key(world.db, identity, new, world.now_ms)
-        assert await desk.lately(HASHES[0]) == identity
+        assert await desk.recent_agent_of_key(HASHES[0]) == identity
         assert len(looks) == 1
-        assert await desk.whose(new) == identity
-        assert await desk.whose(HASHES[0]) is None
-        assert await desk.lately(HASHES[0]) is None
+        assert await desk.agent_of_key(new) == identity
+        assert await desk.agent_of_key(HASHES[0]) is None
+        assert await desk.recent_agent_of_key(HASHES[0]) is None
         desk.forget(new)
-        assert await desk.lately(new) == identity
+        assert await desk.recent_agent_of_key(new) == identity
         assert len(looks) == 5
 
     asyncio.run(ask())
@@ -91,10 +91,10 @@ def test_a_failure_is_told_to_all_and_over(world: World, monkeypatch: pytest.Mon
         desk = Keys(world.db)
         with monkeypatch.context() as patched:
             patched.setattr(keys, "authenticate", busy)
-            told = await asyncio.gather(*map(desk.whose, HASHES), return_exceptions=True)
+            told = await asyncio.gather(*map(desk.agent_of_key, HASHES), return_exceptions=True)
             assert [type(one) for one in told] == [BusyError] * 3
-        gone = asyncio.create_task(desk.whose(HASHES[0]))
-        stays = asyncio.create_task(desk.whose(HASHES[0]))
+        gone = asyncio.create_task(desk.agent_of_key(HASHES[0]))
+        stays = asyncio.create_task(desk.agent_of_key(HASHES[0]))
         await asyncio.sleep(0)
         gone.cancel()
         assert await stays == world.agents["a"].identity

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from manager.operations.segments.upload_ends import expire_uploads, put_off, received_uploads
+from manager.operations.segments.upload_completion import expire_uploads, postpone, received_uploads
 from manager.operations.segments.uploads import list_transfers
 from shared.messages import Message
 from shared.wire.uploads import (
@@ -215,7 +215,7 @@ def test_what_waits_does_not_wait_for_a_clock(prsm: Running, agent: Agent) -> No
     patch(agent, where, 0, data)
     db = prsm.manager.db
     (row,) = received_uploads(db, prsm.clock())
-    put_off(db, row, Message.of_text("the disk was full"), prsm.clock() + 60_000)
+    postpone(db, row, Message.of_text("the disk was full"), prsm.clock() + 60_000)
     assert received_uploads(db, prsm.clock()) == []
     prsm.clock.advance(-30 * 86_400)
     assert [one.id for one in received_uploads(db, prsm.clock())] == [row.id]

@@ -17,14 +17,10 @@ from manager.app.archive_keeper import store_of
 from manager.app.composition import layout_of
 from manager.errors import BusyError
 from manager.operations.identity.bucket_gate import BucketGate, BucketState
-from manager.operations.identity.installation import (
-    InstallationError,
-    MarkedFiles,
-    installation_id,
-    refuse_new_database,
-)
+from manager.operations.identity.file_marks import refuse_new_database
+from manager.operations.identity.installation import InstallationError, MarkedFiles, installation_id
 from manager.settings import read_settings
-from manager.store.owner_marks import LEASE, MARK, BucketPlace, Mark
+from manager.store.owner_marks import LEASE, MARK, BucketLocation, Mark
 from manager.store.segments.object_store import ObjectStore
 from tests.manager.kept_files import fill_archive, sqlite_of
 from tests.manager.running import START_MS, Running, running
@@ -121,7 +117,7 @@ def test_a_manager_starts_without_its_bucket_and_uses_it_once_it_was_checked(
             assert prsm.manager.gate.look()
             assert (codes(prsm), alerts(prsm)) == (set(), [])
             prsm.manager.archive.tidy()
-            place = BucketPlace(bucket.store(data))
+            place = BucketLocation(bucket.store(data))
             assert place.read(LEASE) is not None
             assert bucket.objects(data) == before
             assert prsm.manager.gate.look()
@@ -150,7 +146,7 @@ def test_anothers_bucket_is_never_changed_when_it_comes_up(tmp_path: Path, bucke
             with pytest.raises(BusyError, match="is not of this installation"):
                 prsm.manager.store.put(tmp_path / "second" / "prsm.sqlite", f"1/{'a' * 64}.warc.gz")
             prsm.manager.lease.renew()
-            place = BucketPlace(bucket.store(tmp_path / "first"))
+            place = BucketLocation(bucket.store(tmp_path / "first"))
             assert place.read(LEASE) is None
             assert Mark.decoded(place.read(MARK) or b"").installation == there
             assert bucket.objects(tmp_path / "first") == before
@@ -195,7 +191,7 @@ def test_the_first_start_with_marks_needs_no_bucket(tmp_path: Path, bucket: Buck
     data = tmp_path / "data"
     with bucket.up(), running(data, *bucket.settings) as prsm:
         fill_archive(prsm)
-        places = MarkedFiles(prsm.manager.layout, prsm.manager.store).places()
+        places = MarkedFiles(prsm.manager.layout, prsm.manager.store).locations()
         for place in places:
             place.remove(MARK)
     assert len(places) == 2
@@ -203,9 +199,9 @@ def test_the_first_start_with_marks_needs_no_bucket(tmp_path: Path, bucket: Buck
         assert codes(prsm) == {"bucket_unreachable"}
         assert places[0].read(MARK) is not None
         with bucket.up():
-            assert BucketPlace(bucket.store(data)).read(MARK) is None
+            assert BucketLocation(bucket.store(data)).read(MARK) is None
             assert prsm.manager.gate.look()
-            assert BucketPlace(bucket.store(data)).read(MARK) is not None
+            assert BucketLocation(bucket.store(data)).read(MARK) is not None
             assert codes(prsm) == set()
             prsm.manager.archive.tidy()
 
@@ -218,7 +214,7 @@ def test_files_that_no_row_names_are_refused_without_their_bucket(
     with bucket.up(), running(data, *bucket.settings) as prsm:
         fill_archive(prsm)
         index = next(prsm.manager.layout.indexes.glob("*/*.parquet"))
-        MarkedFiles(prsm.manager.layout, prsm.manager.store).places()[0].remove(MARK)
+        MarkedFiles(prsm.manager.layout, prsm.manager.store).locations()[0].remove(MARK)
     index.unlink()
     with pytest.raises(InstallationError, match="are missing"), running(data, *bucket.settings):
         pass
@@ -251,7 +247,7 @@ def test_a_bucket_that_is_emptied_is_named(tmp_path: Path, bucket: Bucket) -> No
     data = tmp_path / "data"
     with bucket.up(), running(data, *bucket.settings) as prsm:
         fill_archive(prsm)
-        place = BucketPlace(bucket.store(data))
+        place = BucketLocation(bucket.store(data))
         mark = place.read(MARK)
         assert mark is not None
         place.remove(MARK)

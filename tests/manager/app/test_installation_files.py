@@ -15,13 +15,13 @@ from manager.app.archive_keeper import store_of
 from manager.app.composition import layout_of
 from manager.app.maintenance.migration import change_schema
 from manager.cli import main
-from manager.cli.options import Place
+from manager.cli.options import Target
 from manager.db.engine import Database
 from manager.db.migrate import schema_version
 from manager.operations.identity.installation import InstallationError, Mismatch, installation_id
 from manager.settings import read_settings
 from manager.store import StoreError, owner_marks
-from manager.store.owner_marks import LEASE, MARK, Mark, places_of
+from manager.store.owner_marks import LEASE, MARK, Mark, locations_of
 from shared.wire.crawl_log import LogLine
 from tests.manager.kept_files import age, contents, fill_archive, sqlite_of, start, unmark
 from tests.manager.running import START_MS, log_body, running
@@ -232,7 +232,7 @@ def test_folders_that_were_lost_are_gone_on_without_by_hand(data: Path) -> None:
     shutil.rmtree(data / "archive" / "segments")
     refused(Mismatch.MISSING_FILES, data)
     arguments = ["archive", "adopt", "--yes"]
-    assert CliRunner().invoke(main, arguments, obj=Place(data, None)).exit_code == 0
+    assert CliRunner().invoke(main, arguments, obj=Target(data, None)).exit_code == 0
     start(data)
 
 
@@ -448,7 +448,7 @@ def test_a_bucket_without_a_mark(tmp_path: Path, bucket: list[str]) -> None:
     """It is adopted at the upgrade where rows name all of it, and by nobody else."""
     with running(tmp_path / "data", *bucket) as prsm:
         fill_archive(prsm)
-        places = places_of(prsm.manager.layout, prsm.manager.store)
+        places = locations_of(prsm.manager.layout, prsm.manager.store)
     places[-1].remove(MARK)
     start(tmp_path / "old")
     refused(Mismatch.UNNAMED_FILES, tmp_path / "old", *bucket)

@@ -8,49 +8,49 @@ from pathlib import Path
 
 import pytest
 
-from manager.app.lock import held_by_us
+from manager.app.lock import is_locked_by_us
 from manager.store import StoreError
 
 
 def test_a_second_one_hears_who_is_first(tmp_path: Path) -> None:
     """While one holds the lock another is refused, with the first one's process and a remedy."""
     with (
-        held_by_us(tmp_path / "prsm.lock"),
+        is_locked_by_us(tmp_path / "prsm.lock"),
         pytest.raises(StoreError, match=rf"process {os.getpid()} since 2.*--data"),
-        held_by_us(tmp_path / "prsm.lock"),
+        is_locked_by_us(tmp_path / "prsm.lock"),
     ):
         pass
 
 
 def test_the_lock_is_given_back(tmp_path: Path) -> None:
     """After the end, also by an error, the next one gets it."""
-    with pytest.raises(RuntimeError), held_by_us(tmp_path / "prsm.lock"):
+    with pytest.raises(RuntimeError), is_locked_by_us(tmp_path / "prsm.lock"):
         raise RuntimeError
-    with held_by_us(tmp_path / "prsm.lock"):
+    with is_locked_by_us(tmp_path / "prsm.lock"):
         assert (tmp_path / "prsm.lock").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_next_one_knows_who_is_dead(tmp_path: Path) -> None:
     """Who holds the lock now knows that who held it before does not live any more."""
     lock = tmp_path / "prsm.lock"
-    with held_by_us(lock, "machine-1-aa") as dead:
+    with is_locked_by_us(lock, "machine-1-aa") as dead:
         assert dead == ""
-    with held_by_us(lock, "machine-2-bb") as dead:
+    with is_locked_by_us(lock, "machine-2-bb") as dead:
         assert dead == "machine-1-aa"
-    with held_by_us(lock) as dead:  # no manager: a command that wants nobody beside it
+    with is_locked_by_us(lock) as dead:  # no manager: a command that wants nobody beside it
         assert dead == "machine-2-bb"
-    with held_by_us(lock, "machine-3-cc") as dead:
+    with is_locked_by_us(lock, "machine-3-cc") as dead:
         assert dead == ""
 
 
 def test_of_a_copy_nothing_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The manager of the directory that was copied may live; so may one of another machine."""
-    with held_by_us(tmp_path / "prsm.lock", "machine-1-aa"):
+    with is_locked_by_us(tmp_path / "prsm.lock", "machine-1-aa"):
         shutil.copy2(tmp_path / "prsm.lock", tmp_path / "copied.lock")
-    with held_by_us(tmp_path / "copied.lock", "machine-2-bb") as dead:
+    with is_locked_by_us(tmp_path / "copied.lock", "machine-2-bb") as dead:
         assert dead == ""
     monkeypatch.setattr("socket.gethostname", lambda: "another")
-    with held_by_us(tmp_path / "prsm.lock", "another-3-cc") as dead:
+    with is_locked_by_us(tmp_path / "prsm.lock", "another-3-cc") as dead:
         assert dead == ""
 
 
@@ -58,5 +58,5 @@ def test_a_lock_that_says_anything_is_a_lock(tmp_path: Path) -> None:
     """What stands in the file is hearsay: rubbish names nobody."""
     for text in (b"", b"\xff\xfe\n", b"manager  on x, file 1\n", b"process 1 since 2026\n"):
         (tmp_path / "prsm.lock").write_bytes(text)
-        with held_by_us(tmp_path / "prsm.lock", "machine-1-aa") as dead:
+        with is_locked_by_us(tmp_path / "prsm.lock", "machine-1-aa") as dead:
             assert dead == ""

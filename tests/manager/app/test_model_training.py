@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from manager.app import model_training
-from manager.app.model_training import ChildLearner
+from manager.app.model_training import ChildTrainer
 from manager.db.engine import Database
 from manager.db.measurement import predictions
-from manager.distance import Lesson, Probes, Taught, learn
+from manager.distance import Probes, TrainingData, TrainingResult, train
 from manager.errors import BusyError
 from manager.intake.workers.workers import Limits
 from manager.operations.measurement.distance_model import ModelTraining
@@ -36,11 +36,11 @@ def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_training, "SMALL_PROBES", 0)
 
 
-def lesson_of(agents: int, units: int) -> Lesson:
+def training_data_of(agents: int, units: int) -> TrainingData:
     """Return a lesson in which all agents have probed all units."""
     distances = np.random.default_rng(1).uniform(1, 100, agents * units)
     agent, unit = np.divmod(np.arange(agents * units), units)
-    return Lesson(tuple(range(1, agents + 1)), Probes(agent, unit, distances), units)
+    return TrainingData(tuple(range(1, agents + 1)), Probes(agent, unit, distances), units)
 
 
 Children = Callable[[], list[BaseProcess]]
@@ -55,12 +55,12 @@ def children() -> Children:
 
 def test_a_child_learns_the_same(children: Children) -> None:
     """What a child says is what is learned here; the child ends afterwards."""
-    lesson, learner = lesson_of(4, 50), ChildLearner()
+    training_data, trainer = training_data_of(4, 50), ChildTrainer()
     try:
-        assert learner(lesson) == learn(lesson)
+        assert trainer(training_data) == train(training_data)
         wait_until(lambda: not children(), "a child is left")
     finally:
-        learner.close()
+        trainer.close()
 
 
 def test_a_killed_child_is_replaced(
@@ -69,19 +69,19 @@ def test_a_killed_child_is_replaced(
     """Who waits is told; the next model is made by another child, and kept."""
     world = probing(database, "a")
     probed(world, "a")
-    learner = ChildLearner()
-    model = ModelTraining(learner)
+    trainer = ChildTrainer()
+    model = ModelTraining(trainer)
     killer = threading.Thread(target=kill_a_child, args=(children,))
     try:
         killer.start()
         with monkeypatch.context() as patch:
-            patch.setattr(model_training, "learn", never)
+            patch.setattr(model_training, "train", never)
             with pytest.raises(BusyError, match="ended unexpectedly"):
                 model.refresh(database, world.now_ms)
         killer.join()
-        assert ModelTraining(learner).refresh(database, world.now_ms)
+        assert ModelTraining(trainer).refresh(database, world.now_ms)
     finally:
-        learner.close()
+        trainer.close()
     with database.read() as tx:
         assert predictions.stored_model(tx) is not None
 
@@ -93,42 +93,42 @@ def test_a_killed_child_is_replaced(
 )
 def test_a_child_has_limits(limits: Limits) -> None:
     """One that takes more than its share of a processor or of memory ends, and that is told."""
-    learner = ChildLearner(limits)
+    trainer = ChildTrainer(limits)
     try:
         with pytest.raises(BusyError, match="it may take"):
-            learner(lesson_of(100, 4000))
+            trainer(training_data_of(100, 4000))
     finally:
-        learner.close()
+        trainer.close()
 
 
 def test_a_stop_does_not_wait_for_what_is_learned(
     children: Children, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The child ends in the middle; who waits for it is told why, and nothing begins any more."""
-    monkeypatch.setattr(model_training, "learn", never)
-    learner = ChildLearner()
-    told: list[Taught | BusyError | None] = []
+    monkeypatch.setattr(model_training, "train", never)
+    trainer = ChildTrainer()
+    told: list[TrainingResult | BusyError | None] = []
 
     def ask() -> None:
         try:
-            told.append(learner(lesson_of(1, 1)))
+            told.append(trainer(training_data_of(1, 1)))
         except BusyError as error:
             told.append(error)
 
     asker = threading.Thread(target=ask)
     asker.start()
     wait_until(lambda: bool(children()), "no child was started")
-    learner.end()
+    trainer.end()
     asker.join(60)
-    learner.close()
+    trainer.close()
     assert [str(one) for one in told] == [
         "the manager is stopping: try again when it has restarted"
     ]
     with pytest.raises(BusyError, match="is stopping"):
-        learner(lesson_of(1, 1))
+        trainer(training_data_of(1, 1))
 
 
-def never(_: Lesson) -> Taught | None:
+def never(_: TrainingData) -> TrainingResult | None:
     """Learn for longer than any test."""
     time.sleep(600)
     return None

@@ -17,7 +17,7 @@ import pytest
 
 from manager.app import plan_process
 from manager.app.plan_process import ChildPlanner
-from manager.balancing import NOBODY, BalancingError, Options, Problem, make_plan
+from manager.balancing import NO_OWNER, BalancingError, Options, Problem, make_plan
 from shared.messages import Message
 
 
@@ -25,7 +25,7 @@ from shared.messages import Message
 def problem() -> Problem:
     """Return two agents and six units that nobody owns."""
     costs = np.arange(12, dtype=float).reshape(2, 6) + 1
-    return Problem(("a", "b"), costs, np.full(6, NOBODY, dtype=np.intp))
+    return Problem(("a", "b"), costs, np.full(6, NO_OWNER, dtype=np.intp))
 
 
 def test_a_child_makes_the_same_plan(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from manager.balancing import NOBODY, Problem
+from manager.balancing import NO_OWNER, Problem
 from manager.balancing.arrays import IntArray
 
 __all__ = ["path_tree", "problems", "same_owner_in_groups"]
@@ -22,7 +22,7 @@ def problems(draw: st.DrawFn, *, constrained: bool = True, largest: int = 14) ->
     agents = draw(st.integers(1, 5))
     units = draw(st.integers(0, largest))
     cost = st.one_of(st.just(0.0), st.floats(0.01, 1e6), st.integers(1, 9).map(float))
-    owner = st.integers(NOBODY, agents - 1)
+    owner = st.integers(NO_OWNER, agents - 1)
 
     def matrix(cells: st.SearchStrategy[float] | st.SearchStrategy[bool]) -> list[object]:
         row = st.lists(cells, min_size=units, max_size=units)
@@ -43,11 +43,11 @@ def problems(draw: st.DrawFn, *, constrained: bool = True, largest: int = 14) ->
     unreachable = np.array(matrix(st.booleans()), dtype=np.bool_).reshape(agents, units)
     forbidden = np.array(matrix(st.booleans()), dtype=np.bool_).reshape(agents, units)
     forbidden[0] = False  # somebody may have everything, else there is no answer
-    wanted = column(st.one_of(st.just(NOBODY), owner))
+    wanted = column(st.one_of(st.just(NO_OWNER), owner))
     # One pin decides for all units on its address.
-    pins = np.full(units, NOBODY, dtype=np.intp)
+    pins = np.full(units, NO_OWNER, dtype=np.intp)
     for unit in range(units):
-        pins[unit] = wanted[unit] if group[unit] == unit else NOBODY
+        pins[unit] = wanted[unit] if group[unit] == unit else NO_OWNER
     return Problem(names, costs, before, edges, group, pins, forbidden, unreachable)
 
 

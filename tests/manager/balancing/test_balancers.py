@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from manager.balancing import (
     BALANCERS,
-    NOBODY,
+    NO_OWNER,
     BalancingError,
     Options,
     Problem,
@@ -28,7 +28,7 @@ methods = st.sampled_from(sorted(BALANCERS))
 def small() -> Problem:
     """Return two agents, four units, one of them nobody's."""
     costs = np.array([[4000.0, 6000, 9000, 1000], [4000, 2000, 3000, 5000]])
-    return Problem(("north", "south"), costs, np.array([0, 0, 0, NOBODY]), path_tree(2))
+    return Problem(("north", "south"), costs, np.array([0, 0, 0, NO_OWNER]), path_tree(2))
 
 
 @given(problems(), methods, st.integers(0, 9))
@@ -41,7 +41,7 @@ def test_a_plan_is_complete_and_within_the_rules(problem: Problem, method: str, 
     assert same_owner_in_groups(problem, plan.after)
     assert problem.pins is not None
     assert problem.forbidden is not None
-    pinned = problem.pins != NOBODY
+    pinned = problem.pins != NO_OWNER
     assert np.array_equal(plan.after[pinned], problem.pins[pinned])
     assert problem.group is not None
     beside_a_pin = np.isin(problem.group, problem.group[pinned])
@@ -59,7 +59,7 @@ def test_moves_are_the_difference(problem: Problem, method: str) -> None:
     for move in plan.moves:
         assert owner[move.unit] == move.giver != move.taker
         owner[move.unit] = move.taker
-        if move.giver == NOBODY:
+        if move.giver == NO_OWNER:
             assert move.gain_ms == 0
             assert move.reason is Reason.NEW
         else:
@@ -120,8 +120,8 @@ def test_a_plan_says_whose_makespan_it_is() -> None:
 def test_reasons() -> None:
     """Each move says why: new, pinned, barred, address, balance."""
     costs = np.ones((2, 6))
-    before = np.array([NOBODY, 0, 0, 0, 1, 0])
-    pins = np.array([NOBODY, 1, NOBODY, NOBODY, NOBODY, NOBODY])
+    before = np.array([NO_OWNER, 0, 0, 0, 1, 0])
+    pins = np.array([NO_OWNER, 1, NO_OWNER, NO_OWNER, NO_OWNER, NO_OWNER])
     unreachable = np.zeros((2, 6), dtype=np.bool_)
     unreachable[0, 2] = True
     group = np.array([0, 1, 2, 3, 3, 3])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import NOBODY, BalancingError, agent_costs, cost_matrix, makespan
+from manager.balancing import NO_OWNER, BalancingError, agent_costs, cost_matrix, makespan
 
 NAN, INF = np.nan, np.inf
 
@@ -124,7 +124,7 @@ def test_impossible_numbers_are_refused(volume: list[float], distance: list[list
 def test_agent_costs_and_makespan() -> None:
     """An agent's cost is the sum over what it owns; the makespan says whose it is."""
     costs = np.array([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
-    loads = agent_costs(costs, np.array([0, 1, NOBODY]))
+    loads = agent_costs(costs, np.array([0, 1, NO_OWNER]))
     assert loads.tolist() == [1, 16]
     assert makespan(loads) == (16, 1)
-    assert agent_costs(costs, np.full(3, NOBODY)).tolist() == [0, 0]
+    assert agent_costs(costs, np.full(3, NO_OWNER)).tolist() == [0, 0]

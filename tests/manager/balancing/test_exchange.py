@@ -7,8 +7,8 @@ from hypothesis import given
 
 from manager.balancing import Problem, agent_costs, collapse, makespan
 from manager.balancing.exchange import exchange
+from manager.balancing.low_churn import pairs_of
 from manager.balancing.placement import place
-from manager.balancing.steady import pairs_of
 from tests.manager.balancing.problems import path_tree, problems
 
 

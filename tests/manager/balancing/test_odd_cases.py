@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manager.balancing import BALANCERS, NOBODY, Plan, Problem, make_plan, prospects
+from manager.balancing import BALANCERS, NO_OWNER, Plan, Problem, make_plan, prospects
 from manager.balancing.relaxation import MOST_ATOMS
 from shared.messages import Message
 from tests.manager.balancing.problems import path_tree
@@ -28,7 +28,7 @@ methods = pytest.mark.parametrize("method", BALANCERS)
 def test_one_agent(method: str) -> None:
     """It gets everything."""
     costs = np.array([[3.0, 1, 2]])
-    assert plan_of(method, Problem(("a",), costs, np.full(3, NOBODY))).after.tolist() == [0, 0, 0]
+    assert plan_of(method, Problem(("a",), costs, np.full(3, NO_OWNER))).after.tolist() == [0, 0, 0]
 
 
 @methods
@@ -38,7 +38,7 @@ def test_two_agents_with_no_common_host(method: str) -> None:
     problem = Problem(
         ("a", "b"),
         np.ones((2, 4)),
-        np.array([1, NOBODY, 0, NOBODY]),
+        np.array([1, NO_OWNER, 0, NO_OWNER]),
         unreachable=unreachable,
     )
     assert plan_of(method, problem).after.tolist() == [0, 0, 1, 1]
@@ -87,7 +87,7 @@ def test_hosts_that_nobody_reaches(method: str) -> None:
     problem = Problem(
         ("a", "b"),
         np.ones((2, 4)),
-        np.full(4, NOBODY),
+        np.full(4, NO_OWNER),
         path_tree(2),
         unreachable=np.ones((2, 4), dtype=np.bool_),
     )
@@ -104,7 +104,7 @@ def test_no_units(method: str) -> None:
 @methods
 def test_units_without_volume(method: str) -> None:
     """Units that cost nothing anywhere go to somebody."""
-    plan_of(method, Problem(("a", "b"), np.zeros((2, 5)), np.full(5, NOBODY), path_tree(2)))
+    plan_of(method, Problem(("a", "b"), np.zeros((2, 5)), np.full(5, NO_OWNER), path_tree(2)))
 
 
 @methods
@@ -113,10 +113,10 @@ def test_pins_and_groups(method: str) -> None:
     problem = Problem(
         ("a", "b"),
         np.array([[100.0, 100, 1, 1], [1, 1, 1, 1]]),
-        np.array([1, 1, NOBODY, 1]),
+        np.array([1, 1, NO_OWNER, 1]),
         path_tree(2),
         group=np.array([0, 0, 1, 2]),
-        pins=np.array([0, NOBODY, NOBODY, NOBODY]),
+        pins=np.array([0, NO_OWNER, NO_OWNER, NO_OWNER]),
     )
     assert plan_of(method, problem).after[:2].tolist() == [0, 0]
 
@@ -142,7 +142,7 @@ def test_prospects_are_the_plans_in_short() -> None:
 def test_a_prospect_that_is_refused_says_why() -> None:
     """Too many hosts for the linear program do not hide what the others would give."""
     units = MOST_ATOMS + 1
-    problem = Problem(("a",), np.ones((1, units)), np.full(units, NOBODY))
+    problem = Problem(("a",), np.ones((1, units)), np.full(units, NO_OWNER))
     lp, keep = prospects(["lp", "keep"], problem)
     assert lp.refused == Message("balancing.too_many_hosts", hosts=MOST_ATOMS + 1, most=MOST_ATOMS)
     assert keep.makespan_ms == units

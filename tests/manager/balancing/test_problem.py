@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from manager.balancing import NOBODY, BalancingError, Problem, collapse
+from manager.balancing import NO_OWNER, BalancingError, Problem, collapse
 from tests.manager.balancing.problems import problems
 
 
@@ -17,7 +17,7 @@ def problem(**changed: Any) -> Problem:
     given: dict[str, Any] = {
         "names": ("a", "b", "c"),
         "costs": np.array([[1.0, 2, 3, 4], [10, 20, 30, 40], [100, 200, 300, 400]]),
-        "before": np.array([0, 1, NOBODY, 2]),
+        "before": np.array([0, 1, NO_OWNER, 2]),
         "group": np.array([0, 7, 2, 7]),
     }
     return Problem(**(given | changed))
@@ -33,7 +33,7 @@ def test_a_group_is_one_atom() -> None:
 
 def test_a_split_group_starts_with_who_holds_most() -> None:
     """Of a group that two agents hold, the one with the greater cost counts as owner."""
-    assert collapse(problem()).start.tolist() == [0, NOBODY, 2]
+    assert collapse(problem()).start.tolist() == [0, NO_OWNER, 2]
 
 
 def test_costs_of_the_caller_are_not_changed() -> None:
@@ -45,7 +45,7 @@ def test_costs_of_the_caller_are_not_changed() -> None:
 
 def test_a_pin_forbids_everybody_else() -> None:
     """A pinned atom costs infinity but at its agent, where it starts."""
-    atoms = collapse(problem(pins=np.array([NOBODY, 0, NOBODY, NOBODY])))
+    atoms = collapse(problem(pins=np.array([NO_OWNER, 0, NO_OWNER, NO_OWNER])))
     assert np.isfinite(atoms.costs[:, 2]).tolist() == [True, False, False]
     assert atoms.start[2] == 0
     assert atoms.fixed.tolist() == [False, False, True]
@@ -56,7 +56,9 @@ def test_a_pin_outweighs_a_ban() -> None:
     banned = np.zeros((3, 4), dtype=np.bool_)
     banned[0] = True
     atoms = collapse(
-        problem(pins=np.array([0, NOBODY, NOBODY, NOBODY]), forbidden=banned, unreachable=banned)
+        problem(
+            pins=np.array([0, NO_OWNER, NO_OWNER, NO_OWNER]), forbidden=banned, unreachable=banned
+        )
     )
     assert atoms.costs[0, 0] == 1
     assert atoms.unreached == 0
@@ -67,7 +69,7 @@ def test_an_owner_that_lost_reach_does_not_count() -> None:
     unreachable = np.zeros((3, 4), dtype=np.bool_)
     unreachable[0, 0] = True
     atoms = collapse(problem(unreachable=unreachable))
-    assert atoms.start[0] == NOBODY
+    assert atoms.start[0] == NO_OWNER
     assert np.isinf(atoms.costs[0, 0])
 
 
@@ -94,11 +96,11 @@ def test_atoms_are_always_solvable(given_problem: Problem) -> None:
     """Each atom has an agent that may have it, and never starts with one that may not."""
     atoms = collapse(given_problem)
     assert np.isfinite(atoms.costs).any(axis=0).all()
-    held = np.flatnonzero(atoms.start != NOBODY)
+    held = np.flatnonzero(atoms.start != NO_OWNER)
     assert np.isfinite(atoms.costs[atoms.start[held], held]).all()
     assert atoms.sizes.sum() == given_problem.costs.shape[1]
     if given_problem.forbidden is not None and given_problem.pins is not None:
-        free = given_problem.forbidden & (given_problem.pins == NOBODY)
+        free = given_problem.forbidden & (given_problem.pins == NO_OWNER)
         pinned = atoms.fixed[atoms.of_unit]
         assert np.isinf(atoms.costs[:, atoms.of_unit][free & ~pinned]).all()
 
@@ -129,7 +131,7 @@ def test_contradictions_are_refused(changed: dict[str, Any], said: str) -> None:
 def test_two_pins_on_one_address_are_refused() -> None:
     """Units on one address cannot be pinned to two agents; the message names both."""
     with pytest.raises(BalancingError, match=r"unit 1 is pinned to a, .* to b"):
-        collapse(problem(pins=np.array([NOBODY, 0, NOBODY, 1])))
+        collapse(problem(pins=np.array([NO_OWNER, 0, NO_OWNER, 1])))
 
 
 def test_a_unit_forbidden_to_all_is_refused() -> None:

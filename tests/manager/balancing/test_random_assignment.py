@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import NOBODY, Problem, collapse
+from manager.balancing import NO_OWNER, Problem, collapse
 from manager.balancing.random_assignment import deal_at_random
 from tests.manager.balancing.problems import problems
 
@@ -16,7 +16,7 @@ def atoms_without_rules(agents: int, units: int, group: list[int] | None = None)
     return Problem(
         tuple(f"PRS{i:02}" for i in range(agents)),
         np.ones((agents, units)),
-        np.full(units, NOBODY, dtype=np.intp),
+        np.full(units, NO_OWNER, dtype=np.intp),
         group=None if group is None else np.array(group, dtype=np.intp),
     )
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from manager.balancing import (
-    NOBODY,
+    NO_OWNER,
     BalancingError,
     Problem,
     agent_costs,
@@ -43,18 +43,18 @@ def test_no_assignment_is_below_the_relaxation(problem: Problem) -> None:
 
 def test_what_can_be_divided_is_even() -> None:
     """Three equal hosts for two agents: one is divided, each agent has one and a half."""
-    atoms = collapse(Problem(("a", "b"), np.ones((2, 3)), np.full(3, NOBODY)))
+    atoms = collapse(Problem(("a", "b"), np.ones((2, 3)), np.full(3, NO_OWNER)))
     relaxed = relax(atoms, lower_bound(atoms.costs))
     assert relaxed.makespan_ms == pytest.approx(1.5)
     assert relaxed.divided == 1
-    assert sorted(relaxed.owner.tolist()).count(NOBODY) == 1
+    assert sorted(relaxed.owner.tolist()).count(NO_OWNER) == 1
 
 
 def test_pairs_left_out_at_first_come_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beginning with one pair of each atom ends where beginning with all of them does."""
     rng = np.random.default_rng(7)
     costs = np.exp(rng.standard_normal((8, 60)))
-    atoms = collapse(Problem(tuple("abcdefgh"), costs, np.full(60, NOBODY)))
+    atoms = collapse(Problem(tuple("abcdefgh"), costs, np.full(60, NO_OWNER)))
     bound = lower_bound(atoms.costs)
     found = []
     for pairs in (1, 8):
@@ -66,9 +66,9 @@ def test_pairs_left_out_at_first_come_in(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_what_is_fixed_counts() -> None:
     """Pinned units are load that nobody can take over."""
-    pins = np.array([0, NOBODY, NOBODY])
+    pins = np.array([0, NO_OWNER, NO_OWNER])
     costs = np.array([[10.0, 2, 2], [10, 2, 2]])
-    atoms = collapse(Problem(("a", "b"), costs, np.full(3, NOBODY), pins=pins))
+    atoms = collapse(Problem(("a", "b"), costs, np.full(3, NO_OWNER), pins=pins))
     relaxed = relax(atoms, lower_bound(atoms.costs))
     assert relaxed.makespan_ms == pytest.approx(10)
     assert relaxed.owner.tolist() == [0, 1, 1]
@@ -77,6 +77,6 @@ def test_what_is_fixed_counts() -> None:
 def test_too_many_are_refused() -> None:
     """With the number, the limit, and what to use."""
     units = MOST_ATOMS + 1
-    atoms = collapse(Problem(("a",), np.ones((1, units)), np.full(units, NOBODY)))
+    atoms = collapse(Problem(("a",), np.ones((1, units)), np.full(units, NO_OWNER)))
     with pytest.raises(BalancingError, match=r"20,001 hosts .* the limit is 20,000: use prices"):
         relax(atoms, lower_bound(atoms.costs))

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from manager.app.web.web import build_app, wrapped
 from manager.cli import main
-from manager.cli.options import Place
+from manager.cli.options import Target
 from tests.manager.running import Running, running
 
 Prsm = Callable[..., Result]
@@ -51,7 +51,7 @@ def manager(tmp_path: Path) -> Iterator[Running]:
 def prsm(manager: Running, tmp_path: Path) -> Prsm:
     """Return a function that runs `prsm` with arguments, as on the manager's machine."""
     app = wrapped(build_app(manager.manager), manager.manager, local=True)
-    place = Place(tmp_path / "data", None, InProcess(app))
+    place = Target(tmp_path / "data", None, InProcess(app))
 
     def run(*arguments: str, stdin: str | bytes = "", code: int = 0) -> Result:
         result = CliRunner().invoke(main, list(arguments), input=stdin, obj=place)

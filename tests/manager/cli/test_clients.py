@@ -39,7 +39,7 @@ def test_the_archive_in_words(manager: Running, prsm: Prsm) -> None:
     token = json.loads(prsm("clients", "token", "library", "--json").output)["token"]
     mine = Caller(manager.public, headers={"Authorization": f"Bearer {token}"})
     assert mine.get("/api/v1/segments/x-a.example.warc.gz").status_code == 200
-    manager.manager.archive.write_down()
+    manager.manager.archive.flush()
     assert "x-a.example.warc.gz  done" in prsm("archive", "downloads").output
     asked = {"function": "extract-zip", "query": "host=.*"}
     assert mine.post("/wasapi/v1/jobs", json=asked).status_code == 201

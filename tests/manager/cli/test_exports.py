@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from manager.cli import main
-from manager.cli.options import Place
+from manager.cli.options import Target
 from tests.manager.api.measured import A, B, crawled
 from tests.manager.api.test_exports import GOLDEN
 from tests.manager.cli.conftest import Prsm
@@ -104,7 +104,7 @@ def archive(*names: str, cut: int = 0) -> bytes:
 def test_a_bad_archive_leaves_nothing(tmp_path: Path, body: bytes) -> None:
     """Names that lead elsewhere, or an end that is missing: refused as a whole."""
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body))
-    place = Place(tmp_path / "data", None, transport)
+    place = Target(tmp_path / "data", None, transport)
     folder = tmp_path / "out"
     result = CliRunner().invoke(main, ["export", "lists", str(folder)], obj=place)
     assert result.exit_code == 1, result.output

@@ -12,18 +12,18 @@ from click.testing import CliRunner
 
 from manager.cli import main
 from manager.cli.manager_client import RefusedError
-from manager.cli.options import Place
+from manager.cli.options import Target
 from shared.errors import Fault, FormatError
 
 
-def run(place: Place, *arguments: str) -> tuple[int, str]:
+def run(place: Target, *arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(main, list(arguments), obj=place)
     return result.exit_code, result.stderr
 
 
 def test_no_manager_is_exit_code_3(tmp_path: Path) -> None:
     """A directory that nobody serves is exit code 3, with the command that starts a manager."""
-    code, words = run(Place(tmp_path, None), "check")
+    code, words = run(Target(tmp_path, None), "check")
     assert code == 3
     assert f"`prsm --data {tmp_path} serve`" in words
 
@@ -43,7 +43,7 @@ def test_a_manager_that_goes_away_is_exit_code_3(
     tmp_path: Path, error: type[httpx.TransportError], words: str
 ) -> None:
     """A connection that cannot be made or breaks is told from a refusal."""
-    code, said = run(Place(tmp_path, None, httpx.MockTransport(failing(error))), "check")
+    code, said = run(Target(tmp_path, None, httpx.MockTransport(failing(error))), "check")
     assert code == 3
     assert words in said
 
@@ -52,7 +52,7 @@ def test_a_dead_socket_is_exit_code_3(tmp_path: Path) -> None:
     """A socket that a killed manager left says that nobody listens."""
     (tmp_path / "prsm.sock").touch()
     transport = httpx.MockTransport(failing(httpx.ConnectError))
-    code, said = run(Place(tmp_path, None, transport), "check")
+    code, said = run(Target(tmp_path, None, transport), "check")
     assert code == 3
     assert "nobody listens" in said
 
@@ -61,14 +61,14 @@ def test_a_dead_socket_is_exit_code_3(tmp_path: Path) -> None:
 def test_an_answer_in_other_words(tmp_path: Path, body: bytes) -> None:
     """An error that does not say why, as of a proxy, is exit code 1 with its status."""
     transport = httpx.MockTransport(lambda _: httpx.Response(502, content=body))
-    code, said = run(Place(tmp_path, None, transport), "check")
+    code, said = run(Target(tmp_path, None, transport), "check")
     assert (code, said) == (1, "Error: the manager answered 502 Bad Gateway\n")
 
 
 def test_a_directory_with_bad_settings_is_a_usage_error(tmp_path: Path) -> None:
     """Settings that cannot be read are said before anybody is called."""
     (tmp_path / "prsm.toml").write_text("[server]\nsockt = 'x'\n")
-    code, said = run(Place(tmp_path, None), "check")
+    code, said = run(Target(tmp_path, None), "check")
     assert code == 2
     assert "did you mean server.socket?" in said
 
@@ -87,22 +87,22 @@ PROBLEM = {
 def test_a_refusal_by_the_manager_is_a_problem_for_programs(tmp_path: Path) -> None:
     """As the manager answered it, on standard error; without --json its sentence alone."""
     transport = httpx.MockTransport(lambda _: httpx.Response(404, json=PROBLEM))
-    code, said = run(Place(tmp_path, None, transport), "hosts", "list", "--json")
+    code, said = run(Target(tmp_path, None, transport), "hosts", "list", "--json")
     assert (code, json.loads(said)) == (1, PROBLEM)
-    code, said = run(Place(tmp_path, None, transport), "hosts", "list")
+    code, said = run(Target(tmp_path, None, transport), "hosts", "list")
     assert (code, said) == (1, "Error: plan 7: not found\n")
 
 
 def test_an_answer_that_is_no_problem_has_a_sentence_for_programs(tmp_path: Path) -> None:
     """As that of a proxy."""
     transport = httpx.MockTransport(lambda _: httpx.Response(502, content=b"oops"))
-    code, said = run(Place(tmp_path, None, transport), "hosts", "list", "--json")
+    code, said = run(Target(tmp_path, None, transport), "hosts", "list", "--json")
     assert (code, json.loads(said)) == (1, {"detail": "the manager answered 502 Bad Gateway"})
 
 
 def test_no_manager_is_a_problem_for_programs(tmp_path: Path) -> None:
     """With a code of its own."""
-    code, said = run(Place(tmp_path, None), "hosts", "list", "--json")
+    code, said = run(Target(tmp_path, None), "hosts", "list", "--json")
     told = json.loads(said)
     assert (code, told["code"], told["kind"]) == (3, "unreachable", "unreachable")
     assert f"`prsm --data {tmp_path} serve`" in told["detail"]
@@ -111,11 +111,11 @@ def test_no_manager_is_a_problem_for_programs(tmp_path: Path) -> None:
 def test_a_refusal_without_a_manager_is_a_problem_for_programs(tmp_path: Path) -> None:
     """By what the command does itself, as a backup of nothing."""
     arguments = ("backup", str(tmp_path / "b.tar"), "--json")
-    code, said = run(Place(tmp_path / "nothing", None), *arguments)
+    code, said = run(Target(tmp_path / "nothing", None), *arguments)
     told = json.loads(said)
     assert code == 1
     assert {"detail", "code", "kind", "params"} <= set(told)
-    assert run(Place(tmp_path / "nothing", None), *arguments[:-1]) == (
+    assert run(Target(tmp_path / "nothing", None), *arguments[:-1]) == (
         1,
         f"Error: {told['detail']}\n",
     )

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 
 from manager.app.web.web import build_app, wrapped
 from manager.cli import main
-from manager.cli.options import Place
-from manager.console.attention import signature_notices
+from manager.cli.options import Target
+from manager.console.notices import signature_notices
 from manager.operations.releases.release_views import running_out
 from tests.manager.cli.conftest import InProcess
 from tests.manager.running import Running, running
@@ -38,7 +38,7 @@ def run(manager: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
     monkeypatch.setenv("PRSM_KEY_PASSPHRASE", "words of the test")
     monkeypatch.chdir(tmp_path)
     app = wrapped(build_app(manager.manager), manager.manager, local=True)
-    place = Place(tmp_path / "data", None, InProcess(app))
+    place = Target(tmp_path / "data", None, InProcess(app))
 
     def run(*arguments: str, code: int = 0) -> Result:
         result = CliRunner().invoke(main, ["release", *arguments], obj=place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from manager.operations.archive.downloads import Taken, take_down
+from manager.operations.archive.downloads import Taken, store_downloads
 from manager.operations.archive.selection_jobs import submit_job
 from manager.operations.fleet.agents import order_command, retire, set_next_list_limit
 from manager.operations.fleet.contact import sync
@@ -19,7 +19,7 @@ from manager.operations.people.clients import authenticate_client, issue_token, 
 from manager.operations.people.users import ROLES, add_user, login
 from manager.operations.policy import Policy
 from manager.operations.rounds.rounds import make_plan, start_round
-from manager.operations.segments.upload_ends import settle
+from manager.operations.segments.upload_completion import settle
 from manager.operations.segments.uploads import NewUpload, begin_upload
 from shared.messages import Message
 from shared.wire.names import hash_of_key
@@ -156,7 +156,7 @@ def _add_third_parties(prsm: Running) -> None:
     query = f"host={SCRIPT}"
     submit_job(db, client, "extract-zip", query, client.actor("1"), START_MS - 60_000)
     states = (("done", 1000), ("cut", 300), ("going", 500))
-    take_down(
+    store_downloads(
         db,
         [
             Taken(token.id, f"{number}{SCRIPT}", state,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from manager.distance import Spell, Timed, find_pace
+from manager.distance import FetchInterval, Timed, find_pace
 
 Floats = npt.NDArray[np.float64]
 Lie = Callable[[Floats, np.random.Generator], Floats]
@@ -39,10 +39,10 @@ def fleet(
     slow: float = 1.0,
     pause_ms: int = 0,
     typical_ms: int = 50_000,
-) -> tuple[dict[int, list[Spell]], Floats]:
+) -> tuple[dict[int, list[FetchInterval]], Floats]:
     """Return the spells of agents, of which agent 0 may lie, and the true times of agent 0."""
     rng = np.random.default_rng(seed)
-    found: dict[int, list[Spell]] = {}
+    found: dict[int, list[FetchInterval]] = {}
     truth = np.zeros(UNITS)
     for agent in range(agents):
         requests = rng.integers(10, 60, UNITS)
@@ -52,21 +52,23 @@ def fleet(
         if agent == 0:
             took = truth = took * slow
             claimed = took if lie is None else lie(took, rng)
-        spells, end_ms = [], 0.0
+        intervals, end_ms = [], 0.0
         for unit in range(UNITS):
             whole_ms = took[unit] + rest_ms * requests[unit] + (pause_ms if agent == 0 else 0)
             end_ms = end_ms + whole_ms if in_turn else whole_ms
             heard_ms = (int(end_ms) // CALLS_MS + 1) * CALLS_MS
-            spells.append(Spell(unit, 0, heard_ms, int(requests[unit]), int(claimed[unit])))
-        found[agent] = spells
+            intervals.append(
+                FetchInterval(unit, 0, heard_ms, int(requests[unit]), int(claimed[unit]))
+            )
+        found[agent] = intervals
     return found, truth
 
 
-def judged(spells: dict[int, list[Spell]]) -> Timed | None:
+def judged(intervals: dict[int, list[FetchInterval]]) -> Timed | None:
     """Return what the clock says of agent 0."""
-    pace = find_pace({agent: some for agent, some in spells.items() if agent})
+    pace = find_pace({agent: some for agent, some in intervals.items() if agent})
     assert pace is not None
-    return pace.judge(spells[0], dict.fromkeys(range(UNITS), 1.0))
+    return pace.judge(intervals[0], dict.fromkeys(range(UNITS), 1.0))
 
 
 @pytest.mark.parametrize("slow", [1.0, 10.0])
@@ -77,8 +79,8 @@ def test_an_honest_agent_is_confirmed_however_slow(
 ) -> None:
     """Also where it rests after each request, as all of them do."""
     for seed in range(4):
-        spells, _ = fleet(seed, in_turn=in_turn, rest_ms=rest_ms, slow=slow)
-        timed = judged(spells)
+        intervals, _ = fleet(seed, in_turn=in_turn, rest_ms=rest_ms, slow=slow)
+        timed = judged(intervals)
         assert timed is not None
         assert timed.confirms
         assert not timed.is_impossible
@@ -93,8 +95,8 @@ def test_no_lie_is_confirmed_and_the_true_times_are_known(
 ) -> None:
     """Of a liar that is slow in truth, too: of most of its units, within a quarter."""
     for seed in range(4):
-        spells, truth = fleet(seed, LIES[lie], in_turn=in_turn, slow=slow)
-        timed = judged(spells)
+        intervals, truth = fleet(seed, LIES[lie], in_turn=in_turn, slow=slow)
+        timed = judged(intervals)
         assert timed is not None
         assert not timed.confirms
         off = [abs(np.log(ms / truth[unit])) for unit, ms in timed.unit_ms.items()]
@@ -105,8 +107,8 @@ def test_no_lie_is_confirmed_and_the_true_times_are_known(
 @pytest.mark.parametrize("lie", ["x 10", "x 3"])
 def test_claims_longer_than_the_clock_are_impossible(lie: str) -> None:
     """The factor is found, and what is claimed is put right by it."""
-    spells, _ = fleet(1, LIES[lie])
-    timed = judged(spells)
+    intervals, _ = fleet(1, LIES[lie])
+    timed = judged(intervals)
     assert timed is not None
     assert timed.is_impossible
     assert timed.factor == pytest.approx(10 if lie == "x 10" else 3, rel=0.1)
@@ -115,16 +117,16 @@ def test_claims_longer_than_the_clock_are_impossible(lie: str) -> None:
 @pytest.mark.parametrize("lie", ["/ 10", "/ 3"])
 def test_claims_that_are_all_short_by_one_factor_are_too_short(lie: str) -> None:
     """An agent that pauses is short by a time, and not by a factor."""
-    spells, _ = fleet(2, LIES[lie])
-    timed = judged(spells)
+    intervals, _ = fleet(2, LIES[lie])
+    timed = judged(intervals)
     assert timed is not None
     assert timed.is_too_short
 
 
 def test_an_agent_that_pauses_is_no_liar() -> None:
     """Its units end late, all by the same time; none of its claims is impossible."""
-    spells, _ = fleet(3, pause_ms=60_000)
-    timed = judged(spells)
+    intervals, _ = fleet(3, pause_ms=60_000)
+    timed = judged(intervals)
     assert timed is not None
     assert not timed.is_impossible
     assert not timed.is_too_short
@@ -133,16 +135,16 @@ def test_an_agent_that_pauses_is_no_liar() -> None:
 def test_where_waiting_hides_the_claims_the_clock_says_nothing() -> None:
     """A tenth of a second of fetching is not seen beside minutes of rest."""
     for lie in (None, LIES["/ 10"], LIES["nothing"]):
-        spells, _ = fleet(4, lie, rest_ms=20_000, typical_ms=2_000)
-        pace = find_pace({1: spells[1], 2: spells[2]})
-        assert pace is None or pace.judge(spells[0], {}) is None
+        intervals, _ = fleet(4, lie, rest_ms=20_000, typical_ms=2_000)
+        pace = find_pace({1: intervals[1], 2: intervals[2]})
+        assert pace is None or pace.judge(intervals[0], {}) is None
 
 
 def test_two_agents_must_agree_before_a_third_is_judged() -> None:
     """A liar among the believed ones makes no honest agent impossible."""
-    spells, _ = fleet(5, LIES["x 10"])
-    assert find_pace({0: spells[0], 1: spells[1]}) is None
-    assert find_pace({1: spells[1]}) is None
+    intervals, _ = fleet(5, LIES["x 10"])
+    assert find_pace({0: intervals[0], 1: intervals[1]}) is None
+    assert find_pace({1: intervals[1]}) is None
     more, _ = fleet(5, LIES["x 10"], agents=6)
     pace = find_pace({agent: some for agent, some in more.items() if agent != 1})
     assert pace is not None
@@ -153,16 +155,18 @@ def test_two_agents_must_agree_before_a_third_is_judged() -> None:
 
 def test_a_clock_that_stands_still_says_nothing() -> None:
     """Logs that are read again at once, as in a simulation, are not judged by it."""
-    spells, _ = fleet(6)
+    intervals, _ = fleet(6)
     still = {
-        agent: [Spell(one.unit, 0, 1, one.requests, one.claimed_ms) for one in some]
-        for agent, some in spells.items()
+        agent: [FetchInterval(one.unit, 0, 1, one.requests, one.claimed_ms) for one in some]
+        for agent, some in intervals.items()
     }
     assert find_pace(still) is None
 
 
 def test_units_whose_log_is_not_all_in_are_not_judged() -> None:
     """Lines that come later would be missing from the claim."""
-    spells, _ = fleet(7)
-    spells[0] = [Spell(one.unit, one.from_ms, one.until_ms, None, None) for one in spells[0]]
-    assert judged(spells) is None
+    intervals, _ = fleet(7)
+    intervals[0] = [
+        FetchInterval(one.unit, one.from_ms, one.until_ms, None, None) for one in intervals[0]
+    ]
+    assert judged(intervals) is None

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from manager.distance import ClockFit, Fits, Spell, fit_claims
+from manager.distance import ClockFit, FetchInterval, Fits, fit_claims
 
 Floats = npt.NDArray[np.float64]
 Lie = Callable[[Floats, np.random.Generator], Floats]
@@ -26,9 +26,9 @@ LIES: dict[str, tuple[Fits, Lie]] = {
 }
 
 
-def spells(
+def intervals(
     seed: int, lie: Lie, *, rest_ms: int, in_turn: bool = False, elsewhere: bool = False
-) -> tuple[list[Spell], dict[int, float]]:
+) -> tuple[list[FetchInterval], dict[int, float]]:
     """Return an agent's spells, and what the others' distances make expected of its units.
 
     elsewhere: it is near to what is far from the others.
@@ -44,14 +44,14 @@ def spells(
     heard = ends + rng.uniform(0, CALLS_MS, UNITS)
     claimed = lie(took, rng)
     found = [
-        Spell(unit, 0, int(heard[unit]), int(requests[unit]), int(claimed[unit]))
+        FetchInterval(unit, 0, int(heard[unit]), int(requests[unit]), int(claimed[unit]))
         for unit in range(UNITS)
     ]
     return found, dict(enumerate(expected.tolist()))
 
 
 def fitted(
-    found: list[Spell], expected: dict[int, float], *, one_by_one: bool | None = False
+    found: list[FetchInterval], expected: dict[int, float], *, one_by_one: bool | None = False
 ) -> ClockFit:
     """Return the fit, which there must be."""
     fit = fit_claims(found, expected, one_by_one=one_by_one)
@@ -64,7 +64,7 @@ def fitted(
 def test_true_claims_are_confirmed_beside_any_rest(rest_ms: int, *, elsewhere: bool) -> None:
     """Of an agent in another part of the network, too, and where no other agent is known."""
     for seed in SEEDS:
-        found, expected = spells(seed, lambda ms, _: ms, rest_ms=rest_ms, elsewhere=elsewhere)
+        found, expected = intervals(seed, lambda ms, _: ms, rest_ms=rest_ms, elsewhere=elsewhere)
         assert fitted(found, expected).verdict is Fits.CONFIRMED
         assert fitted(found, {}, one_by_one=None).verdict is Fits.CONFIRMED
 
@@ -73,7 +73,7 @@ def test_true_claims_are_confirmed_beside_any_rest(rest_ms: int, *, elsewhere: b
 def test_units_that_are_fetched_in_turn_are_confirmed(*, in_turn: bool) -> None:
     """Which of both it is need not be known."""
     for seed in SEEDS:
-        found, expected = spells(seed, lambda ms, _: ms, rest_ms=500, in_turn=in_turn)
+        found, expected = intervals(seed, lambda ms, _: ms, rest_ms=500, in_turn=in_turn)
         assert fitted(found, expected, one_by_one=None).verdict is Fits.CONFIRMED
 
 
@@ -83,7 +83,7 @@ def test_lies_are_found_beside_any_rest(lie: str, rest_ms: int) -> None:
     """The slope is the true time over the claimed one."""
     verdict, told = LIES[lie]
     for seed in SEEDS:
-        found, expected = spells(seed, told, rest_ms=rest_ms)
+        found, expected = intervals(seed, told, rest_ms=rest_ms)
         assert fitted(found, expected).verdict is verdict
         assert fit_claims(found, expected, one_by_one=None) is None
 
@@ -92,7 +92,7 @@ def test_lies_are_found_beside_any_rest(lie: str, rest_ms: int) -> None:
 def test_times_of_half_of_the_units_that_are_too_short_are_never_confirmed(rest_ms: int) -> None:
     """The others' times explain what such claims leave."""
     for seed in SEEDS:
-        found, expected = spells(
+        found, expected = intervals(
             seed, lambda ms, _: np.where(np.arange(UNITS) % 2, ms / 10, ms), rest_ms=rest_ms
         )
         assert fitted(found, expected).verdict in (Fits.TOO_SHORT, Fits.UNKNOWN)
@@ -100,8 +100,8 @@ def test_times_of_half_of_the_units_that_are_too_short_are_never_confirmed(rest_
 
 def test_a_few_units_blame_nobody() -> None:
     """Nor do claims that are all the same."""
-    found, expected = spells(1, LIES["x 10"][1], rest_ms=0)
+    found, expected = intervals(1, LIES["x 10"][1], rest_ms=0)
     assert fitted(found[:12], expected).verdict is not Fits.TOO_LONG
     assert fit_claims(found[:7], expected, one_by_one=False) is None
-    same = [Spell(one.unit, 0, one.until_ms, one.requests, 0) for one in found]
+    same = [FetchInterval(one.unit, 0, one.until_ms, one.requests, 0) for one in found]
     assert fit_claims(same, expected, one_by_one=False) is None

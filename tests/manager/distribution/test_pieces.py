@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from manager.db import Database
-from manager.operations.archive.downloads import Taken, list_downloads, take_down
+from manager.operations.archive.downloads import Taken, list_downloads, store_downloads
 from manager.operations.people.clients import issue_token
 from tests.manager.archived import collected, page
 from tests.manager.asgi import Caller
@@ -72,12 +72,12 @@ def test_pieces_are_progress(prsm: Running, path: str, library: Caller) -> None:
     (file,) = prsm.files("archive/segments")
     size, downloads = file.stat().st_size, prsm.manager.archive.downloads
     assert ask(library, path, "bytes=0-99") == 204
-    downloads.write_down()
+    downloads.flush()
     (row,) = list_downloads(prsm.manager.db, prsm.clock())
     assert (row.name, row.sent_bytes, row.size_bytes) == ("x-a.example.warc.gz", 100, size)
     assert row.state == "going"
     assert ask(library, path, "bytes=100-8388607") == 204
-    downloads.write_down()
+    downloads.flush()
     (row,) = list_downloads(prsm.manager.db, prsm.clock())
     assert (row.state, row.sent_bytes) == ("done", size)
 
@@ -90,12 +90,12 @@ def test_what_comes_while_it_is_written_down_is_kept(
     assert ask(library, path, "bytes=0-99") == 204
 
     def slow(db: Database, taken: Sequence[Taken]) -> None:
-        take_down(db, taken)
+        store_downloads(db, taken)
         assert ask(library, path, "bytes=100-149") == 204
 
     with monkeypatch.context() as patched:
-        patched.setattr("manager.distribution.downloads.take_down", slow)
-        downloads.write_down()
-    downloads.write_down()
+        patched.setattr("manager.distribution.downloads.store_downloads", slow)
+        downloads.flush()
+    downloads.flush()
     (row,) = list_downloads(prsm.manager.db, prsm.clock())
     assert row.sent_bytes == 150

@@ -114,12 +114,12 @@ def test_rates_and_quotas(prsm: Running, agent: Agent) -> None:
     assert int(used.headers["retry-after"]) > 60
     often = mine.get(PATH)
     assert (often.status_code, often.headers["retry-after"]) == (429, "30")
-    prsm.manager.archive.usage.write_down()
+    prsm.manager.archive.usage.flush()
     prsm.clock.advance(60)
     assert mine.get(PATH).json()["code"] == "archive.daily_bytes"
     prsm.clock.advance(86_400)
     assert mine.get(PATH).status_code == 200
-    prsm.manager.archive.usage.write_down()
+    prsm.manager.archive.usage.flush()
     (shown,) = list_clients(prsm.manager.db, prsm.clock())
     assert [row.requests for row in shown.usage] == [3, 1]
 
@@ -183,23 +183,23 @@ def test_downloads_are_written_down(prsm: Running, agent: Agent, library: Caller
     collected(prsm, agent, [page(body=b"x" * 5000)])
     db, downloads = prsm.manager.db, prsm.manager.archive.downloads
     size = len(library.get(PATH, headers={"Range": "bytes=0-99"}).content)
-    downloads.write_down()
+    downloads.flush()
     whole = library.get(PATH)
-    downloads.write_down()
+    downloads.flush()
     (row,) = list_downloads(db, prsm.clock())
     assert (row.client, row.name, row.state, row.requests) == ("library", NAME, "done", 1)
     assert (row.sent_bytes, row.size_bytes) == (len(whole.content), len(whole.content))
     prsm.clock.advance(60)
     library.get(PATH, headers={"Range": "bytes=100-149"})
-    downloads.write_down()
+    downloads.flush()
     library.get(PATH, headers={"Range": "bytes=150-199"})
-    downloads.write_down()
+    downloads.flush()
     (row,) = list_downloads(db, prsm.clock())
     assert (row.requests, row.sent_bytes) == (3, len(whole.content) + 100)
     assert row.last_ms - row.begun_ms == 60_000
     assert size == 100
     library.get("/api/v1/pages.zip", params={"host": "www.*"})
-    downloads.write_down()
+    downloads.flush()
     assert [each.name for each in list_downloads(db, prsm.clock())] == ["pages.zip www.*", NAME]
     assert forget_downloads(db, prsm.clock()) == 0
     prsm.clock.advance(91 * 86_400)

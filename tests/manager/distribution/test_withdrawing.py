@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from manager.db.segments import segments
 from manager.db.segments.segments import SegmentRow
 from manager.operations.archive.selection_results import remove_old_results
-from manager.operations.segments.archive_upkeep import remove_strays
-from manager.operations.segments.segment_intake import Refused
+from manager.operations.segments.archive_upkeep import remove_orphans
+from manager.operations.segments.segment_outcomes import Refused
 from shared.archive.verify import verify_segment
 from tests.examples import examples
 from tests.manager.archived import collected, hold, page, revisit_of
@@ -158,10 +158,10 @@ def test_strays_are_removed(prsm: Running) -> None:
     (kept,) = prsm.files("archive/segments")
     stray = kept.with_name("0" * 64 + ".warc.gz")
     stray.write_bytes(b"x")
-    assert remove_strays(prsm.manager.db, archive_of.reading) == 0
+    assert remove_orphans(prsm.manager.db, archive_of.reading) == 0
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("manager.operations.segments.archive_upkeep.STRAY_S", -1.0)
-        assert remove_strays(prsm.manager.db, archive_of.reading) == 1
+        patched.setattr("manager.operations.segments.archive_upkeep.ORPHAN_S", -1.0)
+        assert remove_orphans(prsm.manager.db, archive_of.reading) == 1
     assert prsm.files("archive/segments") == [kept]
 
 

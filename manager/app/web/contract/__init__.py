@@ -10,6 +10,6 @@ once returned all captures, because the parameter is `updated_since`.
 
 from manager.app.web.contract.methods import Methods
 from manager.app.web.contract.openapi import documented
-from manager.app.web.contract.strict import strict
+from manager.app.web.contract.request_validation import strict
 
 __all__ = ["Methods", "documented", "strict"]

@@ -7,10 +7,10 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.attention import Notice, agent_notices, detail_text, few_notices
-from manager.console.drawings.svg import Part, stacked
+from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.messages.sentences import sentence_of
+from manager.console.notices import Notice, agent_notices, detail_text, few_notices
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link, whole_number
 from manager.operations.fleet.agent_rounds import rounds_of_agent
@@ -22,7 +22,7 @@ from manager.operations.fleet.agents import (
     retire,
     set_next_list_limit,
 )
-from manager.operations.health.alerts import few_hosts
+from manager.operations.health.alert_rules import few_hosts
 from manager.operations.hosts.host_views import HostFilter, list_hosts
 from manager.operations.identity.agent_positions import position_as_shown, set_position
 from manager.operations.logs.reports import list_reports
@@ -103,7 +103,7 @@ class PastRound:
     pages: int
     size_bytes: int
     measured_ms: float
-    parts: list[Part]
+    parts: list[BarSection]
 
 
 def show(visit: Visit) -> Response:

@@ -14,7 +14,7 @@ from manager.console import figures
 from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.drawings.map_area import read_area
 from manager.console.listing import LISTED, Listing, read_listing
-from manager.console.pages.rounds.round_progress import Progress, progress_of
+from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
 from manager.db.fleet.agent_summaries import GlanceRow
@@ -121,7 +121,7 @@ def matching(agents: list[AgentGlance], listing: Listing) -> list[AgentGlance]:
     ]
 
 
-def _last_crawl(visit: Visit) -> Progress | None:
+def _last_crawl(visit: Visit) -> RoundProgress | None:
     """Return the newest round that has begun to crawl."""
     for row in list_rounds(visit.db, ROUNDS_LOOKED_AT):
         if row.crawling_ms is not None:
@@ -130,7 +130,7 @@ def _last_crawl(visit: Visit) -> Progress | None:
 
 
 def _sorted(
-    visit: Visit, agents: list[AgentGlance], listing: Listing, progress: Progress | None
+    visit: Visit, agents: list[AgentGlance], listing: Listing, progress: RoundProgress | None
 ) -> list[int]:
     """Return the numbers of the agents that the filters leave, in the order of the list."""
     by = listing.sort.removeprefix("-")
@@ -138,7 +138,7 @@ def _sorted(
     return [one.row.id for one in found]
 
 
-def _key(visit: Visit, by: str, progress: Progress | None) -> Callable[[AgentGlance], Any]:
+def _key(visit: Visit, by: str, progress: RoundProgress | None) -> Callable[[AgentGlance], Any]:
     if by == "rate":
         return lambda one: progress and (progress.rate_of(one.row.name) or (None,))[0]
     if by not in COLUMNS:
@@ -153,7 +153,7 @@ def _key(visit: Visit, by: str, progress: Progress | None) -> Callable[[AgentGla
     return key
 
 
-def _lines(visit: Visit, numbers: Sequence[int], progress: Progress | None) -> list[AgentLine]:
+def _lines(visit: Visit, numbers: Sequence[int], progress: RoundProgress | None) -> list[AgentLine]:
     lines = []
     for view in agent_views(visit.db, numbers, visit.now_ms, visit.policy):
         rate = progress.rate_of(view.row.name) if progress is not None else None

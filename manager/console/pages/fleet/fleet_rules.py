@@ -13,18 +13,15 @@ from manager.console.language import _, ngettext
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.requests.access import Page
 from manager.console.requests.visit import BACK, Question, Visit
+from manager.operations.fleet.block_list import Tried, add_blocked, remove_blocked, try_url
 from manager.operations.fleet.fleet_rules import (
     BlockedRow,
     FleetRules,
     LimitsRow,
-    Tried,
-    add_blocked,
     as_shown,
     check_limits,
     fleet_rules_of,
-    remove_blocked,
     set_limits,
-    try_url,
 )
 from shared.errors import FormatError, UrlError
 from shared.messages import Message

@@ -12,7 +12,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.assignment import LivenessState
-from manager.console.attention import (
+from manager.console.drawings.stacked_bars import BarSection, stacked
+from manager.console.notices import (
     Notice,
     few_notices,
     manager_notices,
@@ -20,15 +21,14 @@ from manager.console.attention import (
     signature_notices,
     tick_notices,
 )
-from manager.console.drawings.svg import Part, stacked
 from manager.console.pages.health.activity import activity_of
-from manager.console.pages.rounds.round_progress import Progress, progress_of
+from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_trouble
 from manager.operations.fleet.agents import AgentView, agent_views
 from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
-from manager.operations.health.alerts import few_hosts
+from manager.operations.health.alert_rules import few_hosts
 from manager.operations.health.silences import list_silences
 from manager.operations.hosts.host_views import count_hosts
 from manager.operations.identity.managers import list_managers
@@ -57,7 +57,7 @@ class HostNumbers:
     waiting: int
     excluded: int
     by_state: dict[str, int]
-    parts: list[Part]
+    parts: list[BarSection]
 
 
 @frozen
@@ -150,7 +150,7 @@ def _host_numbers(visit: Visit) -> HostNumbers:
     )
 
 
-def _progress(visit: Visit) -> Progress | None:
+def _progress(visit: Visit) -> RoundProgress | None:
     newest = list_rounds(visit.db, 1)
     if not newest:
         return None
@@ -158,7 +158,7 @@ def _progress(visit: Visit) -> Progress | None:
 
 
 def _first_steps(
-    agents: list[AgentGlance], hosts: HostNumbers, progress: Progress | None
+    agents: list[AgentGlance], hosts: HostNumbers, progress: RoundProgress | None
 ) -> list[dict[str, Any]]:
     """Return what to do before anything can be crawled; nothing once a round was started."""
     if progress is not None:

@@ -8,11 +8,11 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.attention import detail_text
 from manager.console.csv_export import Cell, csv_response
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.messages.act_words import acts_about
 from manager.console.messages.sentences import actor_meant
+from manager.console.notices import detail_text
 from manager.console.pages.logs.reports import before_of
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit

@@ -132,12 +132,12 @@ def logout(visit: Visit) -> Response:
     return response
 
 
-def choose_look(visit: Visit) -> Response:
+def choose_appearance(visit: Visit) -> Response:
     """Keep light or dark, the language, the bar wide or narrow; or follow the system again."""
     response = visit.go(safe_target(visit.form.get("next", "")))
-    for name in cookies.LOOKS:
+    for name in cookies.APPEARANCE_CHOICES:
         if name in visit.form:
-            cookies.set_look(response, name, visit.form[name], tls=visit.tls)
+            cookies.set_appearance(response, name, visit.form[name], tls=visit.tls)
     return response
 
 
@@ -145,5 +145,5 @@ PAGES: Final = (
     Page("GET", "/login", None, show_login, query=("next",)),
     Page("POST", "/login", None, login, looks_at_password=True),
     Page("POST", "/logout", None, logout),
-    Page("POST", "/look", None, choose_look),
+    Page("POST", "/look", None, choose_appearance),
 )

@@ -23,7 +23,7 @@ from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.planning.spanning_tree import shown_tree
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
-from manager.operations.hosts.preconditions import plan_unready
+from manager.operations.hosts.preconditions import plan_obstacle
 from manager.operations.planning.plan_application import undoable
 from manager.operations.planning.plan_undo import undo_preview
 from manager.operations.planning.plans import PlanDetail, list_plans, plan_detail
@@ -59,7 +59,7 @@ def show(visit: Visit) -> Response:
         "balance.html",
         plans=plans,
         stands=stands,
-        unready=unable_of(plan_unready(visit.db)),
+        unready=unable_of(plan_obstacle(visit.db)),
         undoing=undo_preview(visit.db) if stands is not None and visit.may("operator") else None,
         detail=shown,
         plan=shown.plan if shown is not None else None,

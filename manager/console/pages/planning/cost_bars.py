@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from manager.console import figures
-from manager.console.drawings.svg import WIDTH, mark_at
+from manager.console.drawings.stacked_bars import WIDTH, mark_at
 from manager.console.language import _
 from shared.frozen import frozen
 

@@ -50,7 +50,7 @@ def order(visit: Visit) -> Response:
         older_days=days,
         policy=visit.policy,
     )
-    visit.db.kept.forget(COVERAGE)
+    visit.db.figures.forget(COVERAGE)
     return visit.go(back, done=_told(done))
 
 

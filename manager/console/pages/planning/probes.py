@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.csv_export import Cell, csv_response
-from manager.console.drawings.svg import Part, stacked
+from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import _, ngettext
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.messages.disabled_reasons import unable_of
@@ -54,7 +54,7 @@ HEADER: Final = (
 def coverage_now(visit: Visit) -> Coverage:
     """Return the coverage, which is dear to count and may be minutes old."""
     db, now_ms, policy = visit.db, visit.now_ms, visit.policy
-    return db.kept.get(COVERAGE, lambda: coverage(db, now_ms, policy))
+    return db.figures.get(COVERAGE, lambda: coverage(db, now_ms, policy))
 
 
 def _listing(visit: Visit) -> Listing:
@@ -95,7 +95,7 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _age_bar(ages: Sequence[int], possible: int) -> list[Part]:
+def _age_bar(ages: Sequence[int], possible: int) -> list[BarSection]:
     """Return measured distances by age over all that can be measured; the rest stays hollow."""
     whole = float(max(possible, sum(ages)))
     return stacked([(f"age{at}", float(number)) for at, number in enumerate(ages)], whole=whole)

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from manager.console import figures
 from manager.console.csv_export import Cell, csv_response
-from manager.console.drawings.svg import Part, stacked
+from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import _, lazy, ngettext, number
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.messages.sentences import actor
@@ -205,7 +205,7 @@ def _shares(
     ]
 
 
-def _bar(shares: Sequence[VersionShare]) -> list[Part]:
+def _bar(shares: Sequence[VersionShare]) -> list[BarSection]:
     return stacked([(one.name, float(one.agents)) for one in shares])
 
 

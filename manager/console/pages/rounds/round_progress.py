@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from manager.console.drawings.svg import Part, stacked
+from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.operations.rounds.rounds import RoundDetail
 from shared.frozen import frozen
 
-__all__ = ["OVER", "UNIT_STATES", "Progress", "busiest_first", "progress_of"]
+__all__ = ["OVER", "UNIT_STATES", "RoundProgress", "busiest_first", "progress_of"]
 
 ORDER_STATES: Final = ("done", "finished", "failed", "granted", "waiting")
 AGENTS_SHOWN: Final = 10
@@ -19,7 +19,7 @@ OVER: Final = frozenset(("done", "finished", "failed", "cancelled"))
 
 
 @frozen
-class Progress:
+class RoundProgress:
     """A round and the parts of its two bars; rates are averages since the crawl began.
 
     agents: the busiest ones of the round with their shares; agents_left: how many more there are.
@@ -27,11 +27,11 @@ class Progress:
 
     detail: RoundDetail
     orders: list[tuple[str, int]]
-    order_parts: list[Part]
+    order_parts: list[BarSection]
     orders_total: int
     orders_over: int
     units: list[tuple[str, int]]
-    unit_parts: list[Part]
+    unit_parts: list[BarSection]
     units_total: int
     units_over: int
     pages: int
@@ -58,7 +58,7 @@ class Progress:
         return self.detail.round.state in ("probing", "crawling")
 
 
-def progress_of(detail: RoundDetail, now_ms: int) -> Progress:
+def progress_of(detail: RoundDetail, now_ms: int) -> RoundProgress:
     """Return a round's progress in numbers and bars."""
     orders = [(state, detail.orders[state]) for state in ORDER_STATES if detail.orders.get(state)]
     units = [(state, detail.units[state]) for state in UNIT_STATES if detail.units.get(state)]
@@ -71,7 +71,7 @@ def progress_of(detail: RoundDetail, now_ms: int) -> Progress:
         # Until its last unit was done; waiting for logs after that is no crawl.
         lasted_ms = end_ms - row.crawling_ms if row.elapsed_ms is None else row.elapsed_ms
         crawled_s = max(1.0, lasted_ms / 1000)
-    return Progress(
+    return RoundProgress(
         detail=detail,
         orders=orders,
         order_parts=_progress_bar(orders),
@@ -114,7 +114,7 @@ def _over(numbers: Sequence[tuple[str, int]]) -> int:
     return sum(number for state, number in numbers if state in OVER)
 
 
-def _progress_bar(numbers: Sequence[tuple[str, int]]) -> list[Part]:
+def _progress_bar(numbers: Sequence[tuple[str, int]]) -> list[BarSection]:
     """Return the filled parts of a bar whose whole is all work, done or not."""
     whole = float(sum(number for _, number in numbers))
     return stacked(

@@ -19,11 +19,11 @@ from manager.console.pages.planning.balance import draw_rounds
 from manager.console.pages.planning.cost_bars import cost_bars
 from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.rounds.holder_words import HOLDING_WORDS
-from manager.console.pages.rounds.round_progress import Progress, progress_of
+from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link, share, whole_number
-from manager.operations.hosts.preconditions import round_unready
+from manager.operations.hosts.preconditions import round_obstacle
 from manager.operations.planning.plans import plan_detail
 from manager.operations.rounds.round_history import past_rounds
 from manager.operations.rounds.round_holders import holders_of
@@ -125,12 +125,12 @@ def show(visit: Visit) -> Response:
         states=STATES,
         schedules=schedules,
         edited=edited(visit, schedules),
-        unready=unable_of(round_unready(visit.db)),
+        unready=unable_of(round_obstacle(visit.db)),
         too_many=too_many(TIMETABLE, schedules),
     )
 
 
-def _progress(visit: Visit, number: int) -> Progress:
+def _progress(visit: Visit, number: int) -> RoundProgress:
     return progress_of(round_detail(visit.db, number, with_plan=False), visit.now_ms)
 
 

@@ -17,7 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from manager.app.web import connection
 from manager.app.web.connection import Connection, Entrance
-from manager.app.web.statuses import speak_errors
+from manager.app.web.statuses import install_error_handlers
 from shared.errors import FormatError, LimitError
 from tests.manager.asgi import Caller
 from tests.manager.running import running
@@ -250,7 +250,7 @@ def test_a_body_that_stops_coming_is_given_up() -> None:
         await asyncio.Event().wait()
 
     app = FastAPI()
-    speak_errors(app)
+    install_error_handlers(app)
 
     @app.post("/api/x")
     async def take(asked: dict[str, int]) -> None:

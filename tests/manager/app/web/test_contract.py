@@ -10,7 +10,7 @@ import pytest
 from fastapi.routing import APIRoute
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from manager.app.web.contract.strict import declared
+from manager.app.web.contract.request_validation import declared
 from manager.app.web.web import ROUTES
 from manager.distribution import read_query
 from shared.errors import FormatError

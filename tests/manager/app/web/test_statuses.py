@@ -12,7 +12,7 @@ from fastapi import FastAPI
 import manager.errors
 import shared.errors
 from manager.app.web.connection import Connection, Entrance
-from manager.app.web.statuses import STATUS_OF, speak_errors
+from manager.app.web.statuses import STATUS_OF, install_error_handlers
 from manager.errors import (
     BusyError,
     CloneError,
@@ -34,7 +34,7 @@ from tests.manager.asgi import Caller
 
 def raising(error: Exception) -> Caller:
     app = FastAPI()
-    speak_errors(app)
+    install_error_handlers(app)
 
     @app.get("/servlets/x")
     @app.get("/api/v1/x")

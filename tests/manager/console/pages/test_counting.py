@@ -39,8 +39,8 @@ def test_old_figures_are_shown_with_their_age(
 ) -> None:
     """Who comes back after an hour sees the page at once, and what it is of."""
     now_s = 1000.0
-    monkeypatch.setattr(prsm.manager.db.kept, "_quick_s", 0.0)
-    monkeypatch.setattr(prsm.manager.db.kept, "_clock", lambda: now_s)
+    monkeypatch.setattr(prsm.manager.db.figures, "_quick_s", 0.0)
+    monkeypatch.setattr(prsm.manager.db.figures, "_clock", lambda: now_s)
     viewer = person("viewer")
     assert "counted" not in viewer.get("/console/").text
     now_s += 3600

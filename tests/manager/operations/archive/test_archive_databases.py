@@ -40,5 +40,5 @@ def test_from_arrival_to_compaction(tmp_path: Path, database_url: str) -> None:
         assert done == {"rewritten": 1, "deleted": 0}
         changes = library.get("/api/v1/changes", params={"since": start}).json()["changes"]
         assert [change["what"] for change in changes] == ["created", "deleted", "created"]
-        prsm.manager.archive.usage.write_down()
+        prsm.manager.archive.usage.flush()
         prsm.manager.archive.tidy()

@@ -6,14 +6,8 @@ import pytest
 
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
-from manager.operations.fleet.fleet_rules import (
-    LimitsRow,
-    add_blocked,
-    fleet_rules_of,
-    remove_blocked,
-    set_limits,
-    try_url,
-)
+from manager.operations.fleet.block_list import add_blocked, remove_blocked, try_url
+from manager.operations.fleet.fleet_rules import LimitsRow, fleet_rules_of, set_limits
 from manager.operations.people.audit_log import audit_page
 from shared.errors import FormatError, UrlError
 from tests.manager.operations.world import ADMIN, World

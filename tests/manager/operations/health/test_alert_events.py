@@ -7,8 +7,9 @@ from pathlib import Path
 from manager.app.alerts.alerts import alert_desk
 from manager.db.engine import Database
 from manager.operations.actor import CLOCK, note
+from manager.operations.health.alert_rules import Limits
 from manager.operations.health.alert_views import OngoingTrouble, current_alerts
-from manager.operations.health.alerts import Limits, Notification, notifications
+from manager.operations.health.alerts import Notification, notifications
 from manager.operations.health.silences import add_window, end_quiet, silence
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.people.audit_log import audit_page

@@ -17,20 +17,14 @@ from manager.db.releases.releases import AgentReleaseRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import note_alone
 from manager.operations.health.agent_troubles import agent_troubles
-from manager.operations.health.alerts import (
-    Expiry,
-    Limits,
-    Notification,
-    due,
-    notifications,
-    troubles,
-)
+from manager.operations.health.alert_rules import Expiry, Limits, troubles
+from manager.operations.health.alerts import Notification, due, notifications
 from manager.operations.health.silences import (
     add_window,
     end_silence,
     list_silences,
     silence,
-    tell_nobody,
+    silence_all,
 )
 from manager.operations.health.system_figures import SystemFigures, system_figures_of
 from manager.operations.identity.managers import (
@@ -171,7 +165,7 @@ def test_in_a_window_nobody_is_told_until_it_ends(database: Database) -> None:
     """What is over by then was never a trouble; what still is so is told then."""
     world = World(database)
     world.join("a", "b")
-    tell_nobody(database, world.now_ms + 1_000_000, "new disks", ADMIN, world.now_ms)
+    silence_all(database, world.now_ms + 1_000_000, "new disks", ADMIN, world.now_ms)
     world.wait(400)
     assert told(world) == []
     world.sync("b")
@@ -181,7 +175,7 @@ def test_in_a_window_nobody_is_told_until_it_ends(database: Database) -> None:
     world.sync("b")
     assert [message.key for message in told(world)] == ["agent:a"]
     with pytest.raises(FormatError, match="30 days"):
-        tell_nobody(database, world.now_ms + 31 * DAY_MS, "", ADMIN, world.now_ms)
+        silence_all(database, world.now_ms + 31 * DAY_MS, "", ADMIN, world.now_ms)
 
 
 def test_each_kind_of_trouble_is_found(database: Database) -> None:
@@ -316,7 +310,7 @@ def test_an_agent_that_calls_and_is_amiss_is_told_after_hours(database: Database
     assert look_on(1, **good) == []
     assert told_keys(database) == []
     assert look_on(1, **bad) == []
-    tell_nobody(database, world.now_ms + 7 * 3_600_000, "new disks", ADMIN, world.now_ms)
+    silence_all(database, world.now_ms + 7 * 3_600_000, "new disks", ADMIN, world.now_ms)
     assert look_on(6, **bad) == []
     assert look_on(1, **bad) == [(key, "begun") for key in keys]
     assert look_on(0.5, **bad) == []

@@ -9,7 +9,8 @@ import pytest
 
 from manager.db.engine import Database
 from manager.operations.fleet.contact import sync
-from manager.operations.health.alerts import Limits, Notification, notifications
+from manager.operations.health.alert_rules import Limits
+from manager.operations.health.alerts import Notification, notifications
 from manager.operations.health.few_hosts import (
     FewCode,
     FewHosts,

@@ -14,7 +14,8 @@ from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.hosts.list_import import ImportedLists, import_lists
 from manager.operations.hosts.refused_lines import LinesRefusedError
-from manager.operations.logs.source_files import Place, export
+from manager.operations.logs.log_scratch import LogWorkspace
+from manager.operations.logs.source_files import export
 from manager.operations.ownership.pins import list_pins, pin_unit
 from manager.operations.planning.plan_application import apply_plan
 from manager.operations.planning.plans import make_plan
@@ -53,7 +54,9 @@ def pinned(world: World) -> dict[str, str]:
 def exported(world: World, folder: Path) -> str:
     """Return the lists of an export, one after the other, each with its agent."""
     folder.mkdir()
-    files = export(world.db, "lists", Place(folder, folder, 64 * 1000**2), ADMIN, world.now_ms)
+    files = export(
+        world.db, "lists", LogWorkspace(folder, folder, 64 * 1000**2), ADMIN, world.now_ms
+    )
     return "".join(
         f"#Agent={file.name.removeprefix('random/')}\n{file.path.read_text()}"
         for file in files

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from manager.assignment import LivenessState
-from manager.balancing.work import DEFAULT_CAPACITY
-from manager.console.attention import agent_notices
+from manager.balancing.work_duration import DEFAULT_CAPACITY
+from manager.console.notices import agent_notices
 from manager.db.engine import Database
 from manager.errors import PlainAgentError
 from manager.operations.actor import Actor
 from manager.operations.fleet.agents import agent_detail, list_agents, order_command
 from manager.operations.fleet.contact import is_restart, subscribe, sync, unsubscribe
-from manager.operations.health.alerts import Limits, troubles
+from manager.operations.health.alert_rules import Limits, troubles
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.people.audit_log import audit_page

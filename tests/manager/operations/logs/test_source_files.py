@@ -10,7 +10,8 @@ from manager.db.engine import Database
 from manager.db.hosts import hosts
 from manager.db.ownership import assignments
 from manager.db.tables import units
-from manager.operations.logs.source_files import Place, export
+from manager.operations.logs.log_scratch import LogWorkspace
+from manager.operations.logs.source_files import export
 from manager.operations.measurement.distances import note_unreachable
 from manager.operations.rounds.rounds import start_round
 from shared.messages import Message
@@ -22,7 +23,7 @@ BY_HAND = Message("ownership.moved_by_hand")
 def exported(database: Database, kind: str, folder: Path) -> dict[str, list[str]]:
     """Return the lines of the files of an export by name."""
     folder.mkdir()
-    files = export(database, kind, Place(folder, folder, 64 * 1000**2), ADMIN, 0)
+    files = export(database, kind, LogWorkspace(folder, folder, 64 * 1000**2), ADMIN, 0)
     return {file.name: file.path.read_text().splitlines() for file in files}
 
 

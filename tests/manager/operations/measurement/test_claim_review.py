@@ -284,7 +284,7 @@ def test_the_model_is_not_learned_from_what_is_doubted(database: Database) -> No
     one_round(world)
     with database.read() as tx:
         ids = [row.id for row in agents.all_agents(tx)]
-        learned = predictions.probes_to_learn_from(tx, ids, 1000)
+        learned = predictions.training_probes(tx, ids, 1000)
     liar = world.agents[LIAR].identity.id
     assert min(length for _, agent, length in learned if agent == liar) >= 1
 

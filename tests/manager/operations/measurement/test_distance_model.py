@@ -13,7 +13,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.measurement import predictions
 from manager.db.measurement.measurements import DistanceRow, set_distances
 from manager.db.rounds import rounds
-from manager.distance import Lesson, Taught, learn
+from manager.distance import TrainingData, TrainingResult, train
 from manager.errors import BusyError, NotLeadingError
 from manager.operations.logs.log_summary import UnitSum
 from manager.operations.measurement.distance_model import AGE_MS, ModelTraining
@@ -43,7 +43,7 @@ def round_state(database: Database) -> str:
 def tick_beside(world: World, learning: ModelTraining) -> None:
     """Tick as a manager does that learns and plans beside it."""
     tick(world.db, world.now_ms, world.policy, planner=None)
-    begin_crawl(world.db, lambda: world.now_ms, world.policy, make_plan, learning.is_learned)
+    begin_crawl(world.db, lambda: world.now_ms, world.policy, make_plan, learning.is_trained)
 
 
 def probed(world: World, *names: str) -> None:
@@ -62,7 +62,7 @@ def report_more(world: World, name: str) -> None:
     world.report(name)
 
 
-def failing(_: Lesson) -> Taught | None:
+def failing(_: TrainingData) -> TrainingResult | None:
     """Learn as a child process does that is killed."""
     raise BusyError("the process that was to do this died")
 
@@ -124,9 +124,9 @@ def test_a_plan_goes_by_the_model_before_where_none_can_be_made(database: Databa
     round."""
     world, asked = probing(database, "a", "b"), []
 
-    def dying(lesson: Lesson) -> Taught | None:
-        asked.append(lesson)
-        return failing(lesson)
+    def dying(training_data: TrainingData) -> TrainingResult | None:
+        asked.append(training_data)
+        return failing(training_data)
 
     learning = ModelTraining(dying)
     probed(world, "a", "b")
@@ -159,11 +159,11 @@ def test_who_asks_while_it_is_made_makes_no_other(database: Database) -> None:
     probed(world, "a")
     begun, go_on, lessons = threading.Event(), threading.Event(), []
 
-    def slowly(lesson: Lesson) -> Taught | None:
-        lessons.append(lesson)
+    def slowly(training_data: TrainingData) -> TrainingResult | None:
+        lessons.append(training_data)
         begun.set()
         assert go_on.wait(60)
-        return learn(lesson)
+        return train(training_data)
 
     learning = ModelTraining(slowly)
     with ThreadPoolExecutor(2) as threads:
@@ -175,14 +175,14 @@ def test_who_asks_while_it_is_made_makes_no_other(database: Database) -> None:
     assert len(lessons) == 1
 
 
-def raced(database: Database, now_ms: int) -> Callable[[Lesson], Taught | None]:
+def raced(database: Database, now_ms: int) -> Callable[[TrainingData], TrainingResult | None]:
     """Return a learner that is overtaken: another manager has learned of more meanwhile."""
 
-    def overtaken(lesson: Lesson) -> Taught | None:
+    def overtaken(training_data: TrainingData) -> TrainingResult | None:
         with database.write() as tx:
             newest = predictions.newest_report(tx) + 1
             predictions.set_model(tx, predictions.ModelRow(now_ms, newest, 1, 0.1, "{}"))
-        return learn(lesson)
+        return train(training_data)
 
     return overtaken
 
@@ -218,8 +218,8 @@ def test_no_more_is_learned_from_than_is_needed(database: Database) -> None:
         units = [row.id for row in tx.connection.exec_driver_sql("SELECT id FROM units")]
         set_distances(tx, [_distance(unit, agent) for unit in units for agent in ids])
     with database.read() as tx:
-        found = predictions.probes_to_learn_from(tx, ids, 12)
-        of_two = predictions.probes_to_learn_from(tx, ids[:2], 1000)
+        found = predictions.training_probes(tx, ids, 12)
+        of_two = predictions.training_probes(tx, ids[:2], 1000)
     assert len(found) == 15
     assert {agent for _, agent, _ in found} == set(ids)
     assert len(of_two) == 18

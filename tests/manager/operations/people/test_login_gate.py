@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from manager.errors import BusyError, SlowDownError
-from manager.operations.people.login_failures import LoginWait
 from manager.operations.people.login_gate import GateSize, LoginGate, RefusalHold
+from manager.operations.people.login_throttle import LoginWait
 
 
 def stranger(number: int, delay_s: float = 0.0) -> LoginWait:

@@ -121,8 +121,8 @@ def test_a_host_that_asked_for_a_rest_is_named_with_its_word(database: Database)
         host = hosts.by_key(tx, "http://h1.jp:80/")
         assert agent is not None
         assert host is not None
-        row = host_shares.RestRow(host.id, agent.id, 60_000, until_ms, "Retry-After: 3600")
-        host_shares.set_rest(tx, row)
+        row = host_shares.BackoffRow(host.id, agent.id, 60_000, until_ms, "Retry-After: 3600")
+        host_shares.set_backoff(tx, row)
     told = {one.unit: one for one in held(world).holders}
     resting = told["http://h1.jp:80/"]
     assert (resting.reason, resting.until_ms, resting.why) == (

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from manager.cli import main
 from manager.cli.archive import adoption
-from manager.cli.options import Place
+from manager.cli.options import Target
 from manager.operations.identity.enrolment import identity_by_id
 from manager.operations.people.clients import issue_token, register_client
 from manager.store.owner_marks import MARK, Mark
@@ -60,7 +60,7 @@ def tables(data: Path) -> dict[str, list[tuple[object, ...]]]:
 def adopt(data: Path, *options: str, code: int = 0) -> Result:
     """Run `prsm archive adopt` where no manager serves."""
     arguments = ["archive", "adopt", "--yes", *options]
-    result = CliRunner().invoke(main, arguments, obj=Place(data, None))
+    result = CliRunner().invoke(main, arguments, obj=Target(data, None))
     assert result.exit_code == code, result.output
     return result
 

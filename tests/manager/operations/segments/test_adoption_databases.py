@@ -18,7 +18,7 @@ def test_segments_go_to_the_trash_and_come_back(
     tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without rows they are moved, adopted they are given away, withdrawn they are rewritten."""
-    monkeypatch.setattr(archive_upkeep, "STRAY_S", -1.0)
+    monkeypatch.setattr(archive_upkeep, "ORPHAN_S", -1.0)
     with running(tmp_path / "data", f'database.url="{database_url}"') as prsm:
         fill_archive(prsm)
         before = contents(tmp_path / "data")

@@ -18,8 +18,8 @@ from manager.db.segments.segments import SegmentRow
 from manager.errors import ConflictError
 from manager.operations.health.consistency_checks import check_files
 from manager.operations.hosts.hosts import exclude_host
-from manager.operations.segments.file_checks import files_after
 from manager.operations.segments.file_problems import list_problems, problem_troubles
+from manager.operations.segments.kept_file_list import files_after
 from manager.operations.segments.scrub import (
     Pace,
     Scrubber,

@@ -12,8 +12,7 @@ from manager.db.ownership import rights
 from manager.db.segments import segments as archive
 from manager.errors import BusyError
 from manager.operations.hosts.hosts import exclude_host
-from manager.operations.segments import segment_intake
-from manager.operations.segments.segment_intake import Accepted, Quarantined, Refused
+from manager.operations.segments.segment_outcomes import Accepted, Arrived, Quarantined, Refused
 from shared.archive.verify import verify_segment
 from shared.messages import Message
 from tests.manager.archived import arrived, collected, hold, page, revisit_of, segment_bytes
@@ -161,7 +160,7 @@ def test_damage_is_refused(tmp_path: Path) -> None:
         assert isinstance(cut, Refused)
         assert "offset" in str(cut.said)
         wrong = arrived(tmp_path, data)
-        wrong = segment_intake.Arrived(wrong.path, wrong.name, "0" * 64, wrong.size_bytes)
+        wrong = Arrived(wrong.path, wrong.name, "0" * 64, wrong.size_bytes)
         told = prsm.manager.segments.accept(agent.identity, wrong)
         assert isinstance(told, Refused)
         assert "SHA-256" in str(told.said)

@@ -1,0 +1,1 @@
+"""Evidence of each fault: observations from outside, and the history in the database."""

@@ -1,0 +1,1 @@
+"""The system under test: PostgreSQL, managers behind nginx, agents, a site, and their disks."""

@@ -1,0 +1,1 @@
+"""Networks and messages between the parts of the system: lines that are cut, ways that alter."""

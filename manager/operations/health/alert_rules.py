@@ -1,0 +1,232 @@
+"""Alert rules: derive the present troubles from system figures, expiries and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from manager.assignment import LivenessState
+from manager.db.engine import Database, Transaction
+from manager.db.fleet import agent_summaries
+from manager.db.health import system_figures
+from manager.db.releases import releases
+from manager.db.releases.releases import AgentReleaseRow
+from manager.operations.fleet.agent_summaries import AgentGlance
+from manager.operations.fleet.agents import AgentView
+from manager.operations.health.agent_troubles import (
+    ABSENT,
+    DISK_BYTES,
+    REPORTS_WAITING,
+    SKEW_MS,
+    agent_troubles,
+)
+from manager.operations.health.few_hosts import FewHosts, few_of_agents, few_of_manager, trouble_of
+from manager.operations.health.round_counts import unit_counts
+from manager.operations.health.system_figures import SystemFigures
+from manager.operations.hosts.name_lookups import resolutions
+from manager.operations.trouble import Trouble
+from shared.frozen import frozen
+from shared.messages import Message
+
+__all__ = ["Expiry", "Limits", "few_hosts", "present_troubles", "troubles"]
+
+DAY_MS: Final = 86_400_000
+
+UNSIGNED_DAYS: Final = 2
+
+
+@frozen
+class Limits:
+    """From when on something is a trouble; 0: never."""
+
+    late_s: float
+    manager_s: float
+    moves_a_day: int
+    disk_bytes: int
+    expiry_days: float
+    round_days: float
+    backup_days: float
+    agent_s: float = 0.0
+    hosts_share: float = 0.0
+
+
+@frozen
+class Expiry:
+    """An expiry. name: in its key. until_ms: None: unknown. problem: a further one of it."""
+
+    name: str
+    what: Message
+    until_ms: int | None
+    problem: Message | None = None
+
+
+def troubles(
+    seen: SystemFigures,
+    moves: int,
+    expiries: Sequence[Expiry],
+    updates: Mapping[int, AgentReleaseRow],
+    limits: Limits,
+    now_ms: int,
+) -> list[Trouble]:
+    """Return what is wrong now.
+
+    moves: assignments closed in a day. expiries: what ends when. updates: by number of agent.
+    """
+    found = [*_of_agents(seen, updates, limits, now_ms), *_of_managers(seen, limits)]
+    if limits.moves_a_day and moves > limits.moves_a_day:
+        churn = Message("alerts.churn", moves=moves, limit=limits.moves_a_day)
+        found.append(Trouble("churn:", churn))
+    free_bytes = seen.disk_free_bytes
+    if free_bytes is None:
+        unreadable = Message("alerts.disk_unreadable", problem=seen.disk_problem)
+        found.append(Trouble("disk:", unreadable))
+    elif limits.disk_bytes and free_bytes < limits.disk_bytes:
+        low = Message("alerts.disk_low", free_bytes=free_bytes, least_bytes=limits.disk_bytes)
+        found.append(Trouble("disk:", low))
+    found.extend(_of_habits(seen, limits, now_ms))
+    if limits.expiry_days:
+        found.extend(_of_expiries(expiries, limits.expiry_days, now_ms))
+    return found
+
+
+def _of_habits(seen: SystemFigures, limits: Limits, now_ms: int) -> Iterable[Trouble]:
+    """Yield troubles of tasks not done for long, or never since the first agent joined."""
+    joined = (view.row.joined_ms for view in seen.views if view.row.retired_ms is None)
+    joined_days = (now_ms - min(joined, default=now_ms)) / DAY_MS
+    days = (now_ms - seen.last_round_ms) / DAY_MS
+    most = limits.round_days
+    if most and seen.last_round_ms and days > most:
+        yield Trouble("round:", Message("alerts.round_late", days=round(days)))
+    elif most and not seen.last_round_ms and seen.has_hosts and joined_days > most:
+        yield Trouble("round:", Message("alerts.round_never", days=round(joined_days)))
+    days = (now_ms - seen.last_backup_ms) / DAY_MS
+    if limits.backup_days and seen.last_backup_ms and days > limits.backup_days:
+        yield Trouble("backup:", Message("alerts.backup_late", days=round(days)))
+    elif limits.backup_days and not seen.last_backup_ms and joined_days > limits.backup_days:
+        yield Trouble("backup:", Message("alerts.backup_never", days=round(joined_days)))
+
+
+def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) -> Iterable[Trouble]:
+    for one in expiries:
+        found = []
+        days = expiry_days if one.until_ms is None else (one.until_ms - now_ms) / DAY_MS
+        if 0 < days < expiry_days:
+            found.append(Message("alerts.expires", what=one.what, days=round(days)))
+        elif days <= 0:
+            found.append(Message("alerts.expired", what=one.what, days=round(-days)))
+        if one.problem is not None:
+            found.append(one.problem)
+        if found:
+            message = found[0] if len(found) == 1 else Message("alerts.expiry", parts=found)
+            yield Trouble(f"expiry:{one.name}", message)
+
+
+def _of_agents(
+    seen: SystemFigures, updates: Mapping[int, AgentReleaseRow], limits: Limits, now_ms: int
+) -> Iterable[Trouble]:
+    for view in seen.views:
+        row, how = view.row, view.liveness
+        if how.state in (LivenessState.RETIRED, LivenessState.LEFT):
+            continue
+        late_ms = now_ms - (row.promised_ms or now_ms)
+        late = how.state is LivenessState.LATE and late_ms > limits.late_s * 1000
+        if limits.late_s and (late or how.state is LivenessState.LOST):
+            message = Message(
+                "alerts.agent_state", name=row.name, state=how.state.value, why=how.reason
+            )
+            yield Trouble(f"agent:{row.name}", message)
+        update = updates.get(row.id)
+        if update is not None and update.outcome not in ("", "updated"):
+            yield Trouble(f"update:{row.name}", _not_updated(row.name, update))
+
+
+def _not_updated(name: str, update: AgentReleaseRow) -> Message:
+    step, detail = update.step, update.detail[:200]
+    if update.outcome == "went-back":
+        given = {"name": name, "version": update.version, "step": step}
+        if detail:
+            return Message("alerts.agent_went_back_detail", detail=detail, **given)
+        return Message("alerts.agent_went_back", **given)
+    given = {"name": name, "version": update.version, "outcome": update.outcome, "step": step}
+    if detail:
+        return Message("alerts.agent_not_updated_detail", detail=detail, **given)
+    return Message("alerts.agent_not_updated", **given)
+
+
+def _of_managers(seen: SystemFigures, limits: Limits) -> Iterable[Trouble]:
+    for one in seen.managers:
+        if limits.manager_s and one.silent_ms > limits.manager_s * 1000:
+            message = Message(
+                "alerts.manager_silent", place=one.place, silent_ms=one.silent_ms, name=one.name
+            )
+            yield Trouble(f"manager:{one.place}", message)
+
+
+def present_troubles(
+    db: Database,
+    seen: SystemFigures,
+    expiries: Sequence[Expiry],
+    limits: Limits,
+    now_ms: int,
+) -> list[Trouble]:
+    """Return the present troubles, sent or not, however long they last."""
+    moves = db.figures.get("moves of a day", lambda: _moves(db, now_ms))
+    with db.read() as tx:
+        updates = _updates(tx)
+        ends = [*expiries, *_signed(tx, now_ms)]
+        machines = agent_summaries.machines_with_trouble(
+            tx, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
+        )
+    found = troubles(seen, moves, ends, updates, limits, now_ms)
+    found += agent_troubles(seen.views, machines, limits.agent_s)
+    return [*found, *map(trouble_of, few_hosts(db, seen.views, limits.hosts_share))]
+
+
+def few_hosts(
+    db: Database, views: Iterable[AgentGlance | AgentView], share: float
+) -> list[FewHosts]:
+    """Return where few hosts are resolved or reached: by the manager, and by agents at work."""
+    if not share:
+        return []
+    names = resolutions(db)
+    failures = {one.failure: one.hosts for one in names.failures}
+    own = few_of_manager(names.resolved, failures, share, names.waiting)
+    present = {one.row.name for one in views if one.liveness.state not in ABSENT}
+    of_agents = few_of_agents((one for one in unit_counts(db) if one.agent in present), share)
+    return [*([] if own is None else [own]), *of_agents]
+
+
+def _updates(tx: Transaction) -> Mapping[int, AgentReleaseRow]:
+    """Return the results of updates, without those to releases that are no longer offered."""
+    over = {
+        row.version
+        for row in releases.all_releases(tx)
+        if row.halted_ms is not None or row.revoked_ms is not None
+    }
+    told = releases.agent_releases_of_all(tx)
+    return {agent: row for agent, row in told.items() if row.version not in over}
+
+
+def _moves(db: Database, now_ms: int) -> int:
+    """Return how many units changed hands in a day; all that ever did are looked through."""
+    with db.read() as tx:
+        return system_figures.moved_since(tx, now_ms - DAY_MS)
+
+
+def _signed(tx: Transaction, now_ms: int) -> Iterable[Expiry]:
+    """Yield when signed files of releases end: those that only a person renews, long before others.
+
+    The clock renews those of the signing process each day; they are reported after two days without
+    renewal, and a day before they end.
+    """
+    for role in ("root", "targets", "snapshot", "timestamp"):
+        row = releases.newest(tx, role)
+        if row is not None:
+            by_itself = role in ("snapshot", "timestamp")
+            problem = None
+            if role == "timestamp" and now_ms - row.added_ms > UNSIGNED_DAYS * DAY_MS:
+                days = round((now_ms - row.added_ms) / DAY_MS)
+                problem = Message("alerts.release_not_renewed", role=role, days=days)
+            if problem is not None or not by_itself or row.expires_ms - now_ms < DAY_MS:
+                what = Message("alerts.release_role", role=role)
+                yield Expiry(f"release {role}", what, row.expires_ms, problem)
