@@ -16,14 +16,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from manager.assignment.holdings import Held, Holdings
+from manager.assignment.refetch_rules import Refetched
+from manager.distance.line_sums import DirectorySum, UnitSum
 from manager.intake.body_decoding import decode_body, too_many_lines
 from manager.intake.body_errors import BodyLimitError
 from manager.intake.logs.log_columns import Authorities, PlainLines, split_block
-from manager.intake.logs.log_job import FinishedLine, LogJob, ParsedLog, Refetched
+from manager.intake.logs.log_job import LogJob
 from manager.intake.logs.log_sections import LogKind
 from manager.intake.logs.refetch_draw import Draw
 from manager.intake.logs.section_check import SectionCheck
-from manager.store import LogDirectory, LogFile, LogRow, LogSum
+from manager.operations.logs.log_summary import FinishedUnit, ParsedLog
+from manager.store import LogFile, LogRow
 from manager.store.logs.log_files import WRITTEN
 from shared.errors import Fault, LineError, UrlError
 from shared.urls import canonical, host_of
@@ -62,14 +65,16 @@ class LogReader:
         self._until_ms: int | None = None
         self._draw = Draw(job.draw)
         self._refetched: dict[str, Refetched] = {}
-        self._finished: dict[FinishedLine, None] = {}
+        self._finished: dict[FinishedUnit, None] = {}
         self._says_finished = False
         # Holdings that lines had, by number, 0: none; and of hosts in this section.
         self._held: list[Held | None] = [None]
         self._numbers: dict[Held, int] = {}
         self._of_host: dict[str, int] = {}
 
-    def result(self, sums: tuple[LogSum, ...], directories: tuple[LogDirectory, ...]) -> ParsedLog:
+    def result(
+        self, units: tuple[UnitSum, ...], directories: tuple[DirectorySum, ...]
+    ) -> ParsedLog:
         """Return the counts; a log without lines has the time it was expected to have."""
         defaults = self._job.defaults
         return ParsedLog(
@@ -77,7 +82,7 @@ class LogReader:
             quarantined=self._quarantined,
             since_ms=defaults.since_ms if self._since_ms is None else self._since_ms,
             until_ms=defaults.until_ms if self._until_ms is None else self._until_ms,
-            sums=sums,
+            units=units,
             directories=directories,
             drawn=self._draw.result(),
             refetched=tuple(self._refetched.values()),
@@ -168,7 +173,7 @@ class LogReader:
         host, path = host_of(page), page[page.index("/", 8) :]
         held = self._holdings.of_page(host, path, section.since_ms, section.until_ms)
         if held is not None and held.unit == host[:-1] + path and held.kind != "refetch":
-            self._finished[FinishedLine(held.unit, held.round, held.kind)] = None
+            self._finished[FinishedUnit(held.unit, held.round, held.kind)] = None
 
     def _batch(self, first: int, lines: PlainLines) -> pa.RecordBatch:
         """Return the rows of plain lines; first: the number of the first."""

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from manager.assignment.holdings import Held
 from manager.intake.logs import log_columns, log_reader
 from manager.intake.logs.log_columns import PlainLines, split_block
-from manager.intake.logs.log_parser import LogJob, ParsedLog, RefusedLog, parse_log
+from manager.intake.logs.log_parser import LogJob, RefusedLog, parse_log
 from manager.intake.logs.log_sections import Section
+from manager.operations.logs.log_summary import ParsedLog
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import Comment, LogLine, decode_line, encode, encode_line
 from shared.wire.gzip_stream import decompress

@@ -14,13 +14,13 @@ from manager.assignment.holdings import Held
 from manager.intake.logs import log_reader
 from manager.intake.logs.log_parser import (
     LogJob,
-    ParsedLog,
     RefusedLog,
     first_since_ms,
     parse_log,
     read_name,
 )
 from manager.intake.logs.log_sections import Section
+from manager.operations.logs.log_summary import ParsedLog
 from shared.errors import Fault, LineError
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, Comment, LogLine, encode
 
@@ -100,7 +100,7 @@ def test_lines_become_rows(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [
         (each.unit, each.round, each.kind, each.requests, each.pages, each.errors, each.ms)
-        for each in outcome.sums
+        for each in outcome.units
     ] == [(HOST, 7, "crawl", 1, 1, 0, 20), (HOST, 8, "probe", 2, 0, 2, 30005)]
 
 
@@ -222,7 +222,7 @@ def test_work_without_end_is_refused(tmp_path: Path) -> None:
 def test_a_log_without_lines(tmp_path: Path) -> None:
     """An agent that fetched nothing says so with an empty log; its time is what was expected."""
     outcome = run(tmp_path, gzip.compress(b""))
-    assert outcome == ParsedLog(0, 0, BASE + 1000, BASE + 2000, ())
+    assert outcome == ParsedLog(lines=0, quarantined=0, since_ms=BASE + 1000, until_ms=BASE + 2000)
 
 
 @settings(max_examples=60, deadline=None)
@@ -293,7 +293,7 @@ def test_pages_that_were_fetched_again_measure_nothing(tmp_path: Path) -> None:
         ("http://www.example.jp/a", 200, 500),
         ("http://www.example.jp/b", None, 0),
     ]
-    assert [(one.unit, one.kind, one.requests) for one in outcome.sums] == [(HOST, "probe", 1)]
+    assert [(one.unit, one.kind, one.requests) for one in outcome.units] == [(HOST, "probe", 1)]
 
 
 @pytest.mark.parametrize(
@@ -408,4 +408,4 @@ def test_a_status_is_kept_as_it_came(
     outcome = run(tmp_path, gzip.compress(body))
     assert isinstance(outcome, ParsedLog), outcome
     assert rows(tmp_path)[-1]["status"] == status
-    assert outcome.sums[0].errors == (0 if status == 200 else 1)
+    assert outcome.units[0].errors == (0 if status == 200 else 1)
