@@ -210,7 +210,7 @@ async def join_token(door: Door, actor: Admin, name: str) -> JoinToken:
         name,
         actor,
         door.now_ms(),
-        door.settings.policy.join_token_s,
+        door.policy.join_token_s,
     )
 
 
