@@ -46,10 +46,10 @@ class UnitLineSums(LineSums):
     """Sums of the lines of one unit."""
 
     _: KW_ONLY
-    failed: int = 0  # requests without a byte in answer
-    slowest_ms: int = 0  # of the line that took longest
-    slowest_bytes: int = 0
-    spread: str = ""  # of the lines with bytes, as `manager.distance.Spread` writes it
+    failed: int  # requests without a byte in answer
+    slowest_ms: int  # of the line that took longest
+    slowest_bytes: int
+    spread: str  # of the lines with bytes, as `manager.distance.Spread` writes it
     odd_lines: int = 0  # beyond the bounds of a line
     odd_bytes: int = 0
     odd_ms: int = 0

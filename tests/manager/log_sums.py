@@ -21,4 +21,8 @@ def unit_sum(
         request_bytes=100 * lines,
         response_bytes=response_bytes,
         ms=ms,
+        failed=0,
+        slowest_ms=0,
+        slowest_bytes=0,
+        spread="",
     )

@@ -332,7 +332,8 @@ def test_lines_that_are_only_too_fast_count_for_bytes() -> None:
     """An agent that logs no times makes no unit smaller; a terabyte in 1 ms counts nowhere."""
     row = SumRow(
         1, 1, None, 0, round=1, kind="crawl", requests=20, pages=20, errors=0, request_bytes=0,
-        response_bytes=2_000_000, ms=0, odd_lines=2, odd_bytes=1_500_000,
+        response_bytes=2_000_000, ms=0, failed=0, slowest_ms=0, slowest_bytes=0, spread="",
+        odd_lines=2, odd_bytes=1_500_000,
     )  # fmt: skip
     counted = with_fast_lines(row)
     assert (counted.requests, counted.response_bytes) == (22, 3_500_000)
