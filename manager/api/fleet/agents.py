@@ -17,7 +17,6 @@ from manager.operations.fleet.agents import (
     AgentRow,
     AgentView,
     CommandName,
-    RenamedSetting,
     renamed_settings_of,
 )
 from manager.operations.identity.agent_positions import set_position
@@ -31,7 +30,7 @@ from manager.operations.segments.sending_limits import limits_for_agent, limits_
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.positions import read_position
-from shared.wire.sync import SendingLimits
+from shared.wire.sync import RenamedSetting, SendingLimits
 
 __all__ = ["router"]
 

@@ -27,6 +27,7 @@ from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.messages import Message
+from shared.wire.sync import RenamedSetting
 
 __all__ = [
     "AgentDetail",
@@ -34,7 +35,6 @@ __all__ = [
     "AgentRow",
     "AgentView",
     "CommandName",
-    "RenamedSetting",
     "agent_detail",
     "agent_views",
     "check_hears_of_pages",
@@ -75,14 +75,6 @@ class AgentDetail:
     view: AgentView
     counters: dict[str, Any]
     orders: dict[str, int]
-
-
-@frozen
-class RenamedSetting:
-    """A setting that a site gives by an old name, which a later release refuses."""
-
-    old: str
-    new: str
 
 
 def list_agents(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> list[AgentView]:
@@ -269,4 +261,4 @@ def _view(row: AgentRow, work: AgentWork, now_ms: int, policy: Policy) -> AgentV
 def renamed_settings_of(row: AgentRow) -> list[RenamedSetting]:
     """Return the settings that an agent's site gives by old names, as it said last."""
     said = json.loads(row.renamed_settings or "[]")
-    return [RenamedSetting(one["old"], one["new"]) for one in said]
+    return [RenamedSetting(**one) for one in said]

@@ -37,6 +37,8 @@ from shared.wire.sync import (
     SyncAnswer,
     SyncRequest,
 )
+from shared.wire.sync_json import json_of
+from shared.wire.sync_reading import read_answer
 from tests.manager.log_sums import unit_sum
 
 ADMIN = Actor("user", "hana", "request-1")
@@ -235,11 +237,11 @@ class World:
             state="working",
             generation_held=agent.held,
             permit=HeldPermit(epoch=agent.epoch, remaining_ms=left_ms) if left_ms > 0 else None,
-            finished=list(agent.unanswered),
-            rests=self.rests.get(name, []),
-            addresses=[
-                HostAddresses(host=host, addresses=list(seen)) for host, seen in agent.sees.items()
-            ],
+            finished=tuple(agent.unanswered),
+            rests=tuple(self.rests.get(name, ())),
+            addresses=tuple(
+                HostAddresses(host=host, addresses=tuple(seen)) for host, seen in agent.sees.items()
+            ),
             refetches=agent.refetches,
             reports_waiting=(
                 bool(agent.lines or agent.again or agent.outbox)
@@ -255,6 +257,7 @@ class World:
         request = self.request(name)
         self.before_call()
         answer = sync(self.db, agent.identity, request, self.served_ms, self.policy)
+        assert read_answer(json_of(answer)) == answer
         if not answer_lost:
             self.take_answer(name, answer, sent_ms, len(request.finished))
         return answer
