@@ -3,15 +3,14 @@
 `rights` passes the right to fetch a unit from agent to agent so that two never have it; `permits`
 limits how long an agent keeps its rights without contact; `liveness` judges the state of an agent;
 `groups` joins hosts that share an address; `host_shares` divides a host's request rate among
-several agents; `probe_plan` chooses the pairs to probe; `held` checks logs against the rights of
-their agent at the time. Time comes in as a number; nothing here reads a clock, a table or a file.
+several agents; `probe_plan` chooses the pairs to probe; `right_history` finds the right that an
+agent had to a page at a time. Time is a parameter; nothing here reads a clock, a table or a file.
 """
 
 from __future__ import annotations
 
 from manager.assignment.errors import RightError, RuleError
 from manager.assignment.groups import AddressGroups, Merge
-from manager.assignment.held import HeldThen, UnitInterval
 from manager.assignment.host_shares import most_requests, share_ms
 from manager.assignment.liveness import (
     AgentFacts,
@@ -39,7 +38,6 @@ __all__ = [
     "AgentFacts",
     "AgentKind",
     "HeldEpoch",
-    "HeldThen",
     "Liveness",
     "LivenessState",
     "Merge",
@@ -48,7 +46,6 @@ __all__ = [
     "ReportEpoch",
     "RightError",
     "RuleError",
-    "UnitInterval",
     "end_at_agent",
     "epoch_of_report",
     "extension_ms",

@@ -16,13 +16,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from manager.assignment.holdings import SLACK_MS, Held
+from manager.assignment.right_history import SLACK_MS
 from manager.db import Database
 from manager.errors import BusyError, ConflictError, ForbiddenError
 from manager.intake.body_receiver import CRAWL_LOG, ReceiveLimits, receive
 from manager.intake.logs.log_job import RefusedBody
 from manager.intake.logs.log_parser import LogJob, first_since_ms, parse_log, read_name
-from manager.intake.logs.log_sections import LogKind, Section
+from manager.intake.logs.log_sections import Section
 from manager.intake.logs.section_check import check_closed
 from manager.intake.shared_readings import KeptReadings
 from manager.intake.workers.reader_types import Reader
@@ -179,14 +179,11 @@ class LogIntake:
             body=body.path,
             target=self._spool.temporary(".parquet"),
             defaults=Section(during.since_ms if said_ms is None else said_ms, now_ms),
-            held=tuple(
-                Held(one.unit, one.since_ms, one.until_ms, one.round, _kind(one.kind))
-                for one in during.held
-            ),
+            held=during.held,
             round=during.round,
             closed_ms=during.closed_ms,
             last_round=during.last_round,
-            kind=_kind(during.kind),
+            kind=during.kind,
             decoded_limit_bytes=self._limits.log_decoded_bytes,
             memory_bytes=self._settings.memory_bytes,
             cpu_s=self._settings.log_cpu_s,
@@ -242,7 +239,3 @@ def _remove_rows(target: Path) -> None:
     """Remove what a reading left, also one that was ended in the middle."""
     for path in (target, target.with_suffix(".part")):
         path.unlink(missing_ok=True)
-
-
-def _kind(word: str) -> LogKind:
-    return "probe" if word == "probe" else "refetch" if word == "refetch" else "crawl"

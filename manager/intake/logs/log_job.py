@@ -6,7 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Final
 
-from manager.assignment.holdings import Held
+from manager.assignment.right_history import RightPeriod
 from manager.intake.body_decoding import DecodingLimits
 from manager.intake.logs.log_sections import LogKind, Section
 from manager.store import LineBounds
@@ -28,8 +28,8 @@ class LogJob:
     body: Path
     target: Path
     defaults: Section  # its times are those of a log that does not say
-    held: tuple[Held, ...]
-    round: int  # of lines that belong to no holding, in a log that does not say
+    held: tuple[RightPeriod, ...]
+    round: int  # of lines that belong to no right, in a log that does not say
     kind: LogKind
     decoded_limit_bytes: int
     memory_bytes: int

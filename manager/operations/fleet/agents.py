@@ -18,7 +18,7 @@ from manager.db.fleet.agents import AgentName, AgentRow
 from manager.db.identity import join_tokens
 from manager.db.identity.join_tokens import JoinTokenRow
 from manager.db.ownership import assignments, rights
-from manager.db.ownership.rights import Held
+from manager.db.ownership.rights import RightCount
 from manager.db.planning import probes
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -117,7 +117,7 @@ def _work_by_agent(db: Database) -> dict[int, AgentWork]:
     with db.read() as tx:
         owned = assignments.count_by_agent(tx)
         waiting = probes.waiting_by_agent(tx)
-        held: dict[int, list[Held]] = {}
+        held: dict[int, list[RightCount]] = {}
         for one in rights.held_by_agent(tx):
             held.setdefault(one.agent_id, []).append(one)
     return {
@@ -126,7 +126,7 @@ def _work_by_agent(db: Database) -> dict[int, AgentWork]:
     }
 
 
-def work_of(owned: int, held: Iterable[Held], waiting: int) -> AgentWork:
+def work_of(owned: int, held: Iterable[RightCount], waiting: int) -> AgentWork:
     """Return the work of one agent."""
     rights_of = {one.kind: one.rights for one in held}
     return AgentWork(

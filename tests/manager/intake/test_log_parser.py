@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manager.assignment.holdings import Held
+from manager.assignment.right_history import RightPeriod
 from manager.intake.logs import log_reader
 from manager.intake.logs.log_parser import (
     LogJob,
@@ -33,7 +33,10 @@ GOOD = b'"http://www.example.jp:80/",1,2,3,"HTTP/1.1 200 OK\\r\\n"\n'
 
 
 def run(
-    folder: Path, gzipped: bytes, *, held: tuple[Held, ...] = (Held(HOST, 0, None, 7, "crawl"),),
+    folder: Path,
+    gzipped: bytes,
+    *,
+    held: tuple[RightPeriod, ...] = (RightPeriod(HOST, 0, None, 7, "crawl"),),
     limit_bytes: int = 10**7,
     cpu_s: float = 100,
     draw: int = 0,
@@ -107,7 +110,7 @@ def test_lines_become_rows(tmp_path: Path) -> None:
 def test_a_unit_held_at_another_time_is_quarantined(tmp_path: Path) -> None:
     """Times of the log's comments decide which holding a line is judged by."""
     hour = 3_600_000
-    held = (Held(HOST, BASE + 10 * hour, BASE + 11 * hour, 7, "crawl"),)
+    held = (RightPeriod(HOST, BASE + 10 * hour, BASE + 11 * hour, 7, "crawl"),)
     lines: list[LogLine | Comment] = [
         Comment(f"Since={BASE + 5 * hour}"), Comment(f"Until={BASE + 6 * hour}"),
         LogLine(HOST, 1, 1, 1, PAGE),
@@ -121,7 +124,10 @@ def test_a_unit_held_at_another_time_is_quarantined(tmp_path: Path) -> None:
 
 def test_what_a_log_does_not_say_its_holdings_do(tmp_path: Path) -> None:
     """A plain agent's lines have round and kind of what it held; the others those of its list."""
-    held = (Held(HOST, 0, None, 4, "probe"), Held("http://b.example:80/", 0, None, 5, "crawl"))
+    held = (
+        RightPeriod(HOST, 0, None, 4, "probe"),
+        RightPeriod("http://b.example:80/", 0, None, 5, "crawl"),
+    )
     urls = (HOST, "http://b.example/x", OTHER)
     lines = [LogLine(url, 1, 1, 1, PAGE) for url in urls]
     run(tmp_path, b"".join(encode(lines)), held=held)
