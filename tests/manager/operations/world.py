@@ -244,7 +244,7 @@ class World:
             ),
             refetches=agent.refetches,
             reports_waiting=(
-                bool(agent.lines or agent.again or agent.outbox)
+                int(bool(agent.lines or agent.again or agent.outbox))
                 if reports_waiting is None
                 else reports_waiting
             ),
