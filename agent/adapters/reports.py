@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final, cast
 
 from agent.adapters.ledger.database import Database
@@ -23,7 +23,7 @@ from agent.pipeline.messages.pages import Processed
 from agent.pipeline.messages.requests import FetchAnswer
 from shared.frozen import frozen
 from shared.host_failures import HostFailure, is_naming_failure
-from shared.wire.sync_light import FinishedUnit, HostAddresses
+from shared.wire.sync import FinishedUnit, HostAddresses
 
 __all__ = ["Counted", "DurableReports", "OutsideBatch"]
 
@@ -140,7 +140,8 @@ class DurableReports:
             "FROM finished LEFT JOIN failed USING (unit, kind, round) LIMIT ?",
             (limit,),
         )
-        return [FinishedUnit(*cast("tuple[Any, ...]", row)) for row in rows]
+        names = [one.name for one in fields(FinishedUnit)]
+        return [FinishedUnit(**dict(zip(names, cast("Any", row), strict=True))) for row in rows]
 
     def failures(self) -> dict[str, int]:
         """Return how many units that are held failed, by code, most first."""
@@ -178,7 +179,8 @@ class DurableReports:
             "SELECT host, addresses FROM addresses WHERE told = 0 LIMIT ?", (limit,)
         )
         return [
-            HostAddresses(host=str(host), addresses=json.loads(str(text))) for host, text in rows
+            HostAddresses(host=str(host), addresses=tuple(json.loads(str(text))))
+            for host, text in rows
         ]
 
     def forget_addresses(self, hosts: Iterable[HostAddresses]) -> None:

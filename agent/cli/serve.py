@@ -15,7 +15,7 @@ from agent.collection.segment_server import SegmentServer, Tokens, certificate_o
 from agent.errors import HomeError
 from agent.settings import Home
 from shared.settings import name_server
-from shared.wire.sync_light import Serving
+from shared.wire.sync import SegmentAddress
 
 __all__ = ["serve"]
 
@@ -47,7 +47,7 @@ def serve(place: Place, overrides: tuple[str, ...]) -> None:
                 why=error.strerror,
             ) from error
         url = settings.collection.serve_url or f"https://{identity.name}:{server.port}"
-        keep_serving(home.collection, Serving(url=url, fingerprint=certificate.fingerprint))
+        keep_serving(home.collection, SegmentAddress(url=url, fingerprint=certificate.fingerprint))
         say(f"serving {url}, certificate {certificate.fingerprint}")
         _until_stopped(server)
         forget_serving(home.collection)

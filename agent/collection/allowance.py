@@ -16,7 +16,7 @@ from agent.settings import Home, Settings, window_minutes
 from agent.settings.home import write_whole
 from shared.errors import FormatError
 from shared.windows import Windows
-from shared.wire.sync_light import SendingLimits, said
+from shared.wire.sync import SendingLimits, said
 from shared.wire.sync_reading import read_sending_limits
 
 __all__ = ["Allowance", "keep_limits", "read_limits"]

@@ -9,14 +9,14 @@ from typing import Final
 from agent.settings.home import write_whole
 from shared.errors import FormatError
 from shared.wire import sync_reading
-from shared.wire.sync_light import Serving, said
+from shared.wire.sync import SegmentAddress, said
 
 __all__ = ["forget_serving", "keep_serving", "read_serving"]
 
 SERVING: Final = "serving.json"
 
 
-def keep_serving(folder: Path, serving: Serving) -> None:
+def keep_serving(folder: Path, serving: SegmentAddress) -> None:
     """Write down where this home serves. Raises DiskFullError."""
     write_whole(folder / SERVING, [json.dumps(said(serving)).encode()])
 
@@ -26,7 +26,7 @@ def forget_serving(folder: Path) -> None:
     (folder / SERVING).unlink(missing_ok=True)
 
 
-def read_serving(folder: Path) -> Serving | None:
+def read_serving(folder: Path) -> SegmentAddress | None:
     """Return where this home serves; None: nowhere."""
     try:
         return sync_reading.read_serving((folder / SERVING).read_bytes())

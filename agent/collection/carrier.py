@@ -35,7 +35,7 @@ from agent.link.exchange import REASON_LIMIT_BYTES, read_body
 from shared.archive.errors import DiskFullError
 from shared.messages import Message
 from shared.week_log import TransferLine, WeekLog
-from shared.wire.sync import OrderReport
+from shared.wire.sync import OrderReport, said
 from shared.wire.uploads import UploadStatus
 
 __all__ = ["Carrier"]
@@ -251,7 +251,7 @@ class Carrier:
         )
         path = f"/api/v1/collection/orders/{order.id}"
         try:
-            body = report.model_dump(mode="json", exclude_none=True)
+            body = said(report)
             async with self._manager.request("POST", path, json=body) as answer:
                 await read_body(answer, REASON_LIMIT_BYTES, cut=True)
         except RefusedError as error:

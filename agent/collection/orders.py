@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from agent.settings.home import write_whole
 from shared.frozen import frozen
-from shared.wire.sync_light import CollectionOrder
+from shared.wire.sync import CollectionOrder
 
 __all__ = [
     "Order", "Progress", "ask_now", "due", "failed", "forget_now", "keep_orders", "keep_progress",

@@ -6,8 +6,7 @@ from dataclasses import field
 
 from shared.frozen import frozen
 from shared.messages import Message
-from shared.wire.sync_bounds import AgentState, CommandName
-from shared.wire.sync_light import (
+from shared.wire.sync import (
     CollectionOrder,
     Counters,
     FinishedUnit,
@@ -15,9 +14,10 @@ from shared.wire.sync_light import (
     HostAddresses,
     HostRest,
     RenamedSetting,
-    Serving,
+    SegmentAddress,
     Settings,
 )
+from shared.wire.sync_bounds import AgentState, CommandName
 
 __all__ = [
     "Action",
@@ -55,7 +55,7 @@ class View:
     disk_free_bytes: int | None = None
     reports_waiting: int = 0
     update_result: str | None = None
-    serving: Serving | None = None
+    serving: SegmentAddress | None = None
     withdrawn_held: int | None = None
     renamed: tuple[RenamedSetting, ...] = ()
 

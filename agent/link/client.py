@@ -37,7 +37,7 @@ from shared.errors import FormatError
 from shared.wire.installation import HEADER
 from shared.wire.names import hash_of_key
 from shared.wire.positions import Position
-from shared.wire.sync_light import SyncAnswer, SyncRequest, said
+from shared.wire.sync import SyncAnswer, SyncRequest, said
 from shared.wire.sync_reading import read_answer
 
 __all__ = ["ManagerClient", "tls_context"]

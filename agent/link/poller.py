@@ -40,8 +40,8 @@ from agent.link.state_message import state_message, state_text
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.installation import HOUR_S
+from shared.wire.sync import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
 from shared.wire.sync_bounds import MAX_ITEMS, MAX_RENAMED
-from shared.wire.sync_light import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
 
 __all__ = ["LEAST_WAIT_S", "LONGEST_WAIT_S", "ListHeld", "Poller"]
 
@@ -120,7 +120,7 @@ class Poller:
         self._command_running = ""
         self._settings = settings_held or Settings()
         self._message = ""
-        self._orders: list[CollectionOrder] | None = None if orders_held else []
+        self._orders: tuple[CollectionOrder, ...] | None = None if orders_held else ()
         self._items = MAX_ITEMS
         self._failures = 0
         self._pace_s = 0.0
@@ -174,9 +174,9 @@ class Poller:
             round_held=self._acknowledged.round,
             generation_held=self._acknowledged.generation,
             permit=view.permit,
-            finished=list(view.finished[: self._items]) if settled else [],
-            addresses=list(view.addresses[: self._items]),
-            rests=list(view.rests[: self._items]),
+            finished=view.finished[: self._items] if settled else (),
+            addresses=view.addresses[: self._items],
+            rests=view.rests[: self._items],
             counters=view.counters,
             capacity=self.capacity,
             refetches=True,
@@ -186,7 +186,7 @@ class Poller:
             update_result=view.update_result,
             serving=view.serving,
             withdrawn_held=view.withdrawn_held,
-            renamed_settings=list(view.renamed[:MAX_RENAMED]),
+            renamed_settings=view.renamed[:MAX_RENAMED],
         )
         self._under_way = _UnderWay(request, now_s, self._in_force, view.rest_s)
         self._last_sent_s = now_s
@@ -204,7 +204,7 @@ class Poller:
         actions: list[Action] = []
         said = asked.request
         if said.finished or said.addresses:
-            actions.append(ForgetTold(tuple(said.finished), tuple(said.addresses)))
+            actions.append(ForgetTold(said.finished, said.addresses))
         if answer.settings != self._settings:
             self._settings = answer.settings
             actions.append(ApplySettings(answer.settings))
@@ -222,10 +222,10 @@ class Poller:
             actions.append(RunCommand(command.id, command.name, command.argument))
         if answer.collection != self._orders:
             self._orders = answer.collection
-            actions.append(TakeOrders(tuple(answer.collection)))
+            actions.append(TakeOrders(answer.collection))
         number = answer.withdrawn_number
         if number is not None and number != said.withdrawn_held:
-            actions.append(DropHosts(tuple(answer.withdrawn), number))
+            actions.append(DropHosts(answer.withdrawn, number))
         if answer.message != self._message:
             self._message = answer.message
             actions.append(ShowMessage(answer.message))

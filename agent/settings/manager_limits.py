@@ -10,12 +10,12 @@ from __future__ import annotations
 import dataclasses
 
 from agent.settings.groups import Settings
-from shared.wire import sync_light
+from shared.wire import sync
 
 __all__ = ["tightened"]
 
 
-def tightened(local: Settings, asked: sync_light.Settings) -> Settings:
+def tightened(local: Settings, asked: sync.Settings) -> Settings:
     """Return the settings to work under: for each, the stricter of the site's and the manager's.
 
     The interval asked for is the least for every host, the fast ones too.

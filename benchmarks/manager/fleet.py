@@ -23,6 +23,7 @@ from typing import Final
 
 from benchmarks.manager.data import GENERATION, ROUND, Filled, key_of, name_of
 from shared.wire.sync import Capacity, Counters, SyncRequest
+from shared.wire.sync_json import json_of
 
 __all__ = ["Load", "Messages", "Told", "send"]
 
@@ -86,13 +87,13 @@ class Messages:
         self._load = load
         self._filled = Filled(load.agents, 0, 0)
         self.turn = load.first
-        message = SyncRequest(
+        message = json_of(SyncRequest(
             agent="name", boot_id="bench", sequence=MARK, version="1.0.0", clock_ms=MARK + 1,
             state="working", round_held=ROUND, generation_held=GENERATION,
             counters=Counters(requests=MARK + 2, pages=MARK + 2, response_bytes=MARK + 3,
                               queue=1200, active_hosts=180),
             capacity=Capacity(), refetches=True, disk_free_bytes=10**11, withdrawn_held=0,
-        ).model_dump_json()  # fmt: skip
+        )).decode()  # fmt: skip
         for known, place in (
             ('"name"', '"%(name)s"'),
             ('"finished":[]', '"finished":[%(finished)s]'),

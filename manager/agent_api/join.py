@@ -34,7 +34,7 @@ class _Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Place(_Message):
+class Position(_Message):
     """Position of the agent in degrees, north and east positive."""
 
     latitude: Annotated[float, Field(ge=-90, le=90)]
@@ -48,7 +48,7 @@ class EnrolRequest(_Message):
     token: Annotated[str, Field(min_length=1, max_length=200)]
     key_hash: KeyHash
     kind: Literal["sync", "plain"] = "sync"
-    position: Place | None = None
+    position: Position | None = None
 
 
 class EnrolAnswer(_Message):

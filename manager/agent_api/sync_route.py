@@ -24,6 +24,7 @@ from manager.intake.messages.json_check import shown_mistakes
 from manager.intake.messages.message_check import MessageJob, check_sync
 from manager.operations.identity.enrolment import AgentIdentity
 from shared.wire.sync import SyncAnswer, SyncRequest
+from shared.wire.sync_json import json_of, read_message
 
 __all__ = ["SyncLane", "router"]
 
@@ -103,7 +104,7 @@ async def _answer(request: Request) -> Response:
     except UnknownKeyError:
         door.keys.forget(key_hash)
         raise
-    return Response(answer.model_dump_json(), media_type="application/json")
+    return Response(json_of(answer), media_type="application/json")
 
 
 async def _read(request: Request, door: AgentDoor, agent: AgentIdentity) -> SyncRequest:
@@ -117,6 +118,6 @@ async def _read(request: Request, door: AgentDoor, agent: AgentIdentity) -> Sync
             if found:
                 raise RequestValidationError(found)
         try:
-            return SyncRequest.model_validate_json(gathered.body, strict=True)
+            return read_message(SyncRequest, gathered.body, strict=True)
         except ValidationError as error:
             raise RequestValidationError(shown_mistakes(error)) from error

@@ -8,7 +8,6 @@ to `manager.app.web.web`.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
@@ -54,7 +53,7 @@ from shared.frozen import frozen
 from shared.naming import AddressRules
 from shared.week_log import WeekLog
 
-__all__ = ["Manager", "layout_of", "open_database", "open_manager", "policy_of", "url_of"]
+__all__ = ["Manager", "layout_of", "open_database", "open_manager", "url_of"]
 
 FIRST_WITH_ID: Final = "0036"
 """The schema from which on a database has an installation id."""
@@ -239,7 +238,7 @@ def _put_together(
     leadership.step()
     db.damage.refuse()
     led = db.fenced(leadership.fence)
-    policy = policy_of(settings)
+    policy = Policy.of(settings)
     spool = Spool(layout.spool, reserve_bytes=settings.limits.reserve_bytes)
     rejected = Rejected(
         layout.rejected, settings.intake.rejected_retention_s, settings.intake.rejected_bytes
@@ -345,14 +344,4 @@ def layout_of(settings: Settings) -> Layout:
         settings.data,
         Path(files).absolute() if files else None,
         fronted=bool(settings.archive.x_accel_redirect_path),
-    )
-
-
-def policy_of(settings: Settings) -> Policy:
-    """Return what the operations go by."""
-    asked = dataclasses.asdict(settings.policy)
-    known = {field.name for field in dataclasses.fields(Policy)}
-    return Policy(
-        **{name: value for name, value in asked.items() if name in known},
-        discoveries_per_day=settings.limits.discoveries_per_day,
     )

@@ -3,8 +3,8 @@
 `rights` passes the right to fetch a unit from agent to agent so that two never have it; `permits`
 limits how long an agent keeps its rights without contact; `liveness` judges the state of an agent;
 `groups` joins hosts that share an address; `host_shares` divides a host's request rate among
-several agents; `probe_plan` chooses the pairs to probe; `right_history` checks logs against the
-rights of their agent at the time. Time comes in as a number; nothing here reads a clock, a table or a file.
+several agents; `probe_plan` chooses the pairs to probe; `right_history` finds the right that an
+agent had to a page at a time. Time is a parameter; nothing here reads a clock, a table or a file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from manager.assignment.permits import (
     manager_time,
 )
 from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
-from manager.assignment.right_history import RightHistory, UnitInterval
 
 __all__ = [
     "NO_AGENT",
@@ -46,9 +45,7 @@ __all__ = [
     "ProbeRules",
     "ReportEpoch",
     "RightError",
-    "RightHistory",
     "RuleError",
-    "UnitInterval",
     "end_at_agent",
     "epoch_of_report",
     "extension_ms",

@@ -18,6 +18,8 @@ from shared.messages import Message
 __all__ = [
     "JUDGED_FROM",
     "SUSPECT_SHARE",
+    "DrawnPage",
+    "Refetched",
     "Seen",
     "Tally",
     "Verdict",
@@ -46,6 +48,27 @@ Verdict = bool | None
 class Seen:
     """An agent's log of a page. status None: no answer. response_bytes: with the header."""
 
+    status: int | None
+    response_bytes: int
+
+
+@frozen
+class DrawnPage:
+    """A page of an agent's log that others may fetch again, if its rank is among the lowest."""
+
+    round: int
+    unit: str  # unit key
+    url: str
+    rank: int
+    status: int | None  # None: no answer
+    response_bytes: int
+
+
+@frozen
+class Refetched:
+    """An agent's log of a page that it fetched again. status None: no answer."""
+
+    url: str
     status: int | None
     response_bytes: int
 

@@ -1,111 +1,90 @@
-"""Check of log lines against what their agent held: other lines are quarantined.
+"""Lookup of the unit that holds a page, and of the time in which its agent had the right to it.
 
-A log is judged by the rights at its time, not by those at its arrival. Invariant: a URL counts as
-held exactly when, at some moment of the log's time, the longest existing unit that contains the
-URL was the agent's. Intake decides about quarantined lines.
+Invariant: a page outside every unit that the agent held during the time of its line is
+quarantined: kept as data, without influence. Where a host is split, the longest unit that was held
+decides; of several times that it was held, the last that began before the log was closed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Final
 
-from manager.assignment.errors import RuleError
 from shared.frozen import frozen
-from shared.units import UnitIndex
+from shared.wire.orders import OrderKind
 
-__all__ = ["RightHistory", "UnitInterval"]
+__all__ = ["SLACK_MS", "LogKind", "RightHistory", "RightPeriod"]
 
-Span: TypeAlias = tuple[int, int]
-"""First and last moment, both included, in ms."""
+LogKind = OrderKind
+
+SLACK_MS: Final = 10 * 60 * 1000
+"""A log's times are the agent's clock, a right's the manager's: they may differ by this much."""
 
 
 @frozen
-class UnitInterval:
-    """A unit, and from when to when something held for it. until_ms: None for still."""
+class RightPeriod:
+    """Time in which an agent had the right to a unit. until_ms None: it still has."""
 
-    unit: str
+    unit: str  # unit key
     since_ms: int
-    until_ms: int | None = None
+    until_ms: int | None
+    round: int
+    kind: LogKind
 
 
 class RightHistory:
-    """The units that one agent held in the time of one log.
+    """Rights of one agent over time, by host. About 300 bytes a unit."""
 
-    own: the agent's holdings. carved: the times at which directories were separate units of any
-    owner: then they were no part of the units around them. slack_ms: the largest accepted
-    difference between the clocks of manager and agent.
-    """
+    def __init__(self, held: Iterable[RightPeriod], closed_ms: int | None = None) -> None:
+        """closed_ms: when the log was closed at the latest; None: it is not known."""
+        self._closed_ms = closed_ms
+        self._by_host: dict[str, list[tuple[str, RightPeriod]]] = {}
+        for each in held:
+            start = each.unit.index("/", each.unit.index("//") + 2)
+            self._by_host.setdefault(each.unit[: start + 1], []).append((each.unit[start:], each))
+        for of_host in self._by_host.values():
+            of_host.sort(key=lambda one: (-len(one[0]), -one[1].since_ms))
 
-    def __init__(
-        self,
-        own: Iterable[UnitInterval],
-        first_ms: int,
-        last_ms: int,
-        *,
-        carved: Iterable[UnitInterval] = (),
-        slack_ms: int = 0,
-    ) -> None:
-        if last_ms < first_ms:
-            raise RuleError("assignment.bad_log_times", first_ms=first_ms, last_ms=last_ms)
-        window = (first_ms - slack_ms, last_ms + slack_ms)
-        self._own = _spans(own, window)
-        self._carved = _spans(carved, window)
-        self._index = UnitIndex([*self._own, *self._carved])
-        self._answers: dict[str, bool] = {}
+    def of_host(self, host: str, since_ms: int, until_ms: int) -> tuple[bool, RightPeriod | None]:
+        """Return whether all pages of a host lay in one unit of its rights in that time, and which.
 
-    @property
-    def units(self) -> list[str]:
-        """Return the units that the agent held at some moment of the log, ascending."""
-        return sorted(unit for unit in self._own if self._holds_unit(unit))
+        (True, None): it was not held at all. (False, None): ask `of_page` for each.
+        """
+        for unit_path, held in self._by_host.get(host, ()):
+            if _was_held(held, since_ms, until_ms):
+                if unit_path != "/":
+                    return False, None
+                return True, self._begun(host, unit_path, held, since_ms, until_ms)
+        return True, None
 
-    def holds(self, url: str) -> bool:
-        """Return whether the agent held the unit of a canonical URL at some moment of the log."""
-        unit = self._index.unit_of(url)
-        return unit is not None and self._holds_unit(unit)
+    def of_page(self, host: str, path: str, since_ms: int, until_ms: int) -> RightPeriod | None:
+        """Return the right to the longest unit that holds a page and was held in that time."""
+        for unit_path, held in self._by_host.get(host, ()):
+            if path.startswith(unit_path) and _was_held(held, since_ms, until_ms):
+                return self._begun(host, unit_path, held, since_ms, until_ms)
+        return None
 
-    def _holds_unit(self, unit: str) -> bool:
-        known = self._answers.get(unit)
-        if known is None:
-            known = self._answers[unit] = self._look(unit)
-        return known
+    def _begun(
+        self, host: str, path: str, last: RightPeriod, since_ms: int, until_ms: int
+    ) -> RightPeriod:
+        """Return the last right to a unit that began before the log was closed.
 
-    def _look(self, unit: str) -> bool:
-        """Go from the longest unit outwards; each carved one hides what is around it for a time."""
-        hidden: list[Span] = []
-        inner: str | None = unit
-        while inner is not None:
-            if any(not _covered(span, hidden) for span in self._own.get(inner, ())):
-                return True
-            hidden += self._carved.get(inner, ())
-            inner = self._around(inner)
-        return False
-
-    def _around(self, unit: str) -> str | None:
-        """Return the next longer-reaching unit around a unit, or None."""
-        parent = unit[: unit.rindex("/", 0, len(unit) - 1) + 1]
-        return None if parent.endswith("//") else self._index.unit_of(parent)
+        Lines of a late log belong to the right of that time. If none began before, it is the
+        last: the clock of the sender, by which it was closed, may be wrong.
+        """
+        if self._closed_ms is None or last.since_ms <= self._closed_ms:
+            return last
+        for unit_path, held in self._by_host[host]:
+            if (
+                unit_path == path
+                and held.since_ms <= self._closed_ms
+                and _was_held(held, since_ms, until_ms)
+            ):
+                return held
+        return last
 
 
-def _spans(intervals: Iterable[UnitInterval], window: Span) -> dict[str, list[Span]]:
-    """Return the intervals that touch the window, cut to it, by unit."""
-    found: dict[str, list[Span]] = {}
-    first, last = window
-    for one in intervals:
-        until = last if one.until_ms is None else min(one.until_ms, last)
-        since = max(one.since_ms, first)
-        if since <= until:
-            found.setdefault(one.unit, []).append((since, until))
-    return found
-
-
-def _covered(span: Span, hidden: Iterable[Span]) -> bool:
-    """Return whether every moment of a span lies in one of the hidden ones."""
-    first, last = span
-    for since, until in sorted(hidden):
-        if since > first:
-            return False
-        first = max(first, until + 1)
-        if first > last:
-            return True
-    return False
+def _was_held(held: RightPeriod, since_ms: int, until_ms: int) -> bool:
+    return held.since_ms - SLACK_MS <= until_ms and (
+        held.until_ms is None or since_ms <= held.until_ms + SLACK_MS
+    )

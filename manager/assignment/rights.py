@@ -35,7 +35,7 @@ from shared.frozen import frozen
 
 __all__ = [
     "Free",
-    "Held",
+    "Granted",
     "Kind",
     "Right",
     "Withdrawn",
@@ -64,7 +64,7 @@ class Free:
 
 
 @frozen
-class Held:
+class Granted:
     """`agent` may fetch the unit; its list of `granted_generation` is the first to name it."""
 
     agent: int
@@ -84,7 +84,7 @@ class Withdrawn:
     withdrawn_generation: int
 
 
-Right: TypeAlias = Free | Held | Withdrawn
+Right: TypeAlias = Free | Granted | Withdrawn
 
 FREE = Free()
 
@@ -112,10 +112,10 @@ def stands_in(right: Right, agent: int, generation: int) -> bool:
     """
     if isinstance(right, Free) or right.agent != agent or right.granted_generation > generation:
         return False
-    return isinstance(right, Held) or right.withdrawn_generation > generation
+    return isinstance(right, Granted) or right.withdrawn_generation > generation
 
 
-def grant(right: Right, agent: int, kind: Kind, round_number: int, next_generation: int) -> Held:
+def grant(right: Right, agent: int, kind: Kind, round_number: int, next_generation: int) -> Granted:
     """Grant a free unit to an agent; its list of `next_generation` is the first to name it.
 
     Raises RightError where the unit is not free: also where the same agent is giving it up, for
@@ -123,10 +123,10 @@ def grant(right: Right, agent: int, kind: Kind, round_number: int, next_generati
     """
     match right:
         case Free():
-            return Held(agent, kind, round_number, next_generation)
-        case Held() if (right.agent, right.kind, right.round) == (agent, kind, round_number):
+            return Granted(agent, kind, round_number, next_generation)
+        case Granted() if (right.agent, right.kind, right.round) == (agent, kind, round_number):
             return right
-        case Held():
+        case Granted():
             raise RightError(
                 "assignment.right_held",
                 agent=right.agent,
@@ -151,9 +151,9 @@ def withdraw(right: Right, next_generation: int) -> Right:
     every list since the first withdrawal lacks the unit, so the oldest generation is enough.
     """
     match right:
-        case Held() if next_generation <= right.granted_generation:
+        case Granted() if next_generation <= right.granted_generation:
             return FREE
-        case Held():
+        case Granted():
             return Withdrawn(
                 right.agent, right.kind, right.round, right.granted_generation, next_generation
             )

@@ -25,10 +25,12 @@ def row_factory(kind: type[T], names: Sequence[str]) -> Callable[[Sequence[Any]]
 @cache
 def _factory(kind: Any, names: tuple[str, ...]) -> Callable[[Sequence[Any]], Any]:
     wanted = tuple(field.name for field in fields(kind))
-    if names == wanted:
-        return lambda row: kind(*row)
     columns = list(names)
     places = [columns.index(name) for name in wanted]
+    if any(field.kw_only for field in fields(kind)):
+        return lambda row: kind(**{name: row[at] for name, at in zip(wanted, places, strict=True)})
+    if names == wanted:
+        return lambda row: kind(*row)
     if len(places) == 1:
         place = places[0]
         return lambda row: kind(row[place])

@@ -1,6 +1,6 @@
 """The settings that the operations go by: how long rights last, what is measured.
 
-Names and defaults are those of `manager.operations.policy.Policy`, which is made from these.
+`manager.operations.policy.Policy` extends them, so a name and its default stand here only.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from manager.store.errors import StoreError, StoreFullError
 from manager.store.layout import Layout
 from manager.store.list_files import ListFiles
 from manager.store.logs.log_comparison import Comparison, Contradiction, compare_logs
-from manager.store.logs.log_directories import LogDirectory, read_directories
-from manager.store.logs.log_files import LineBounds, LogFile, LogRow, LogSum, read_sums
+from manager.store.logs.log_directories import read_directories
+from manager.store.logs.log_files import LineBounds, LogFile, LogRow, read_sums
 from manager.store.logs.log_merge import merge_logs
 from manager.store.rejected_bodies import Rejected
 from manager.store.release_bundles import Bundles
@@ -25,10 +25,8 @@ __all__ = [
     "Layout",
     "LineBounds",
     "ListFiles",
-    "LogDirectory",
     "LogFile",
     "LogRow",
-    "LogSum",
     "PartBusyError",
     "Rejected",
     "Spool",

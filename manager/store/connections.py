@@ -6,11 +6,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import duckdb
 
-__all__ = ["connect", "kept_connection"]
+__all__ = ["connect", "kept_connection", "records"]
+
+T = TypeVar("T")
+ROWS_AT_ONCE: Final = 10_000
 
 
 def connect(memory_bytes: int, spill: Path) -> duckdb.DuckDBPyConnection:
@@ -57,3 +60,11 @@ def kept_connection(memory_bytes: int, spill: Path) -> Iterator[duckdb.DuckDBPyC
     except BaseException:
         _kept.end()
         raise
+
+
+def records(found: duckdb.DuckDBPyConnection, kind: type[T]) -> Iterator[T]:
+    """Yield the rows of a query as records, whose fields are its columns by name."""
+    names = [column[0] for column in found.description or ()]
+    while rows := found.fetchmany(ROWS_AT_ONCE):
+        for row in rows:
+            yield kind(**dict(zip(names, row, strict=True)))

@@ -8,21 +8,25 @@ Permit. `permit.duration_s` counts from the moment the agent *sent* the request,
 CLOCK_BOOTTIME; at the agent it ends one request deadline plus one interval earlier, and a reboot
 voids it. Without a permit an agent sends no request to any site.
 
-These models are the manager's. Agents have the same messages in a form that costs no library
-(`sync_light`, docs/adr/0148).
-
 Acknowledgement. `generation_held = g` says: the list of generation g is in force here, and no
 request to a unit that it no longer names is under way. Only then are units that left the list
 given to others.
+
+Each field is declared here once, with its bounds, for both sides. This module loads no library: an
+agent is started each night to run for seconds (docs/adr/0148). An agent reads an answer by
+`sync_reading`; the manager reads, writes and documents all messages by pydantic (`sync_json`).
+Invariant: a message from the network becomes one of these by these two only; they refuse the same.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Callable
+from dataclasses import KW_ONLY, fields, is_dataclass
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
-
+from shared.frozen import frozen
 from shared.wire import PROTOCOL
+from shared.wire.fields import Bound, Items, Number, Text, Whole
 from shared.wire.orders import OrderKind
 from shared.wire.sync_bounds import (
     COUNT_END,
@@ -46,6 +50,7 @@ from shared.wire.sync_bounds import (
 )
 
 __all__ = [
+    "ALL_HOURS",
     "AgentState",
     "Capacity",
     "CollectionCondition",
@@ -53,55 +58,74 @@ __all__ = [
     "Command",
     "CommandName",
     "Counters",
+    "DayHours",
     "EpochMs",
     "FinishedUnit",
     "HeldPermit",
     "HostAddresses",
     "HostRest",
+    "Hours",
     "KindOfLinks",
     "OrderReport",
     "Permit",
     "RenamedSetting",
+    "SegmentAddress",
     "SendingLimits",
-    "Serving",
     "Settings",
     "StoppedUrls",
     "SyncAnswer",
     "SyncRequest",
+    "said",
 ]
 
-AgentName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9.-]{1,253}$")]
-UnitKey = Annotated[str, StringConstraints(max_length=UNIT_CHARS)]
-ShortText = Annotated[str, StringConstraints(max_length=SHORT_CHARS)]
-NameText = Annotated[str, StringConstraints(max_length=NAME_CHARS)]
-AddressText = Annotated[str, StringConstraints(max_length=45)]
-Count = Annotated[int, Field(ge=0, lt=COUNT_END)]
-EpochMs = Annotated[int, Field(ge=0, lt=EPOCH_END_MS)]
+AgentName: TypeAlias = Annotated[str, Text(pattern=r"^[a-z0-9.-]{1,253}$")]
+UnitKey: TypeAlias = Annotated[str, Text(UNIT_CHARS)]
+ShortText: TypeAlias = Annotated[str, Text(SHORT_CHARS)]
+NameText: TypeAlias = Annotated[str, Text(NAME_CHARS)]
+AddressText: TypeAlias = Annotated[str, Text(45)]
+Count: TypeAlias = Annotated[int, Whole(0, COUNT_END)]
+EpochMs: TypeAlias = Annotated[int, Whole(0, EPOCH_END_MS)]
 
-FailureCode = Annotated[str, StringConstraints(pattern=r"^[a-z_]{0,40}$")]
+FailureCode: TypeAlias = Annotated[str, Text(pattern=r"^[a-z_]{0,40}$")]
 
-Minute = Annotated[int, Field(ge=0, le=1440)]
-Hours = Annotated[list[tuple[Minute, Minute]], Field(max_length=MAX_HOURS)]
+Minute: TypeAlias = Annotated[int, Whole(0, most=1440)]
+Hours: TypeAlias = Annotated[tuple[tuple[Minute, Minute], ...], Items(MAX_HOURS)]
+ALL_HOURS: Final[Hours] = ((0, 1440),)
 
 
-class _Message(BaseModel):
+class JsonObject(Bound):
+    """Any object of JSON."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        """Return pydantic's schema of it, whose numbers are finite."""
+        from pydantic import JsonValue  # noqa: PLC0415  # an agent reads without it
+
+        return handler(dict[str, JsonValue])
+
+
+class _Message:
     # A newer side may say more; what is not known is skipped, never guessed. No time is endless.
-    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+    __slots__ = ()
+    __pydantic_config__: Final = {"extra": "ignore", "allow_inf_nan": False}
 
 
+@frozen
 class HeldPermit(_Message):
     """The permit the agent works under."""
 
+    _: KW_ONLY
     epoch: Count
     remaining_ms: Count
 
 
+@frozen
 class FinishedUnit(_Message):
     """A unit whose frontier ran empty, or whose probe reached its limit.
 
     Repeated in every request until one was answered.
     """
 
+    _: KW_ONLY
     unit: UnitKey
     kind: OrderKind
     round: Count
@@ -111,35 +135,40 @@ class FinishedUnit(_Message):
     failure: FailureCode = ""  # not a single page came, and this is why (`shared.host_failures`)
 
 
+@frozen
 class HostAddresses(_Message):
     """Addresses of a host's name, as resolved here; an empty list: it does not resolve."""
 
+    _: KW_ONLY
     host: UnitKey
-    addresses: Annotated[
-        list[Annotated[str, StringConstraints(max_length=45)]], Field(max_length=64)
-    ]
+    addresses: Annotated[tuple[AddressText, ...], Items(64)]
 
 
+@frozen
 class HostRest(_Message):
     """A host that the agent shares with others told it to wait: 429, 503, errors, Retry-After.
 
     rest_ms: between two requests from here, by its word; remaining_ms: until the next one.
     """
 
+    _: KW_ONLY
     host: UnitKey
     rest_ms: Count
     remaining_ms: Count
     reason: ShortText = ""
 
 
+@frozen
 class StoppedUrls(_Message):
     """URLs that were found and are not fetched, for one reason, with one of them to look at."""
 
-    reason: Annotated[str, StringConstraints(max_length=200)]
+    _: KW_ONLY
+    reason: Annotated[str, Text(200)]
     count: Count
     example: ShortText = ""
 
 
+@frozen
 class KindOfLinks(_Message):
     """Counts of one kind of links: URLs that it led to first, their pages (2xx), 404s and 410s.
 
@@ -147,15 +176,18 @@ class KindOfLinks(_Message):
     `anchor`.
     """
 
+    _: KW_ONLY
     kind: NameText
     links: Count = 0
     pages: Count = 0
     missing: Count = 0
 
 
+@frozen
 class Counters(_Message):
     """Since the agent's process started (boot_id tells processes apart)."""
 
+    _: KW_ONLY
     requests: Count = 0
     pages: Count = 0
     response_bytes: Count = 0
@@ -165,24 +197,29 @@ class Counters(_Message):
     queue: Count = 0  # URLs waiting now
     active_hosts: Count = 0  # hosts with something to do now
     unanswered_hosts: Count = 0  # without an address now, as name servers did not answer
-    stopped: Annotated[list[StoppedUrls], Field(max_length=MAX_REASONS)] = []  # most first
-    kinds: Annotated[list[KindOfLinks], Field(max_length=MAX_KINDS)] = []
+    stopped: Annotated[tuple[StoppedUrls, ...], Items(MAX_REASONS)] = ()  # most first
+    kinds: Annotated[tuple[KindOfLinks, ...], Items(MAX_KINDS)] = ()
 
 
+@frozen
 class RenamedSetting(_Message):
     """A setting that the site's file gives by an old name, which a later release refuses."""
 
+    _: KW_ONLY
     old: NameText
     new: NameText
 
 
+@frozen
 class DayHours(_Message):
     """Hours of one day of the week (`sat`) or of one date (`2026-12-29`); none: never then."""
 
-    day: Annotated[str, StringConstraints(max_length=10)]
-    hours: Hours = []
+    _: KW_ONLY
+    day: Annotated[str, Text(10)]
+    hours: Hours = ()
 
 
+@frozen
 class Capacity(_Message):
     """Limits of the agent's work, so that it is given its share.
 
@@ -191,23 +228,29 @@ class Capacity(_Message):
     days: where a day has other hours than its part of the week; a date goes before a day.
     """
 
-    parallel_hosts: Annotated[int, Field(ge=1, le=100_000)] = 200
-    interval_s: Annotated[float, Field(ge=0, le=86_400)] = 20.0  # between fetches of one address
-    burst: Annotated[int, Field(ge=0, le=1000)] = 1  # fetches in a row; 0: no waiting
+    _: KW_ONLY
+    parallel_hosts: Annotated[int, Whole(1, most=100_000)] = 200
+    # Between fetches of one address.
+    interval_s: Annotated[float, Number(least=0, most=86_400)] = 20.0
+    burst: Annotated[int, Whole(0, most=1000)] = 1  # fetches in a row; 0: no waiting
     bytes_per_s: Count = 0  # of all fetches together; 0: no limit
     reserve_bytes: Count = 0  # of its disk, not to be filled
-    most_load: Annotated[float, Field(ge=0, le=1000)] = 0.0  # of its machine, a core; 0: no limit
-    calm: Annotated[float, Field(gt=0, le=1)] = 1.0  # part of its hours that were below it lately
-    weekday: Hours = [(0, 1440)]
-    weekend: Hours = [(0, 1440)]
-    days: Annotated[list[DayHours], Field(max_length=500)] = []
+    # Of its machine, a core; 0: no limit.
+    most_load: Annotated[float, Number(least=0, most=1000)] = 0.0
+    # Part of its hours that were below it lately.
+    calm: Annotated[float, Number(above=0, most=1)] = 1.0
+    weekday: Hours = ALL_HOURS
+    weekend: Hours = ALL_HOURS
+    days: Annotated[tuple[DayHours, ...], Items(500)] = ()
     zone: NameText = "UTC"
 
 
+@frozen
 class SyncRequest(_Message):
     """Request of a sync: the state of an agent, as it reports it."""
 
-    protocol: Annotated[int, Field(ge=1)] = PROTOCOL
+    _: KW_ONLY
+    protocol: Annotated[int, Whole(1)] = PROTOCOL
     agent: AgentName
     boot_id: NameText  # new with each start of the process
     sequence: Count  # grows with every sync of the installation, also over restarts
@@ -217,14 +260,14 @@ class SyncRequest(_Message):
     state_reason: ShortText = ""  # in English, for managers that know no codes
     # The same by its code in the catalogues, `{"code": ..., "params": {...}}`; what is no such code
     # of an agent, or too large, is not read.
-    state_message: dict[str, JsonValue] | None = None
+    state_message: Annotated[dict[str, Any], JsonObject()] | None = None
     next_contact_ms: EpochMs | None = None  # when the agent means to call again, its own clock
     round_held: Count = 0
     generation_held: Count = 0
     permit: HeldPermit | None = None
-    finished: Annotated[list[FinishedUnit], Field(max_length=MAX_ITEMS)] = []
-    addresses: Annotated[list[HostAddresses], Field(max_length=MAX_ITEMS)] = []
-    rests: Annotated[list[HostRest], Field(max_length=MAX_ITEMS)] = []
+    finished: Annotated[tuple[FinishedUnit, ...], Items(MAX_ITEMS)] = ()
+    addresses: Annotated[tuple[HostAddresses, ...], Items(MAX_ITEMS)] = ()
+    rests: Annotated[tuple[HostRest, ...], Items(MAX_ITEMS)] = ()
     counters: Counters = Counters()
     capacity: Capacity | None = None  # None: it did not say; what it said before stays
     refetches: bool = False  # it understands `#Only=`: single pages, to be compared
@@ -232,48 +275,57 @@ class SyncRequest(_Message):
     reports_waiting: Count = 0  # in the outbox, not acknowledged yet
     command_done: NameText | None = None
     update_result: ShortText | None = None
-    serving: Serving | None = None
-    renamed_settings: Annotated[list[RenamedSetting], Field(max_length=MAX_RENAMED)] = []
+    serving: SegmentAddress | None = None
+    renamed_settings: Annotated[tuple[RenamedSetting, ...], Items(MAX_RENAMED)] = ()
     withdrawn_held: Count | None = None  # number of the newest withdrawal heard; None: cannot drop
 
 
+@frozen
 class Permit(_Message):
     """The right to fetch the units of the list of this generation, for a while."""
 
+    _: KW_ONLY
     epoch: Count
-    duration_s: Annotated[float, Field(gt=0, le=YEAR_S)]
+    duration_s: Annotated[float, Number(above=0, most=YEAR_S)]
 
 
+@frozen
 class SendingLimits(_Message):
     """Rate and hours in which segments may go to the centre, beside the site's own limits.
 
     zone: empty: the agent's own. No window on a kind of day: nothing is sent then.
     """
 
-    bytes_per_s: Annotated[int, Field(ge=1)] | None = None
-    weekday: Hours = [(0, 1440)]
-    weekend: Hours = [(0, 1440)]
+    _: KW_ONLY
+    bytes_per_s: Annotated[int, Whole(1)] | None = None
+    weekday: Hours = ALL_HOURS
+    weekend: Hours = ALL_HOURS
     zone: NameText = ""
 
 
+@frozen
 class Settings(_Message):
     """Limits that the manager asks for. They only tighten the site's own; None: no wish."""
 
-    interval_s: Annotated[float, Field(ge=0, le=YEAR_S)] | None = None
-    parallel_hosts: Annotated[int, Field(ge=1)] | None = None
-    bytes_per_s: Annotated[int, Field(ge=1)] | None = None
-    blocked: Annotated[list[ShortText], Field(max_length=MAX_ITEMS)] | None = None  # RE2, on URLs
+    _: KW_ONLY
+    interval_s: Annotated[float, Number(least=0, most=YEAR_S)] | None = None
+    parallel_hosts: Annotated[int, Whole(1)] | None = None
+    bytes_per_s: Annotated[int, Whole(1)] | None = None
+    blocked: Annotated[tuple[ShortText, ...], Items(MAX_ITEMS)] | None = None  # RE2, on URLs
     sending: SendingLimits | None = None
 
 
+@frozen
 class Command(_Message):
     """One thing to do; acknowledged by its id in `command_done`, repeated until then."""
 
+    _: KW_ONLY
     id: NameText
     name: CommandName
     argument: ShortText = ""
 
 
+@frozen
 class CollectionOrder(_Message):
     """An order to send segments to the centre; repeated until its end was reported
     (docs/protocol.md).
@@ -283,16 +335,19 @@ class CollectionOrder(_Message):
     pull: offer them to be fetched instead of sending them.
     """
 
-    id: Annotated[int, Field(ge=1, lt=COUNT_END)]
+    _: KW_ONLY
+    id: Annotated[int, Whole(1, COUNT_END)]
     condition: CollectionCondition
     way: CollectionWay = "push"
     from_ms: EpochMs | None = None
     until_ms: EpochMs | None = None
 
 
+@frozen
 class OrderReport(_Message):
     """Progress of an order; its agent sends it to `/api/v1/collection/orders/ID`."""
 
+    _: KW_ONLY
     state: Literal["open", "done", "failed"]
     tries: Count = 0
     next_try_ms: EpochMs | None = None
@@ -301,25 +356,39 @@ class OrderReport(_Message):
     result: ShortText = ""
 
 
-class Serving(_Message):
+@frozen
+class SegmentAddress(_Message):
     """The URL that serves segments (`prs serve`), and the SHA-256 of its certificate."""
 
-    url: Annotated[str, StringConstraints(pattern=SERVED_AT)]
-    fingerprint: Annotated[str, StringConstraints(pattern=FINGERPRINT)]
+    _: KW_ONLY
+    url: Annotated[str, Text(pattern=SERVED_AT)]
+    fingerprint: Annotated[str, Text(pattern=FINGERPRINT)]
 
 
+@frozen
 class SyncAnswer(_Message):
     """Answer of the manager to a sync."""
 
-    protocol: Annotated[int, Field(ge=1)] = PROTOCOL
+    _: KW_ONLY
+    protocol: Annotated[int, Whole(1)] = PROTOCOL
     server_time_ms: EpochMs
-    next_poll_s: Annotated[float, Field(gt=0)]
+    next_poll_s: Annotated[float, Number(above=0)]
     round: Count
     generation: Count  # not the one held: take M1
     permit: Permit | None = None  # None: no right to fetch
     settings: Settings = Settings()
     command: Command | None = None
-    collection: Annotated[list[CollectionOrder], Field(max_length=MAX_ORDERS)] = []
-    withdrawn: Annotated[list[UnitKey], Field(max_length=MAX_ITEMS)] = []  # hosts to delete here
+    collection: Annotated[tuple[CollectionOrder, ...], Items(MAX_ORDERS)] = ()
+    withdrawn: Annotated[tuple[UnitKey, ...], Items(MAX_ITEMS)] = ()  # hosts to delete here
     withdrawn_number: Count | None = None  # to be said as `withdrawn_held` from now on
     message: ShortText = ""  # for the partner, to show
+
+
+def said(message: Any) -> Any:
+    """Return a message as JSON has it; what is None is not said."""
+    if is_dataclass(message):
+        named = ((one.name, getattr(message, one.name)) for one in fields(message))
+        return {name: said(value) for name, value in named if value is not None}
+    if isinstance(message, list | tuple):
+        return [said(value) for value in message]
+    return message

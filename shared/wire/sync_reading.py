@@ -1,137 +1,89 @@
-"""Reads what a manager said, and what of it was kept: JSON to the messages of `sync_light`.
+"""Reads what a manager said, and what of it was kept: JSON to the messages of `shared.wire.sync`.
 
-A newer manager may say more: fields that are not known here are skipped, never guessed.
-Everything else is refused that `shared.wire.sync` refuses, and numbers in quotes too.
+Each field is read by its annotation, without pydantic. A newer manager may say more: fields that
+are not known here are skipped, never guessed. Everything else is refused that pydantic refuses by
+the same annotations, and numbers in quotes too.
 """
 
 from __future__ import annotations
 
-from typing import Final, get_args
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import MISSING, fields
+from functools import cache, partial
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from shared.errors import FormatError
-from shared.wire import PROTOCOL
-from shared.wire.fields import Fields, Place, json_fields, listed, number, one_of, text, whole
-from shared.wire.sync_bounds import (
-    COUNT_END,
-    EPOCH_END_MS,
-    FINGERPRINT,
-    MAX_HOURS,
-    MAX_ITEMS,
-    MAX_ORDERS,
-    NAME_CHARS,
-    SERVED_AT,
-    SHORT_CHARS,
-    UNIT_CHARS,
-    YEAR_S,
-    CollectionCondition,
-    CollectionWay,
-    CommandName,
-)
-from shared.wire.sync_light import (
-    CollectionOrder,
-    Command,
-    Permit,
-    SendingLimits,
-    Serving,
-    Settings,
-    SyncAnswer,
-)
+from shared.wire import sync
+from shared.wire.fields import Fields, Items, Place, Read, json_fields, one_of
+from shared.wire.sync import SegmentAddress, SendingLimits, SyncAnswer
 
 __all__ = ["read_answer", "read_sending_limits", "read_serving"]
 
-_count: Final = whole(0, COUNT_END)
-_from_one: Final = whole(1, COUNT_END)
-_epoch_ms: Final = whole(0, EPOCH_END_MS)
-_minute: Final = whole(0, 1441)
-_short: Final = text(SHORT_CHARS)
-_name: Final = text(NAME_CHARS)
-_conditions: Final[tuple[CollectionCondition, ...]] = get_args(CollectionCondition)
-_ways: Final[tuple[CollectionWay, ...]] = get_args(CollectionWay)
-_commands: Final[tuple[CommandName, ...]] = get_args(CommandName)
+M = TypeVar("M")
+Take = Callable[[Fields], Any]
 
 
 def read_answer(body: bytes) -> SyncAnswer:
     """Return the manager's answer. Raises FormatError, which says the place first."""
-    at = json_fields(body)
-    return SyncAnswer(
-        protocol=at.get("protocol", _from_one, PROTOCOL),
-        server_time_ms=at.need("server_time_ms", _epoch_ms),
-        next_poll_s=at.need("next_poll_s", number(above=0, most=float("inf"))),
-        round=at.need("round", _count),
-        generation=at.need("generation", _count),
-        permit=at.maybe("permit", _permit),
-        settings=at.get("settings", _settings, Settings()),
-        command=at.maybe("command", _command),
-        collection=at.get("collection", listed(_order, MAX_ORDERS), []),
-        withdrawn=at.get("withdrawn", listed(text(UNIT_CHARS), MAX_ITEMS), []),
-        withdrawn_number=at.maybe("withdrawn_number", _count),
-        message=at.get("message", _short, ""),
-    )
+    return _message(SyncAnswer, json_fields(body))
 
 
 def read_sending_limits(body: bytes) -> SendingLimits:
     """Return limits of sending that were kept. Raises FormatError."""
-    return _limits_of(json_fields(body))
+    return _message(SendingLimits, json_fields(body))
 
 
-def read_serving(body: bytes) -> Serving:
+def read_serving(body: bytes) -> SegmentAddress:
     """Return where segments are served, from its stored form. Raises FormatError."""
-    at = json_fields(body)
-    return Serving(
-        url=at.need("url", text(UNIT_CHARS, SERVED_AT)),
-        fingerprint=at.need("fingerprint", text(NAME_CHARS, FINGERPRINT)),
-    )
+    return _message(SegmentAddress, json_fields(body))
 
 
-def _permit(value: object, place: Place) -> Permit:
-    at = Fields(value, place)
-    duration_s = at.need("duration_s", number(above=0, most=YEAR_S))
-    return Permit(at.need("epoch", _count), duration_s)
+def _message(kind: type[M], at: Fields) -> M:
+    return kind(**{name: take(at) for name, take in _takes(cast("Hashable", kind))})
 
 
-def _settings(value: object, place: Place) -> Settings:
-    at = Fields(value, place)
-    return Settings(
-        interval_s=at.maybe("interval_s", number(least=0, most=YEAR_S)),
-        parallel_hosts=at.maybe("parallel_hosts", _from_one),
-        bytes_per_s=at.maybe("bytes_per_s", _from_one),
-        blocked=at.maybe("blocked", listed(_short, MAX_ITEMS)),
-        sending=at.maybe("sending", _read_sending),
-    )
+@cache
+def _takes(kind: Any) -> Sequence[tuple[str, Take]]:
+    """Return what takes each field of a message, by name."""
+    return [(one.name, _take(one.name, _hint(str(one.type)), one.default)) for one in fields(kind)]
 
 
-def _read_sending(value: object, place: Place) -> SendingLimits:
-    return _limits_of(Fields(value, place))
+@cache
+def _hint(annotation: str) -> Any:
+    """Return the type that an annotation of `sync` means; `get_type_hints` takes thrice as long."""
+    return eval(annotation, vars(sync))  # noqa: S307  # our own text
 
 
-def _limits_of(at: Fields) -> SendingLimits:
-    hours, always = listed(_window, MAX_HOURS), SendingLimits()
-    return SendingLimits(
-        bytes_per_s=at.maybe("bytes_per_s", _from_one),
-        weekday=at.get("weekday", hours, always.weekday),
-        weekend=at.get("weekend", hours, always.weekend),
-        zone=at.get("zone", _name, ""),
-    )
+def _take(name: str, hint: Any, default: Any) -> Take:
+    if NoneType in get_args(hint):
+        inner, _ = get_args(hint)
+        read_inner = _reader(inner)
+        return lambda at: at.maybe(name, read_inner)
+    read = _reader(hint)
+    if default is MISSING:
+        return lambda at: at.need(name, read)
+    return lambda at: at.get(name, read, default)
 
 
-def _window(value: object, place: Place) -> tuple[int, int]:
+def _reader(hint: Any) -> Read[Any]:
+    """Return what reads a value of a type."""
+    kind = get_origin(hint)
+    if kind is Annotated:
+        (inner, *_, bound) = get_args(hint)
+        if isinstance(bound, Items):
+            return partial(bound.read, _reader(get_args(inner)[0]))
+        read: Read[Any] = bound
+        return read
+    if kind is Literal:
+        return one_of(get_args(hint))
+    if kind is tuple:
+        return partial(_pair, _reader(get_args(hint)[0]))
+    message: type[Any] = hint
+    return lambda value, place: _message(message, Fields(value, place))
+
+
+def _pair(read_one: Read[int], value: object, place: Place) -> tuple[int, int]:
     if not isinstance(value, list) or len(value) != 2:
         raise FormatError("json_fields.minutes", place=place)
-    return _minute(value[0], f"{place}.0"), _minute(value[1], f"{place}.1")
-
-
-def _command(value: object, place: Place) -> Command:
-    at = Fields(value, place)
-    name = at.need("name", one_of(_commands))
-    return Command(at.need("id", _name), name, at.get("argument", _short, ""))
-
-
-def _order(value: object, place: Place) -> CollectionOrder:
-    at = Fields(value, place)
-    return CollectionOrder(
-        id=at.need("id", _from_one),
-        condition=at.need("condition", one_of(_conditions)),
-        way=at.get("way", one_of(_ways), "push"),
-        from_ms=at.maybe("from_ms", _epoch_ms),
-        until_ms=at.maybe("until_ms", _epoch_ms),
-    )
+    return read_one(value[0], f"{place}.0"), read_one(value[1], f"{place}.1")

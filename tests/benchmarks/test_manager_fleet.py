@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.manager.fleet import Load, Messages
 from shared.wire.sync import SyncRequest
+from shared.wire.sync_json import read_message
 
 
 def test_each_message_is_one_that_a_manager_reads() -> None:
@@ -13,9 +14,7 @@ def test_each_message_is_one_that_a_manager_reads() -> None:
         tls=False,
     )  # fmt: skip
     made = Messages(load)
-    read = [
-        SyncRequest.model_validate_json(made.next().partition(b"\r\n\r\n")[2]) for _ in range(6)
-    ]
+    read = [read_message(SyncRequest, made.next().partition(b"\r\n\r\n")[2]) for _ in range(6)]
     assert len({one.agent for one in read}) == 3
     assert [one.sequence for one in read] == [1, 1, 1, 2, 2, 2]
     assert [len(one.finished) for one in read] == [1, 0, 1, 0, 1, 0]

@@ -23,7 +23,7 @@ from agent.collection.segment_server import SegmentServer, Tokens, certificate_o
 from agent.settings import Home, Settings
 from manager.db.fleet import agents
 from manager.operations.segments.uploads import list_transfers
-from shared.wire.sync_light import SendingLimits
+from shared.wire.sync import SendingLimits
 from tests.collection.relay import relayed
 from tests.collection.site import Site
 from tests.manager.running import Running, running
@@ -201,7 +201,7 @@ def test_a_token_whose_hour_is_over_is_renewed(site: Site) -> None:
 
 def test_an_agents_hours_hold_for_fetches(site: Site) -> None:
     """Outside them it answers 503, and the manager tries again."""
-    keep_limits(site.folder, SendingLimits(weekday=[], weekend=[(0, 1)], zone="UTC"))
+    keep_limits(site.folder, SendingLimits(weekday=(), weekend=((0, 1),), zone="UTC"))
     with serving(site, Allowance(Settings(home=site.home))):
         offer(site)
         site.prsm.manager.pulling.fetch_due()

@@ -33,7 +33,7 @@ from agent.link.keys import Identity
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
 from shared.day_times import window_text
-from shared.wire.sync_light import CollectionOrder, SendingLimits
+from shared.wire.sync import CollectionOrder, SendingLimits
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess

@@ -12,7 +12,7 @@ from __future__ import annotations
 from agent.app.session.session import CrawlSession
 from agent.link.outbox import Outbox
 from agent.pipeline.scope import Scope
-from shared.wire.sync_light import FinishedUnit
+from shared.wire.sync import FinishedUnit
 
 __all__ = ["first_unsent", "tellable"]
 

@@ -42,7 +42,7 @@ from agent.settings import Settings, tightened
 from shared.archive.errors import DiskFullError
 from shared.errors import FormatError, LimitError, SettingError
 from shared.messages import Message
-from shared.wire import sync_light
+from shared.wire import sync
 from shared.wire.orders import ListHead
 from shared.wire.sync_bounds import CommandName
 
@@ -69,11 +69,11 @@ class Conversation:
         server_list: ManagerList,
         manager_time: ManagerTime,
         view: Callable[[], View],
-        take_orders: Callable[[tuple[sync_light.CollectionOrder, ...]], None],
-        take_limits: Callable[[sync_light.SendingLimits | None], None],
+        take_orders: Callable[[tuple[sync.CollectionOrder, ...]], None],
+        take_limits: Callable[[sync.SendingLimits | None], None],
         withdraw: Callable[[tuple[str, ...], int], None],
         reached: Callable[[], None],
-        settings_held: sync_light.Settings,
+        settings_held: sync.Settings,
         place: str,
     ) -> None:
         """view: the agent's present state. take_orders: keeps the orders to send to the centre;
@@ -240,8 +240,8 @@ class Conversation:
 
     def _forget(
         self,
-        finished: tuple[sync_light.FinishedUnit, ...],
-        addresses: tuple[sync_light.HostAddresses, ...],
+        finished: tuple[sync.FinishedUnit, ...],
+        addresses: tuple[sync.HostAddresses, ...],
     ) -> None:
         session = self._parts.session
         session.reports.forget_finished(finished)
@@ -291,8 +291,8 @@ class Conversation:
         self.tightened = _words(self._asked) if settings != site else ()
         self._parts.session.retune(settings)
 
-    def _apply(self, asked: sync_light.Settings) -> None:
-        good = [pattern for pattern in asked.blocked or () if _is_pattern(pattern)]
+    def _apply(self, asked: sync.Settings) -> None:
+        good = tuple(pattern for pattern in asked.blocked or () if _is_pattern(pattern))
         if asked.blocked and len(good) < len(asked.blocked):
             self._parts.say(
                 f"{len(asked.blocked) - len(good)} block patterns of the manager are no RE2"
@@ -385,7 +385,7 @@ def _is_pattern(pattern: str) -> bool:
     return True
 
 
-def _words(asked: sync_light.Settings) -> tuple[Message, ...]:
+def _words(asked: sync.Settings) -> tuple[Message, ...]:
     words = []
     if asked.interval_s is not None:
         words.append(Message("agent.asked_interval", interval_s=asked.interval_s))

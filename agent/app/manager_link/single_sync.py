@@ -25,7 +25,7 @@ from agent.link.manager_list import ManagerList
 from agent.link.poller import Poller
 from agent.settings import Home, Settings, check_can_run
 from shared.messages import Message
-from shared.wire.sync_light import SyncAnswer
+from shared.wire.sync import SyncAnswer
 
 __all__ = ["sync_once"]
 

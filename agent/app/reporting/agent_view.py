@@ -21,8 +21,7 @@ from agent.modules.counts import StopCounts
 from agent.modules.frontier import Wait, WaitReason
 from agent.modules.kind_counts import KindCounts
 from shared.messages import Message
-from shared.wire.sync_bounds import MAX_ITEMS, MAX_REASONS, AgentState
-from shared.wire.sync_light import (
+from shared.wire.sync import (
     Counters,
     HeldPermit,
     HostRest,
@@ -30,6 +29,7 @@ from shared.wire.sync_light import (
     RenamedSetting,
     StoppedUrls,
 )
+from shared.wire.sync_bounds import MAX_ITEMS, MAX_REASONS, AgentState
 
 __all__ = ["AgentView", "kinds_of_links", "stopped_urls"]
 
@@ -82,7 +82,7 @@ class AgentView:
                 stopped=stopped_urls(session.crawl.stopped, session.crawl.given_up),
                 kinds=kinds_of_links(session.crawl.kinds),
             ),
-            renamed=tuple(RenamedSetting(one.old, one.new) for one in parts.renamed.found),
+            renamed=tuple(RenamedSetting(old=one.old, new=one.new) for one in parts.renamed.found),
             disk_free_bytes=parts.disk.free_bytes,
             reports_waiting=parts.unreported,
             serving=read_serving(parts.home.collection),
@@ -245,12 +245,12 @@ def _rests(crawl: CrawlState, now_s: float) -> tuple[HostRest, ...]:
     )
 
 
-def kinds_of_links(counts: KindCounts) -> list[KindOfLinks]:
+def kinds_of_links(counts: KindCounts) -> tuple[KindOfLinks, ...]:
     """Return what each kind of links brought since the process started."""
-    return [
+    return tuple(
         KindOfLinks(kind=name, links=one.links, pages=one.pages, missing=one.missing)
         for name, one in counts.by_name.items()
-    ]
+    )
 
 
 def _stopped(*counts: StopCounts) -> dict[str, Stopped]:
@@ -261,11 +261,11 @@ def _stopped(*counts: StopCounts) -> dict[str, Stopped]:
     }
 
 
-def stopped_urls(*counts: StopCounts) -> list[StoppedUrls]:
+def stopped_urls(*counts: StopCounts) -> tuple[StoppedUrls, ...]:
     """Return why URLs were found and not fetched, the most frequent reason first."""
     told = [
         StoppedUrls(reason=reason, count=stopped.count, example=stopped.examples[0])
         for one in counts
         for reason, stopped in one.by_reason.items()
     ]
-    return sorted(told, key=lambda one: -one.count)[:MAX_REASONS]
+    return tuple(sorted(told, key=lambda one: -one.count)[:MAX_REASONS])

@@ -9,7 +9,7 @@ from agent.control.zone import zone_named
 from agent.settings import NetworkSettings, Settings, day_windows, window_minutes
 from shared.day_hours import DAY_NAMES
 from shared.windows import Windows
-from shared.wire.sync_light import Capacity, DayHours
+from shared.wire.sync import Capacity, DayHours
 
 __all__ = ["ca_file_of", "capacity_of", "windows_of"]
 
@@ -52,17 +52,17 @@ def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:
         reserve_bytes=settings.disk.reserve_bytes,
         most_load=settings.pages.max_load_per_core,
         calm=calm,
-        weekday=list(windows.weekday)[:HOURS_TOLD],
-        weekend=list(windows.weekend)[:HOURS_TOLD],
+        weekday=tuple(windows.weekday)[:HOURS_TOLD],
+        weekend=tuple(windows.weekend)[:HOURS_TOLD],
         days=_days_of(windows),
         zone=getattr(windows.zone, "key", None) or "UTC",
     )
 
 
-def _days_of(windows: Windows) -> list[DayHours]:
+def _days_of(windows: Windows) -> tuple[DayHours, ...]:
     named = [(DAY_NAMES[day], hours) for day, hours in sorted(windows.days.items())]
     dated = [(day.isoformat(), hours) for day, hours in sorted(windows.dates.items())]
-    return [DayHours(day=day, hours=list(hours)[:HOURS_TOLD]) for day, hours in named + dated]
+    return tuple(DayHours(day=day, hours=tuple(hours)[:HOURS_TOLD]) for day, hours in named + dated)
 
 
 def _bytes_per_s(network: NetworkSettings, open_share: float) -> int:

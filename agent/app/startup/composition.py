@@ -57,7 +57,7 @@ from shared.archive.errors import DiskFullError
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.settings import Renamed
-from shared.wire import sync_light
+from shared.wire import sync
 from shared.wire.names import hash_of_key
 
 __all__ = ["Ended", "client_of", "live"]
@@ -236,7 +236,7 @@ def _put_together(
         renamed=RenamedSettings(renamed),
     )
     server_list = ManagerList(home.list, limit_bytes=settings.limits.server_list_bytes)
-    settings_held = sync_light.Settings(sending=read_limits(home.collection))
+    settings_held = sync.Settings(sending=read_limits(home.collection))
     poller = Poller(
         name=identity.name,
         version=version(),

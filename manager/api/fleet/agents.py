@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from dataclasses import fields
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -15,9 +14,9 @@ from manager.assignment import LivenessState
 from manager.message_fields import message_fields
 from manager.operations.fleet import agents
 from manager.operations.fleet.agents import (
+    AgentRow,
     AgentView,
     CommandName,
-    RenamedSetting,
     renamed_settings_of,
 )
 from manager.operations.identity.agent_positions import set_position
@@ -31,7 +30,7 @@ from manager.operations.segments.sending_limits import limits_for_agent, limits_
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.positions import read_position
-from shared.wire.sync import SendingLimits
+from shared.wire.sync import RenamedSetting, SendingLimits
 
 __all__ = ["router"]
 
@@ -117,7 +116,8 @@ class AgentAnswer:
     longitude: float | None
 
 
-_SHOWN: Final = tuple(one.name for one in fields(AgentAnswer))
+_SHOWN_OF_ROW: Final = AgentAnswer.__dataclass_fields__.keys() & AgentRow.__dataclass_fields__
+"""Fields that are shown as the row has them. The row has more: its key's hash is never shown."""
 
 
 class AgentDetailAnswer(BaseModel):
@@ -210,7 +210,7 @@ async def join_token(door: Door, actor: Admin, name: str) -> JoinToken:
         name,
         actor,
         door.now_ms(),
-        door.settings.policy.join_token_s,
+        door.policy.join_token_s,
     )
 
 
@@ -295,25 +295,20 @@ async def position(
 
 def _answer(view: AgentView) -> AgentAnswer:
     row, liveness = view.row, view.liveness
-    # The row has more than the world should see: the key's hash stays here.
-    shown = {name: getattr(row, name) for name in _SHOWN if hasattr(row, name)}
-    return AgentAnswer(
-        **{
-            **shown,
-            "state": liveness.state.value,
-            "reason": liveness.reason,
-            "state_until_ms": liveness.until_ms,
-            "attention": liveness.attention,
-            "said_state": row.state,
-            "said_reason": row.state_reason,
-            "suspect_reason": row.suspect_reason,
-            "units_owned": view.units_owned,
-            "crawl_rights": view.crawl_rights,
-            "probe_rights": view.probe_rights,
-            "doubted": [DoubtAnswer.model_validate(one) for one in doubts_of(row)],
-            "update_result": row.update_result,
-            "renamed_settings": renamed_settings_of(row),
-            "sending": limits_for_agent(row),
-            "sending_said": limits_message(limits_for_agent(row)),
-        }
-    )
+    shown: dict[str, Any] = {name: getattr(row, name) for name in _SHOWN_OF_ROW}
+    computed: dict[str, Any] = {
+        "state": liveness.state.value,
+        "reason": liveness.reason,
+        "state_until_ms": liveness.until_ms,
+        "attention": liveness.attention,
+        "said_state": row.state,
+        "said_reason": row.state_reason,
+        "units_owned": view.units_owned,
+        "crawl_rights": view.crawl_rights,
+        "probe_rights": view.probe_rights,
+        "doubted": [DoubtAnswer.model_validate(one) for one in doubts_of(row)],
+        "renamed_settings": renamed_settings_of(row),
+        "sending": limits_for_agent(row),
+        "sending_said": limits_message(limits_for_agent(row)),
+    }
+    return AgentAnswer(**shown | computed)

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from manager.app.composition import layout_of, policy_of
+from manager.app.composition import layout_of
 from manager.db import Database
 from manager.db.migrate import check_current, schema_version
 from manager.db.row_dumps import dump, table_names
@@ -64,7 +64,7 @@ def make_backup(
     config: the file of the settings, which may be missing. archive: with the captures, unless they
     are in an object store. Raises FormatError, SettingError, StoreError, BusyError.
     """
-    layout, policy = layout_of(settings), policy_of(settings)
+    layout, policy = layout_of(settings), Policy.of(settings)
     db = Database(settings.database.url or f"sqlite:///{layout.database}")
     work = None
     writer = None

@@ -7,10 +7,10 @@ from dataclasses import fields
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks, values_of
+from manager.db.engine import Transaction, chunks
 from manager.db.tables import client_tokens, clients, downloads
 from manager.message_fields import message_fields
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 from shared.messages import Message
 
 __all__ = ["DownloadRow", "Taken", "downloads_before", "forget_downloads", "store_progress"]

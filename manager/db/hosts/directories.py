@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, values_of
+from manager.db.engine import Transaction
 from manager.db.tables import directory_sums, host_sums, hosts, units
-from shared.frozen import frozen
+from manager.distance.line_sums import COUNTS, DirectoryLineSums
+from shared.frozen import frozen, values_of
 
 __all__ = ["DirectoryRow", "add", "big_hosts", "crawled_in", "largest", "newest_round"]
 
@@ -23,23 +24,11 @@ BIG_HOSTS_MOST: Final = 10_000
 
 
 @frozen
-class DirectoryRow:
+class DirectoryRow(DirectoryLineSums):
     """Sums of an agent and round for the pages of one directory, without named subdirectories."""
 
     agent_id: int
     host_id: int
-    path: str
-    round: int
-    kind: str
-    requests: int
-    pages: int
-    errors: int
-    request_bytes: int
-    response_bytes: int
-    ms: int
-
-
-_COUNTED = ("requests", "pages", "errors", "request_bytes", "response_bytes", "ms")
 
 
 def big_hosts(tx: Transaction, agent_id: int, round_number: int) -> list[str]:
@@ -87,7 +76,7 @@ def add(tx: Transaction, agent_id: int, rows: Sequence[DirectoryRow]) -> None:
         directory_sums,
         [values_of(row) for row in together.values()],
         ["agent_id", "host_id", "path", "round", "kind"],
-        add=_COUNTED,
+        add=COUNTS,
     )
 
 
@@ -99,7 +88,7 @@ def _kept(path: str, known: set[str]) -> str:
 
 
 def _sum(one: DirectoryRow, other: DirectoryRow) -> DirectoryRow:
-    added: dict[str, Any] = {name: getattr(one, name) + getattr(other, name) for name in _COUNTED}
+    added: dict[str, Any] = {name: getattr(one, name) + getattr(other, name) for name in COUNTS}
     return replace(one, **added)
 
 

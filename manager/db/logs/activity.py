@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, values_of
+from manager.db.engine import Transaction
 from manager.db.tables import activity
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = ["HourRow", "add", "forget", "since"]
 

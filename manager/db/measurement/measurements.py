@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks, values_of
+from manager.db.engine import Transaction, chunks
 from manager.db.fleet.agents import TAKES_PART
 from manager.db.tables import (
     agents,
@@ -18,7 +18,8 @@ from manager.db.tables import (
     unit_rounds,
     units,
 )
-from shared.frozen import frozen
+from manager.distance.line_sums import UnitLineSums
+from shared.frozen import frozen, values_of
 from shared.messages import Message
 
 __all__ = [
@@ -50,35 +51,14 @@ OVER: Final = ("finished", "done", "failed")
 
 
 @frozen
-class SumRow:
+class SumRow(UnitLineSums):
     """Sums of one agent, unit and round, over all its logs."""
 
     agent_id: int
     unit_id: int
-    round: int
-    kind: str
-    requests: int
-    pages: int
-    errors: int
-    request_bytes: int
-    response_bytes: int
-    ms: int
-    failed: int
-    spread: str
-    slowest_ms: int
-    slowest_bytes: int
     first_ms: int | None
     last_ms: int
-    odd_lines: int = 0
-    odd_bytes: int = 0
-    odd_ms: int = 0
     clock_ms: int | None = None
-    robots_lines: int = 0
-
-    @property
-    def page_lines(self) -> int:
-        """Return how many lines count for a page limit: all but those of robots.txt."""
-        return self.requests + self.odd_lines - self.robots_lines
 
 
 @frozen

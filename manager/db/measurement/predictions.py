@@ -7,9 +7,9 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks, values_of
+from manager.db.engine import Transaction, chunks
 from manager.db.tables import agents, distance_model, distances, reports
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = [
     "ModelAge",

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 
 import sqlalchemy as sa
 
+from manager.assignment.refetch_rules import Refetched
 from manager.db.engine import Transaction, any_of, chunks
 from manager.db.measurement.refetch_pages import PageRow, set_state
 from manager.db.ownership import work_orders
@@ -150,11 +151,9 @@ def finish(
         )
 
 
-def set_results(
-    tx: Transaction, agent_id: int, seen: Sequence[tuple[str, int | None, int]]
-) -> list[int]:
-    """Enter (url, status, bytes) of an agent's log; return the pages with a waiting order."""
-    of_url = {url: (status, size) for url, status, size in seen}
+def set_results(tx: Transaction, agent_id: int, seen: Sequence[Refetched]) -> list[int]:
+    """Enter pages of an agent's log; return those with a waiting order."""
+    of_url = {page.url: page for page in seen}
     touched: list[int] = []
     for part in chunks(of_url):
         rows = tx.execute(
@@ -167,11 +166,11 @@ def set_results(
             )
         ).all()
         for row in rows:
-            status, size = of_url[row.url]
+            page = of_url[row.url]
             tx.execute(
                 refetch_orders.update()
                 .where(refetch_orders.c.id == row.id)
-                .values(state="done", status=status, response_bytes=size)
+                .values(state="done", status=page.status, response_bytes=page.response_bytes)
             )
             touched.append(row.page_id)
     return touched

@@ -11,13 +11,13 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks, values_of
+from manager.assignment.refetch_rules import DrawnPage
+from manager.db.engine import Transaction, chunks
 from manager.db.ownership.work_orders import OPEN
 from manager.db.tables import host_sums, refetch_orders, refetch_pages
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = [
-    "DrawnPage",
     "PageRow",
     "drawn",
     "forget_before",
@@ -29,19 +29,6 @@ __all__ = [
     "requests_by_agent",
     "set_state",
 ]
-
-
-@frozen
-class DrawnPage:
-    """A page of an agent's log that is to be fetched again, if its rank is among the lowest."""
-
-    round: int
-    agent_id: int
-    unit_id: int
-    url: str
-    rank: int
-    status: int | None
-    response_bytes: int
 
 
 @frozen
@@ -71,10 +58,16 @@ _OPEN_PAGES: Final = (
 )
 
 
-def keep_drawn(tx: Transaction, pages: Sequence[DrawnPage], most: int) -> None:
-    """Remember pages that were drawn; of an agent and round the `most` with the lowest ranks."""
-    tx.insert_new(refetch_pages, [{**values_of(page), "state": "drawn"} for page in pages])
-    for number, agent_id in {(page.round, page.agent_id) for page in pages}:
+def keep_drawn(
+    tx: Transaction, agent_id: int, pages: Sequence[tuple[int, DrawnPage]], most: int
+) -> None:
+    """Keep pages, by (unit, page), that were drawn; of a round the `most` with the lowest ranks."""
+    of_all = {"agent_id": agent_id, "state": "drawn"}
+    rows = [{"unit_id": unit_id, **values_of(page), **of_all} for unit_id, page in pages]
+    for row in rows:
+        del row["unit"]
+    tx.insert_new(refetch_pages, rows)
+    for number in {page.round for _, page in pages}:
         of_agent = sa.and_(
             refetch_pages.c.round == number,
             refetch_pages.c.agent_id == agent_id,

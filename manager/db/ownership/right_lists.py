@@ -6,12 +6,12 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
+from manager.assignment.right_history import RightPeriod
 from manager.db.engine import Transaction, chunks
 from manager.db.tables import holdings, rights, units
 from shared.frozen import frozen
 
 __all__ = [
-    "HeldRow",
     "ListedRow",
     "directories_of_others",
     "held_between",
@@ -30,17 +30,6 @@ class ListedRow:
     max_transfer: int
     start_pages: int
     kind: str
-
-
-@frozen
-class HeldRow:
-    """Interval in which an agent held a unit, and its kind; `until_ms` None: still open."""
-
-    unit: str
-    kind: str
-    round: int
-    since_ms: int
-    until_ms: int | None
 
 
 def listed(
@@ -104,8 +93,8 @@ def directories_of_others(
     return found
 
 
-def held_between(tx: Transaction, agent_id: int, since_ms: int, until_ms: int) -> list[HeldRow]:
-    """Return what an agent held at any moment between two, rights that it still has included."""
+def held_between(tx: Transaction, agent_id: int, since_ms: int, until_ms: int) -> list[RightPeriod]:
+    """Return the rights that an agent had at any moment between two; some it may still have."""
     past = (
         sa.select(
             units.c.key.label("unit"),
@@ -132,4 +121,4 @@ def held_between(tx: Transaction, agent_id: int, since_ms: int, until_ms: int) -
         .join(units, units.c.id == rights.c.unit_id)
         .where(rights.c.agent_id == agent_id, rights.c.granted_ms <= until_ms)
     )
-    return tx.rows(HeldRow, past) + tx.rows(HeldRow, present)
+    return tx.rows(RightPeriod, past) + tx.rows(RightPeriod, present)

@@ -2,8 +2,8 @@
 
 Invariants: at most one row a unit, which is its key; at most one agent a group, but for the pieces
 of a split host; the caller that grants ensures this with `no_other_agent` and `may_crawl`. Only
-`free` deletes rows, and each leaves a holding behind. An unfinished order or unit of a round waits
-again when the right that it was worked on under is freed.
+`free` deletes rows, and each leaves a row of `holdings` behind. An unfinished order or unit of a
+round waits again when the right that it was worked on under is freed.
 Operations decide when a right may be freed.
 """
 
@@ -30,7 +30,7 @@ from shared.messages import Message
 __all__ = [
     "Condition",
     "Grant",
-    "Held",
+    "RightCount",
     "RightRow",
     "agents_with_withdrawn",
     "count_of",
@@ -80,7 +80,7 @@ class Grant:
 
 
 @frozen
-class Held:
+class RightCount:
     """The rights of a kind that an agent has. since_ms: the oldest's first list; else its grant."""
 
     agent_id: int
@@ -364,14 +364,14 @@ def count_of(tx: Transaction, agent_id: int, kind: str) -> int:
     return int(tx.value(_COUNT_OF, {"agent": agent_id, "kind": kind}))
 
 
-def held_by_agent(tx: Transaction) -> list[Held]:
+def held_by_agent(tx: Transaction) -> list[RightCount]:
     """Return what rights of each kind each agent has; those without any are left out."""
-    return tx.rows(Held, _held())
+    return tx.rows(RightCount, _held())
 
 
-def held_of(tx: Transaction, agent_id: int) -> list[Held]:
+def held_of(tx: Transaction, agent_id: int) -> list[RightCount]:
     """Return what rights of each kind one agent has."""
-    return tx.rows(Held, _held().where(rights.c.agent_id == agent_id))
+    return tx.rows(RightCount, _held().where(rights.c.agent_id == agent_id))
 
 
 def _held() -> sa.Select[tuple[int, str, int, int]]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, values_of
+from manager.db.engine import Transaction
 from manager.db.tables import client_tokens, client_usage, clients
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = [
     "ClientRow",

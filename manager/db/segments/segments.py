@@ -7,9 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from manager.db.engine import Transaction, chunks, values_of
+from manager.db.engine import Transaction, chunks
 from manager.db.tables import archive_changes, arrivals, hosts, segment_hosts, segments
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = [
     "ArrivalRow",

@@ -16,47 +16,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from manager.assignment.holdings import SLACK_MS, Held
+from manager.assignment.right_history import SLACK_MS
 from manager.db import Database
 from manager.errors import BusyError, ConflictError, ForbiddenError
 from manager.intake.body_receiver import CRAWL_LOG, ReceiveLimits, receive
 from manager.intake.logs.log_job import RefusedBody
-from manager.intake.logs.log_parser import (
-    LogJob,
-    ParsedLog,
-    first_since_ms,
-    parse_log,
-    read_name,
-)
-from manager.intake.logs.log_sections import LogKind, Section
+from manager.intake.logs.log_parser import LogJob, first_since_ms, parse_log, read_name
+from manager.intake.logs.log_sections import Section
 from manager.intake.logs.section_check import check_closed
 from manager.intake.shared_readings import KeptReadings
 from manager.intake.workers.reader_types import Reader
 from manager.operations.fleet.contact import note_message
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.log_entry import Accepted, accept_log, known_report
-from manager.operations.logs.log_summary import (
-    DirectorySum,
-    DrawnUrl,
-    FinishedUnit,
-    LogSummary,
-    UnitSum,
-)
+from manager.operations.logs.log_summary import LogSummary, ParsedLog
 from manager.operations.logs.reports import held_during
 from manager.operations.policy import Policy
 from manager.settings import IntakeSettings, LimitSettings
 from manager.store import (
     Layout,
     LineBounds,
-    LogDirectory,
-    LogSum,
     Rejected,
     Spool,
     Spooled,
     durable_files,
 )
 from shared.errors import FormatError, LimitError
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = ["LogIntake", "Receipt"]
 
@@ -193,14 +179,11 @@ class LogIntake:
             body=body.path,
             target=self._spool.temporary(".parquet"),
             defaults=Section(during.since_ms if said_ms is None else said_ms, now_ms),
-            held=tuple(
-                Held(one.unit, one.since_ms, one.until_ms, one.round, _kind(one.kind))
-                for one in during.held
-            ),
+            held=during.held,
             round=during.round,
             closed_ms=during.closed_ms,
             last_round=during.last_round,
-            kind=_kind(during.kind),
+            kind=during.kind,
             decoded_limit_bytes=self._limits.log_decoded_bytes,
             memory_bytes=self._settings.duckdb_memory_bytes,
             cpu_s=self._settings.log_cpu_s,
@@ -232,27 +215,9 @@ class LogIntake:
                     name=name,
                     sha256=body.sha256,
                     size_bytes=body.size_bytes,
-                    lines=parsed.lines,
-                    quarantined=parsed.quarantined,
-                    since_ms=parsed.since_ms,
-                    until_ms=parsed.until_ms,
                     path=str(target.relative_to(self._layout.kept)),
-                    units=tuple(_unit_sum(each) for each in parsed.sums),
-                    directories=tuple(_directory_sum(each) for each in parsed.directories),
-                    drawn=tuple(
-                        DrawnUrl(
-                            one.unit, one.round, one.url, one.rank, one.status, one.response_bytes
-                        )
-                        for one in parsed.drawn
-                    ),
-                    refetched=tuple(
-                        (one.url, one.status, one.response_bytes) for one in parsed.refetched
-                    ),
-                    finished=tuple(
-                        FinishedUnit(one.unit, one.round, one.kind) for one in parsed.finished
-                    ),
-                    says_finished=parsed.says_finished,
                     file_sha256=file_sha256,
+                    **values_of(parsed),
                 ),
                 self._now_ms(),
                 self._policy,
@@ -277,44 +242,3 @@ def _remove_rows(target: Path) -> None:
     """Remove what a reading left, also one that was ended in the middle."""
     for path in (target, target.with_suffix(".part")):
         path.unlink(missing_ok=True)
-
-
-def _kind(word: str) -> LogKind:
-    return "probe" if word == "probe" else "refetch" if word == "refetch" else "crawl"
-
-
-def _unit_sum(one: LogSum) -> UnitSum:
-    return UnitSum(
-        one.unit,
-        one.round,
-        one.kind,
-        one.requests,
-        one.pages,
-        one.errors,
-        one.request_bytes,
-        one.response_bytes,
-        one.ms,
-        one.failed,
-        one.slowest_ms,
-        one.slowest_bytes,
-        one.spread,
-        one.odd_lines,
-        one.odd_bytes,
-        one.odd_ms,
-        one.robots_lines,
-    )
-
-
-def _directory_sum(one: LogDirectory) -> DirectorySum:
-    return DirectorySum(
-        one.host,
-        one.directory,
-        one.round,
-        one.kind,
-        one.requests,
-        one.pages,
-        one.errors,
-        one.request_bytes,
-        one.response_bytes,
-        one.ms,
-    )

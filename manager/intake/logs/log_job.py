@@ -1,4 +1,4 @@
-"""Input and output of the job that reads a crawl log."""
+"""Input of the job that reads a crawl log, and the refusal that it may end with."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from dataclasses import field
 from pathlib import Path
 from typing import Final
 
-from manager.assignment.holdings import Held
+from manager.assignment.right_history import RightPeriod
 from manager.intake.body_decoding import DecodingLimits
 from manager.intake.logs.log_sections import LogKind, Section
-from manager.intake.logs.refetch_draw import DrawnLine
-from manager.store import LineBounds, LogDirectory, LogSum
+from manager.store import LineBounds
 from manager.store.logs.log_files import NO_BOUNDS
 from shared.errors import FormatError, LimitError
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["FinishedLine", "LogJob", "ParsedLog", "Refetched", "RefusedBody"]
+__all__ = ["LogJob", "RefusedBody"]
 
 LONG_BYTES: Final = 32 * 1000**2
 """Logs of more bytes take longer than a turn: some million lines."""
@@ -29,8 +28,8 @@ class LogJob:
     body: Path
     target: Path
     defaults: Section  # its times are those of a log that does not say
-    held: tuple[Held, ...]
-    round: int  # of lines that belong to no holding, in a log that does not say
+    held: tuple[RightPeriod, ...]
+    round: int  # of lines that belong to no right, in a log that does not say
     kind: LogKind
     decoded_limit_bytes: int
     memory_bytes: int
@@ -70,42 +69,3 @@ class RefusedBody:
     def of(cls, error: FormatError | LimitError) -> RefusedBody:
         """Return the refusal that an error is."""
         return cls(error.message, isinstance(error, LimitError), error)
-
-
-@frozen
-class Refetched:
-    """A page that was fetched again, to be compared. status None: no answer."""
-
-    url: str
-    status: int | None
-    response_bytes: int
-
-
-@frozen
-class FinishedLine:
-    """A `#Finished=` of a log: the unit has no page left for the order that it was held by."""
-
-    unit: str
-    round: int
-    kind: LogKind
-
-
-@frozen
-class ParsedLog:
-    """Content of a log. The rows are in the job's target.
-
-    directories: of big hosts. drawn: of its crawls, to be fetched again by others. refetched: of
-    others' crawls. finished: units that its sender is through with; says_finished: whether it
-    tells such units at all, if there is none in this log.
-    """
-
-    lines: int
-    quarantined: int
-    since_ms: int
-    until_ms: int
-    sums: tuple[LogSum, ...]
-    directories: tuple[LogDirectory, ...] = ()
-    drawn: tuple[DrawnLine, ...] = ()
-    refetched: tuple[Refetched, ...] = ()
-    finished: tuple[FinishedLine, ...] = ()
-    says_finished: bool = False

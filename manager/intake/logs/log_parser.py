@@ -15,19 +15,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from manager.intake.logs.log_job import LogJob, ParsedLog, Refetched, RefusedBody
+from manager.distance.line_sums import DirectorySum, UnitSum
+from manager.intake.logs.log_job import LogJob, RefusedBody
 from manager.intake.logs.log_reader import LogReader
 from manager.intake.logs.log_sections import Section
-from manager.store import SPILL, LogDirectory, LogFile, LogSum, read_directories, read_sums
+from manager.operations.logs.log_summary import ParsedLog
+from manager.store import SPILL, LogFile, read_directories, read_sums
 from manager.store.logs.log_directories import BIG_HOST_LINES
 from shared.errors import FormatError, LimitError, LineError
+from shared.urls import host_of
 from shared.wire.crawl_log import NAME_LINE_LIMIT_BYTES, LogName, decode_name
 from shared.wire.gzip_stream import decompress, split_lines
 
 __all__ = [
     "LogJob",
-    "ParsedLog",
-    "Refetched",
     "RefusedLog",
     "first_since_ms",
     "parse_log",
@@ -81,7 +82,7 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
         sums = tuple(
             read_sums(job.target, memory_bytes=job.memory_bytes, spill=spill, bounds=job.bounds)
         )
-        directories: tuple[LogDirectory, ...] = ()
+        directories: tuple[DirectorySum, ...] = ()
         if _has_big(sums, job.big):
             directories = tuple(
                 read_directories(
@@ -97,11 +98,11 @@ def parse_log(job: LogJob) -> ParsedLog | RefusedLog:
         return RefusedBody.of(error)
 
 
-def _has_big(sums: Iterable[LogSum], big: Collection[str]) -> bool:
+def _has_big(sums: Iterable[UnitSum], big: Collection[str]) -> bool:
     """Return whether a host has directories to sum up; most logs have none that is big."""
     lines: Counter[str] = Counter()
     for one in sums:
-        lines[one.host] += one.requests
+        lines[host_of(one.unit)] += one.requests
     return not lines.keys().isdisjoint(big) or max(lines.values(), default=0) >= BIG_HOST_LINES
 
 

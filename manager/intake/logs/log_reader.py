@@ -15,15 +15,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from manager.assignment.holdings import Held, Holdings
+from manager.assignment.refetch_rules import Refetched
+from manager.assignment.right_history import RightHistory, RightPeriod
+from manager.distance.line_sums import DirectorySum, UnitSum
 from manager.intake.body_decoding import decode_body, too_many_lines
 from manager.intake.body_errors import BodyLimitError
 from manager.intake.logs.log_columns import Authorities, PlainLines, split_block
-from manager.intake.logs.log_job import FinishedLine, LogJob, ParsedLog, Refetched
+from manager.intake.logs.log_job import LogJob
 from manager.intake.logs.log_sections import LogKind
 from manager.intake.logs.refetch_draw import Draw
 from manager.intake.logs.section_check import SectionCheck
-from manager.store import LogDirectory, LogFile, LogRow, LogSum
+from manager.operations.logs.log_summary import FinishedUnit, ParsedLog
+from manager.store import LogFile, LogRow
 from manager.store.logs.log_files import WRITTEN
 from shared.errors import Fault, LineError, UrlError
 from shared.urls import canonical, host_of
@@ -52,7 +55,7 @@ class LogReader:
         self._job = job
         self._section = job.defaults
         self._check = SectionCheck(job.defaults.until_ms, job.last_round)
-        self._holdings = Holdings(job.held, job.closed_ms)
+        self._history = RightHistory(job.held, job.closed_ms)
         self._authorities: Authorities = {}
         self._next = 2  # the line that comes next; the name's line counts for the sender
         self._lines = 0
@@ -62,14 +65,16 @@ class LogReader:
         self._until_ms: int | None = None
         self._draw = Draw(job.draw)
         self._refetched: dict[str, Refetched] = {}
-        self._finished: dict[FinishedLine, None] = {}
+        self._finished: dict[FinishedUnit, None] = {}
         self._says_finished = False
-        # Holdings that lines had, by number, 0: none; and of hosts in this section.
-        self._held: list[Held | None] = [None]
-        self._numbers: dict[Held, int] = {}
+        # Rights that lines belong to, by number, 0: none; and of hosts in this section.
+        self._held: list[RightPeriod | None] = [None]
+        self._numbers: dict[RightPeriod, int] = {}
         self._of_host: dict[str, int] = {}
 
-    def result(self, sums: tuple[LogSum, ...], directories: tuple[LogDirectory, ...]) -> ParsedLog:
+    def result(
+        self, units: tuple[UnitSum, ...], directories: tuple[DirectorySum, ...]
+    ) -> ParsedLog:
         """Return the counts; a log without lines has the time it was expected to have."""
         defaults = self._job.defaults
         return ParsedLog(
@@ -77,7 +82,7 @@ class LogReader:
             quarantined=self._quarantined,
             since_ms=defaults.since_ms if self._since_ms is None else self._since_ms,
             until_ms=defaults.until_ms if self._until_ms is None else self._until_ms,
-            sums=sums,
+            units=units,
             directories=directories,
             drawn=self._draw.result(),
             refetched=tuple(self._refetched.values()),
@@ -166,9 +171,9 @@ class LogReader:
             ) from error
         section = self._section
         host, path = host_of(page), page[page.index("/", 8) :]
-        held = self._holdings.of_page(host, path, section.since_ms, section.until_ms)
+        held = self._history.of_page(host, path, section.since_ms, section.until_ms)
         if held is not None and held.unit == host[:-1] + path and held.kind != "refetch":
-            self._finished[FinishedLine(held.unit, held.round, held.kind)] = None
+            self._finished[FinishedUnit(held.unit, held.round, held.kind)] = None
 
     def _batch(self, first: int, lines: PlainLines) -> pa.RecordBatch:
         """Return the rows of plain lines; first: the number of the first."""
@@ -214,22 +219,22 @@ class LogReader:
         self._total = int(sums[-1])
 
     def _held_of(self, lines: PlainLines) -> npt.NDArray[np.int64]:
-        """Return the number of the holding that each line belongs to."""
+        """Return the number of the right that each line belongs to."""
         section = self._section
         numbers = [self._of_host.get(host) for host in lines.hosts]
         for code in [code for code, number in enumerate(numbers) if number is None]:
             host = lines.hosts[code]
-            whole, held = self._holdings.of_host(host, section.since_ms, section.until_ms)
+            whole, held = self._history.of_host(host, section.since_ms, section.until_ms)
             numbers[code] = self._of_host[host] = self._number_of(held) if whole else -1
         found = np.array(numbers, np.int64)[lines.codes]
         for place in np.flatnonzero(found < 0).tolist():
             host, path = lines.hosts[lines.codes[place]], lines.paths[place].as_py()
             found[place] = self._number_of(
-                self._holdings.of_page(host, path, section.since_ms, section.until_ms)
+                self._history.of_page(host, path, section.since_ms, section.until_ms)
             )
         return found
 
-    def _number_of(self, held: Held | None) -> int:
+    def _number_of(self, held: RightPeriod | None) -> int:
         if held is None:
             return 0
         number = self._numbers.get(held)
@@ -241,13 +246,13 @@ class LogReader:
     def _look_at_pages(
         self,
         lines: PlainLines,
-        held: Sequence[Held | None],
+        held: Sequence[RightPeriod | None],
         codes: npt.NDArray[np.int32],
         rounds: npt.NDArray[Any],
     ) -> None:
         """Draw from lines of crawls, and keep the refetched pages for comparison.
 
-        held: holdings of the lines, each line's at its code.
+        held: rights of the lines, each line's at its code.
         """
         kind = self._section.kind
         of_held = [one is not None and (kind or one.kind) for one in held]
@@ -285,7 +290,7 @@ class LogReader:
         slash = url.index("/", 8)
         host, path = host_of(url), url[slash:]
         section = self._section
-        held = self._holdings.of_page(host, path, section.since_ms, section.until_ms)
+        held = self._history.of_page(host, path, section.since_ms, section.until_ms)
         self._note_section(1, int(held is None))
         said = held or self._job
         matched = _STATUS.match(line.headers)

@@ -2,7 +2,7 @@
 
 Our agents write `#Round=3`, `#MaxTransfer=50`, `#Refetch=1`, `#Since=<ms>` and `#Until=<ms>`;
 each holds for the lines after it, until the next of its name. A plain agent writes none: the
-holding that a line belongs to says round and kind, the log before says since when. Any other
+right that a line belongs to says round and kind, the log before says since when. Any other
 comment means nothing.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from manager.assignment.holdings import LogKind
+from manager.assignment.right_history import LogKind
 from shared.frozen import frozen
 
 __all__ = ["NAMES", "LogKind", "Section", "number_of"]

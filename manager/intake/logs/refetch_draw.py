@@ -11,30 +11,18 @@ import heapq
 import random
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 import numpy as np
 
-from manager.assignment.refetch_rules import is_comparable
+from manager.assignment.refetch_rules import DrawnPage, is_comparable
 
-__all__ = ["Draw", "DrawnLine"]
+__all__ = ["Draw"]
 
 RANKS: Final = 2**62
 URL_CHARS: Final = 2083
 """What every agent takes, and a line of a list has room for."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class DrawnLine:
-    """A page that was drawn, and what its agent said of it. status None: no answer."""
-
-    rank: int
-    unit: str
-    round: int
-    url: str
-    status: int | None
-    response_bytes: int
 
 
 class Draw:
@@ -45,7 +33,9 @@ class Draw:
         self._most = most
         self._chance = random.Random(secrets.randbits(128))  # noqa: S311  # seeded by the system
         self._many = np.random.default_rng(secrets.randbits(128))
-        self._kept: list[tuple[int, DrawnLine]] = []  # a heap, the highest rank first
+        # A heap, the highest rank first; of one rank the first drawn. Pages have no order.
+        self._kept: list[tuple[int, int, DrawnPage]] = []
+        self._entered = count()
 
     def chosen(self, count: int) -> Iterator[tuple[int, int]]:
         """Yield (place, number) of those of so many lines of crawls that might be drawn.
@@ -81,12 +71,20 @@ class Draw:
             return
         if len(url) > URL_CHARS or not is_comparable(status) or url.endswith("/robots.txt"):
             return
-        entry = (-rank, DrawnLine(rank, unit, number, url, status, response_bytes))
+        page = DrawnPage(
+            round=number,
+            unit=unit,
+            url=url,
+            rank=rank,
+            status=status,
+            response_bytes=response_bytes,
+        )
+        entry = (-rank, -next(self._entered), page)
         if len(self._kept) >= self._most:
             heapq.heapreplace(self._kept, entry)
         else:
             heapq.heappush(self._kept, entry)
 
-    def result(self) -> tuple[DrawnLine, ...]:
-        """Return the drawn lines, the lowest number first."""
-        return tuple(sorted(line for _, line in self._kept))
+    def result(self) -> tuple[DrawnPage, ...]:
+        """Return the drawn pages, the lowest number first."""
+        return tuple(page for *_, page in sorted(self._kept, reverse=True))

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from manager.intake.messages.json_check import shown_mistakes
 from shared.frozen import frozen
 from shared.wire.sync import SyncRequest
+from shared.wire.sync_json import read_message
 
 __all__ = ["MessageJob", "check_sync"]
 
@@ -33,7 +34,7 @@ class MessageJob:
 def check_sync(job: MessageJob) -> list[dict[str, Any]]:
     """Return the first mistakes of a sync, as pydantic describes them; none: it is right."""
     try:
-        SyncRequest.model_validate_json(job.body, strict=True)
+        read_message(SyncRequest, job.body, strict=True)
     except ValidationError as error:
         return shown_mistakes(error)
     return []

@@ -18,7 +18,7 @@ from manager.db.fleet.agents import AgentName, AgentRow
 from manager.db.identity import join_tokens
 from manager.db.identity.join_tokens import JoinTokenRow
 from manager.db.ownership import assignments, rights
-from manager.db.ownership.rights import Held
+from manager.db.ownership.rights import RightCount
 from manager.db.planning import probes
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
@@ -27,6 +27,7 @@ from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.messages import Message
+from shared.wire.sync import RenamedSetting
 
 __all__ = [
     "AgentDetail",
@@ -34,7 +35,6 @@ __all__ = [
     "AgentRow",
     "AgentView",
     "CommandName",
-    "RenamedSetting",
     "agent_detail",
     "agent_views",
     "check_hears_of_pages",
@@ -77,14 +77,6 @@ class AgentDetail:
     orders: dict[str, int]
 
 
-@frozen
-class RenamedSetting:
-    """A setting that a site gives by an old name, which a later release refuses."""
-
-    old: str
-    new: str
-
-
 def list_agents(db: Database, now_ms: int, policy: Policy = DEFAULT_POLICY) -> list[AgentView]:
     """Return all agents by name, retired ones last; how many units they have may be kept."""
     with db.read() as tx:
@@ -125,7 +117,7 @@ def _work_by_agent(db: Database) -> dict[int, AgentWork]:
     with db.read() as tx:
         owned = assignments.count_by_agent(tx)
         waiting = probes.waiting_by_agent(tx)
-        held: dict[int, list[Held]] = {}
+        held: dict[int, list[RightCount]] = {}
         for one in rights.held_by_agent(tx):
             held.setdefault(one.agent_id, []).append(one)
     return {
@@ -134,7 +126,7 @@ def _work_by_agent(db: Database) -> dict[int, AgentWork]:
     }
 
 
-def work_of(owned: int, held: Iterable[Held], waiting: int) -> AgentWork:
+def work_of(owned: int, held: Iterable[RightCount], waiting: int) -> AgentWork:
     """Return the work of one agent."""
     rights_of = {one.kind: one.rights for one in held}
     return AgentWork(
@@ -269,4 +261,4 @@ def _view(row: AgentRow, work: AgentWork, now_ms: int, policy: Policy) -> AgentV
 def renamed_settings_of(row: AgentRow) -> list[RenamedSetting]:
     """Return the settings that an agent's site gives by old names, as it said last."""
     said = json.loads(row.renamed_settings or "[]")
-    return [RenamedSetting(one["old"], one["new"]) for one in said]
+    return [RenamedSetting(**one) for one in said]

@@ -103,7 +103,7 @@ def set_limits(
 def settings_for(tx: Transaction, sending: SendingLimits | None) -> Settings:
     """Return what an agent is asked to keep to. sending: its own, of how it may send segments."""
     limits = fleet_rules.limits(tx)
-    patterns = [row.pattern for row in fleet_rules.blocked(tx)]
+    patterns = tuple(row.pattern for row in fleet_rules.blocked(tx))
     return Settings(
         interval_s=limits.interval_s,
         parallel_hosts=limits.parallel_hosts,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from manager.db.engine import Database, Transaction
@@ -43,6 +44,7 @@ from manager.operations.segments.withdrawals import withdrawn_for
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.sync import Command, Permit, SyncAnswer, SyncRequest
+from shared.wire.sync_json import message_of
 
 __all__ = ["Asked", "fleet_size", "sync", "sync_all"]
 
@@ -206,10 +208,10 @@ class _SyncAnswers:
             round=self._round,
             generation=row.generation,
             permit=permit,
-            settings=self._settings.model_copy(update={"sending": limits_for_agent(row)}),
+            settings=replace(self._settings, sending=limits_for_agent(row)),
             command=_command(row),
-            collection=[order_message(order) for order in orders],
-            withdrawn=withdrawn,
+            collection=tuple(order_message(order) for order in orders),
+            withdrawn=tuple(withdrawn),
             withdrawn_number=withdrawn_number,
             message="" if permit is not None else str(_no_permit(row)),
         )
@@ -228,8 +230,8 @@ class _SyncAnswers:
 def _command(row: AgentRow) -> Command | None:
     if not row.command_id or row.command_done_ms is not None:
         return None
-    return Command.model_validate(
-        {"id": row.command_id, "name": row.command, "argument": row.command_argument}
+    return message_of(
+        Command, {"id": row.command_id, "name": row.command, "argument": row.command_argument}
     )
 
 

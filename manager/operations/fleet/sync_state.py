@@ -24,7 +24,8 @@ from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.completion import AgentCompletions, Claim, finish_all
 from manager.operations.policy import Policy
 from shared.messages import Message
-from shared.wire.sync import SyncRequest
+from shared.wire.sync import SyncRequest, said
+from shared.wire.sync_json import json_of
 
 __all__ = [
     "AgentSync",
@@ -41,7 +42,7 @@ AgentSync = tuple[AgentIdentity, AgentRow, SyncRequest]
 
 def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]:
     """Return the columns of an agent that say how it is."""
-    counters = request.counters.model_dump_json()
+    counters = json_of(request.counters).decode()
     worked = request.counters.requests > 0 and counters != row.counters
     return {
         "lost_ms": None,
@@ -56,14 +57,14 @@ def state_of(row: AgentRow, request: SyncRequest, now_ms: int) -> dict[str, Any]
         "state_reason": reason_of(request),
         "skew_ms": request.clock_ms - now_ms,
         "disk_free_bytes": request.disk_free_bytes,
-        "capacity": request.capacity.model_dump_json() if request.capacity else row.capacity,
+        "capacity": json_of(request.capacity).decode() if request.capacity else row.capacity,
         "reports_waiting": request.reports_waiting,
         "refetches": request.refetches,
         "counters": counters,
         "update_result": request.update_result or row.update_result,
         "round_held": request.round_held,
         "generation_held": request.generation_held,
-        "renamed_settings": json.dumps([one.model_dump() for one in request.renamed_settings]),
+        "renamed_settings": json.dumps(said(request.renamed_settings)),
         "serving_url": request.serving.url if request.serving else "",
         "serving_fingerprint": request.serving.fingerprint if request.serving else "",
     }

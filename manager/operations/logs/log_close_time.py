@@ -11,7 +11,7 @@ import calendar
 import re
 from typing import Final
 
-from manager.assignment.holdings import SLACK_MS
+from manager.assignment.right_history import SLACK_MS
 from manager.db.engine import Transaction
 from manager.db.logs import reports
 from manager.db.logs.reports import ReportRow

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
-from typing import Any, Final
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
@@ -19,26 +18,22 @@ from manager.db.hosts.directories import DirectoryRow
 from manager.db.logs import reports
 from manager.db.logs.reports import NewReport
 from manager.db.measurement.measurements import SumRow
-from manager.db.measurement.refetch_pages import DrawnPage
 from manager.db.ownership import rights
 from manager.db.planning import probes
+from manager.distance.line_sums import DirectoryLineSums, UnitLineSums
 from manager.errors import ConflictError, ForbiddenError
 from manager.operations.actor import note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.activity import add_activity
 from manager.operations.logs.log_close_time import latest_close_ms
-from manager.operations.logs.log_summary import DirectorySum, LogSummary, UnitSum
+from manager.operations.logs.log_summary import LogSummary
 from manager.operations.logs.plain_completion import began_ms, finish_by_log
 from manager.operations.measurement.distances import add_sums, refresh_distances, refresh_volumes
 from manager.operations.measurement.refetch_orders import enter_results, keep_drawn
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = ["Accepted", "accept_log", "known_report"]
-
-_COUNTED: Final = (
-    "round", "kind", "requests", "pages", "errors", "request_bytes", "response_bytes", "ms",
-)  # fmt: skip
 
 
 @frozen
@@ -138,17 +133,9 @@ def _take_sums(
         SumRow(
             agent_id=row.id,
             unit_id=ids[one.unit],
-            **_counted(one),
-            failed=one.failed,
-            spread=one.spread,
-            odd_lines=one.odd_lines,
-            odd_bytes=one.odd_bytes,
-            odd_ms=one.odd_ms,
-            robots_lines=one.robots_lines,
-            slowest_ms=one.slowest_ms,
-            slowest_bytes=one.slowest_bytes,
             first_ms=first_ms[ids[one.unit]],
             last_ms=last_ms,
+            **values_of(one, UnitLineSums),
         )
         for one in summary.units
         if one.unit in ids
@@ -177,8 +164,7 @@ def _take_sums(
             DirectoryRow(
                 agent_id=row.id,
                 host_id=host_ids[one.host],
-                path=one.path,
-                **_counted(one),
+                **values_of(one, DirectoryLineSums),
             )
             for one in summary.directories
             if one.host in host_ids
@@ -230,30 +216,14 @@ def _note_impossible(
         )
 
 
-def _counted(one: UnitSum | DirectorySum) -> dict[str, Any]:
-    """Return what is summed up alike of a unit and of a directory, by the names of its columns."""
-    return {name: getattr(one, name) for name in _COUNTED}
-
-
 def _take_pages(
     tx: Transaction, row: AgentRow, summary: LogSummary, now_ms: int, policy: Policy
 ) -> None:
     ids = hosts.ids_of_units(tx, {one.unit for one in summary.drawn})
     keep_drawn(
         tx,
-        [
-            DrawnPage(
-                one.round,
-                row.id,
-                ids[one.unit],
-                one.url,
-                one.rank,
-                one.status,
-                one.response_bytes,
-            )
-            for one in summary.drawn
-            if one.unit in ids
-        ],
+        row.id,
+        [(ids[page.unit], page) for page in summary.drawn if page.unit in ids],
         policy,
     )
     enter_results(tx, row.id, summary.refetched, now_ms, policy)

@@ -6,6 +6,7 @@ Reading the lines, and judging which of them the agent held, is left to `manager
 
 from __future__ import annotations
 
+from manager.assignment.right_history import LogKind, RightPeriod
 from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.hosts import directories
@@ -17,23 +18,12 @@ from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.log_close_time import latest_close_ms
 from shared.frozen import frozen
 
-__all__ = ["HeldDuring", "HeldUnit", "ReportRow", "held_during", "list_reports"]
-
-
-@frozen
-class HeldUnit:
-    """An agent held a unit for a while, to probe or to crawl. until_ms None: it still does."""
-
-    unit: str
-    kind: str
-    round: int
-    since_ms: int
-    until_ms: int | None
+__all__ = ["HeldDuring", "ReportRow", "held_during", "list_reports"]
 
 
 @frozen
 class HeldDuring:
-    """Facts by which a log is judged. It can be sent to another process.
+    """Facts by which a log is judged.
 
     round, kind, since_ms: defaults for the lines of a log that does not say (a plain agent's): the
     round and kind of its last units, and the end of its log before.
@@ -42,10 +32,9 @@ class HeldDuring:
     closed_ms: the latest moment at which a plain agent can have closed the log; None: not known.
     """
 
-    agent_id: int
-    held: tuple[HeldUnit, ...]
+    held: tuple[RightPeriod, ...]
     round: int
-    kind: str
+    kind: LogKind
     since_ms: int
     last_round: int = 0
     big: tuple[str, ...] = ()
@@ -60,24 +49,20 @@ def held_during(
     name: that of the log which comes now, at the later one.
     """
     with db.read() as tx:
-        held = tuple(
-            HeldUnit(row.unit, row.kind, row.round, row.since_ms, row.until_ms)
-            for row in right_lists.held_between(tx, agent.id, since_ms, until_ms)
-        )
+        held = tuple(right_lists.held_between(tx, agent.id, since_ms, until_ms))
         before = reports.last_until(tx, agent.id)
         last_round = rounds.last_number(tx)
         closed_ms = latest_close_ms(tx, agent.id, name, until_ms) if agent.kind == "plain" else None
         newest = max(held, key=lambda unit: unit.since_ms, default=None)
         big = directories.big_hosts(tx, agent.id, newest.round) if newest is not None else []
     return HeldDuring(
-        agent.id,
-        held,
-        newest.round if newest is not None else 0,
-        newest.kind if newest is not None else "crawl",
-        before if before is not None else since_ms,
-        last_round,
-        tuple(big),
-        closed_ms,
+        held=held,
+        round=newest.round if newest is not None else 0,
+        kind=newest.kind if newest is not None else "crawl",
+        since_ms=before if before is not None else since_ms,
+        last_round=last_round,
+        big=tuple(big),
+        closed_ms=closed_ms,
     )
 
 

@@ -131,7 +131,7 @@ def _verdicts(
         near = excess_nearness(learned.model, learned.known, policy.distance_outlier_factor)
         for agent, times in zip(ids, near.tolist(), strict=True):
             if times:
-                reason = Message("measurement.excess_nearness", times=times_message(times))
+                reason = Message("measurement.too_near", times=times_message(times))
                 found[agent].append(_Verdict(reason, now_ms))
     return {
         agent: _Verdict(_joined(each), min(one.since_ms for one in each))

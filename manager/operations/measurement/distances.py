@@ -16,13 +16,14 @@ import statistics
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.measurement import measurements
 from manager.db.measurement.measurements import DistanceRow, SumRow
 from manager.distance import Spread, merged, ms_per_kbyte
+from manager.distance.line_sums import UNIT_COUNTS
 from manager.operations.measurement.claimed_sizes import counted_size, size_evidence
 from manager.operations.measurement.claims import (
     BYTE_FAULTS,
@@ -74,24 +75,15 @@ def _together(new: SumRow, old: SumRow | None) -> SumRow:
         return new
     slowest = max(new, old, key=lambda row: row.slowest_ms)
     began = [row.first_ms for row in (new, old) if row.first_ms is not None]
+    added: dict[str, Any] = {name: getattr(new, name) + getattr(old, name) for name in UNIT_COUNTS}
     return replace(
         new,
-        requests=new.requests + old.requests,
-        pages=new.pages + old.pages,
-        errors=new.errors + old.errors,
-        request_bytes=new.request_bytes + old.request_bytes,
-        response_bytes=new.response_bytes + old.response_bytes,
-        ms=new.ms + old.ms,
-        failed=new.failed + old.failed,
         spread=merged(Spread.of_text(new.spread), Spread.of_text(old.spread)).text,
         slowest_ms=slowest.slowest_ms,
         slowest_bytes=slowest.slowest_bytes,
         first_ms=min(began, default=None),
         last_ms=max(new.last_ms, old.last_ms),
-        odd_lines=new.odd_lines + old.odd_lines,
-        odd_bytes=new.odd_bytes + old.odd_bytes,
-        odd_ms=new.odd_ms + old.odd_ms,
-        robots_lines=new.robots_lines + old.robots_lines,
+        **added,
     )
 
 

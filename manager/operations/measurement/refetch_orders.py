@@ -17,6 +17,8 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from manager.assignment.refetch_rules import (
+    DrawnPage,
+    Refetched,
     needs_another,
     pages_to_draw,
 )
@@ -25,7 +27,7 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements, refetch_orders, refetch_pages
 from manager.db.measurement.refetch_orders import OrderRow
-from manager.db.measurement.refetch_pages import DrawnPage, PageRow
+from manager.db.measurement.refetch_pages import PageRow
 from manager.db.ownership import rights
 from manager.db.ownership.work_orders import OPEN
 from manager.db.planning import missing_probes
@@ -49,12 +51,14 @@ ORDERS_MOST = 4
 """Agents that are asked for a page, one after the other, until two have fetched it."""
 
 
-def keep_drawn(tx: Transaction, pages: Sequence[DrawnPage], policy: Policy) -> None:
-    """Remember pages that were drawn from a log, if they are of the newest round."""
+def keep_drawn(
+    tx: Transaction, agent_id: int, pages: Sequence[tuple[int, DrawnPage]], policy: Policy
+) -> None:
+    """Keep pages, by (unit, page), that were drawn from an agent's log of the newest round."""
     number = rounds.last_number(tx)
-    newest = [page for page in pages if page.round == number]
+    newest = [(unit_id, page) for unit_id, page in pages if page.round == number]
     if newest and policy.refetch_share > 0:
-        refetch_pages.keep_drawn(tx, newest, policy.max_refetch_pages)
+        refetch_pages.keep_drawn(tx, agent_id, newest, policy.max_refetch_pages)
 
 
 def order_refetches(db: Database, now_ms: int, policy: Policy) -> int:
@@ -145,11 +149,11 @@ def _spread(
 def enter_results(
     tx: Transaction,
     agent_id: int,
-    seen: Sequence[tuple[str, int | None, int]],
+    seen: Sequence[Refetched],
     now_ms: int,
     policy: Policy,
 ) -> None:
-    """Take what an agent logged of pages that it fetched again: (url, status, bytes)."""
+    """Enter the log of pages that an agent fetched again."""
     touched = refetch_orders.set_results(tx, agent_id, seen)
     if touched:
         _settle(tx, refetch_pages.pages_by_id(tx, touched), now_ms, policy)

@@ -28,6 +28,7 @@ from shared.day_hours import DAY_NAMES
 from shared.frozen import frozen
 from shared.windows import Window, Windows
 from shared.wire import sync
+from shared.wire.sync_json import read_message
 
 __all__ = ["AgentWork", "Work", "capacity_of"]
 
@@ -81,7 +82,7 @@ class Work:
 def capacity_of(agent: AgentRow) -> Capacity:
     """Return what an agent may do, as it said itself."""
     try:
-        said = sync.Capacity.model_validate_json(agent.capacity)
+        said = read_message(sync.Capacity, agent.capacity)
     except ValidationError:
         return DEFAULT_CAPACITY
     free = agent.disk_free_bytes

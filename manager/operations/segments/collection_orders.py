@@ -21,6 +21,7 @@ from shared.errors import FormatError, about_field
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.sync import CollectionCondition, CollectionOrder, OrderReport
+from shared.wire.sync_json import message_of
 
 __all__ = [
     "CONDITIONS",
@@ -178,14 +179,15 @@ def open_orders(db: Database) -> int:
 
 def order_message(order: OrderRow) -> CollectionOrder:
     """Return an order as a sync is answered with it."""
-    return CollectionOrder.model_validate(
+    return message_of(
+        CollectionOrder,
         {
             "id": order.id,
             "condition": order.condition,
             "way": order.way,
             "from_ms": order.from_ms,
             "until_ms": order.until_ms,
-        }
+        },
     )
 
 

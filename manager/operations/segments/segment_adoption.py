@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from manager.assignment.holdings import SLACK_MS, Held
+from manager.assignment.right_history import SLACK_MS, RightPeriod
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts
@@ -25,7 +25,7 @@ from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.logs.reports import held_during
-from manager.operations.segments.segment_intake import ExaminationTools, enter_part, kind_of_holding
+from manager.operations.segments.segment_intake import ExaminationTools, enter_part
 from manager.store.durable_files import full_disk_said, move, sync_file
 from manager.store.segments.segment_examination import Examined, RefusedSegment, SegmentJob
 from manager.store.segments.segment_parts import SegmentPart
@@ -170,14 +170,11 @@ class SegmentAdoption:
         with self.db.read() as tx:
             row = agents.by_id(tx, number)
             excluded = archive.excluded_keys(tx)
-        held: tuple[Held, ...] = ()
+        held: tuple[RightPeriod, ...] = ()
         if row is not None:
             identity = AgentIdentity(row.id, row.name, "plain" if row.is_plain else "sync")
             during = held_during(self.db, identity, -SLACK_MS, self.now_ms + SLACK_MS)
-            held = tuple(
-                Held(one.unit, one.since_ms, one.until_ms, one.round, kind_of_holding(one.kind))
-                for one in during.held
-            )
+            held = during.held
         agent = f"agent-{number}" if row is None else row.name
         return SegmentJob(
             path=source,

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from manager.assignment.holdings import SLACK_MS, Held, LogKind
+from manager.assignment.right_history import SLACK_MS
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.segments import segments
@@ -41,7 +41,6 @@ __all__ = [
     "accept_segment",
     "enter_part",
     "keep_files",
-    "kind_of_holding",
     "known_segment",
     "segment_job",
 ]
@@ -141,10 +140,7 @@ def segment_job(
         sha256=arrived.sha256,
         folder=folder,
         name=name,
-        held=tuple(
-            Held(one.unit, one.since_ms, one.until_ms, one.round, kind_of_holding(one.kind))
-            for one in held.held
-        ),
+        held=held.held,
         excluded=frozenset(excluded),
         now_ms=now_ms,
         memory_bytes=reading.memory_bytes,
@@ -161,11 +157,6 @@ def _begun_ms(name: str) -> int:
         return calendar.timegm(time.strptime(stamp[1], "%Y%m%d%H%M%S")) * 1000
     except ValueError:
         return 0
-
-
-def kind_of_holding(word: str) -> LogKind:
-    """Return the kind of a holding by its word in the database."""
-    return "probe" if word == "probe" else "crawl"
 
 
 def _served_name(tx: Transaction, agent: AgentIdentity, arrived: Arrived) -> str:

@@ -19,7 +19,8 @@ from shared.day_times import window_minutes, window_text
 from shared.errors import FormatError, about_field
 from shared.messages import Message
 from shared.windows import Window
-from shared.wire.sync import SendingLimits
+from shared.wire.sync import ALL_HOURS, SendingLimits
+from shared.wire.sync_json import json_of, read_message
 
 __all__ = ["ALL_DAY", "limit_sending", "limits_for_agent", "limits_message", "read_limits"]
 
@@ -58,9 +59,9 @@ def read_limits(
     )
 
 
-def _minutes(windows: Sequence[str], name: str) -> list[Window]:
+def _minutes(windows: Sequence[str], name: str) -> tuple[Window, ...]:
     with about_field(name):
-        return [window_minutes(text, name) for text in windows]
+        return tuple(window_minutes(text, name) for text in windows)
 
 
 def limit_sending(
@@ -77,7 +78,7 @@ def limit_sending(
     NotFoundError, ConflictError (it is plain and receives no limits; they were changed meanwhile).
     """
     limits = asked != SendingLimits(zone=asked.zone)
-    text = asked.model_dump_json() if limits else ""
+    text = json_of(asked).decode() if limits else ""
     with db.write() as tx:
         row = agent_named(tx, agent)
         if row.is_plain:
@@ -91,7 +92,7 @@ def limit_sending(
 
 def limits_for_agent(row: AgentRow) -> SendingLimits | None:
     """Return the sending limits for an agent's orders; None: those of its site hold."""
-    return SendingLimits.model_validate_json(row.sending) if row.sending else None
+    return read_message(SendingLimits, row.sending) if row.sending else None
 
 
 def limits_message(limits: SendingLimits | None) -> Message:
@@ -102,7 +103,7 @@ def limits_message(limits: SendingLimits | None) -> Message:
     if limits.bytes_per_s is not None:
         rate = Message("segments.rate_limited", bytes_per_s=limits.bytes_per_s)
     days = (("weekday", limits.weekday), ("weekend", limits.weekend))
-    hours = [_hours(day, windows) for day, windows in days if windows != [(0, 1440)]]
+    hours = [_hours(day, windows) for day, windows in days if windows != ALL_HOURS]
     if not hours:
         return rate
     zone = limits.zone or Message("segments.zone_of_agent")

@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from manager.store.connections import kept_connection
+from manager.distance.line_sums import COUNTS, DirectorySum
+from manager.store.connections import kept_connection, records
 from manager.store.logs.log_errors import IS_ERROR
 from manager.store.logs.log_files import NO_BOUNDS, LineBounds
-from shared.frozen import frozen
 
-__all__ = ["BIG_HOST_LINES", "LogDirectory", "read_directories"]
+__all__ = ["BIG_HOST_LINES", "read_directories"]
 
 BIG_HOST_LINES: Final = 1000
 """A host with so many lines is big: only its directories may ever be separate units."""
@@ -34,25 +34,8 @@ LONGEST: Final = 500
 """Characters: pages in a longer directory count for the one around it."""
 
 
-@frozen
-class LogDirectory:
-    """The held lines of one log in one directory of a big host. directory: `/`, `/~koji/x/`."""
-
-    host: str  # host key
-    directory: str
-    round: int
-    kind: str  # probe or crawl
-    requests: int
-    pages: int  # answered with 2xx; robots.txt is no page
-    errors: int  # no answer, or 400 and above
-    request_bytes: int
-    response_bytes: int
-    ms: int
-
-
-_SUMMED: Final = ("requests", "pages", "errors", "request_bytes", "response_bytes", "ms")
-_TOTALS: Final = ", ".join(f"sum({name})::BIGINT AS {name}" for name in _SUMMED)
-_OWN: Final = ", ".join(f"t.{name} - coalesce(i.{name}, 0)" for name in _SUMMED)
+_TOTALS: Final = ", ".join(f"sum({name})::BIGINT AS {name}" for name in COUNTS)
+_OWN: Final = ", ".join(f"t.{name} - coalesce(i.{name}, 0) AS {name}" for name in COUNTS)
 
 _DIRECTORIES: Final = rf"""
 WITH big AS (
@@ -96,10 +79,10 @@ WITH big AS (
     WHERE len(names) > 1
     GROUP BY host, round, kind, names[:-2]
 )
-SELECT t.host, array_to_string(t.names, '/') || '/' AS directory, t.round, t.kind, {_OWN}
+SELECT t.host, array_to_string(t.names, '/') || '/' AS path, t.round, t.kind, {_OWN}
 FROM totals AS t LEFT JOIN inside AS i USING (host, round, kind, names)
 WHERE t.requests > coalesce(i.requests, 0)
-ORDER BY ALL
+ORDER BY t.host, path, t.round, t.kind
 """  # noqa: S608  # our own names and numbers
 
 
@@ -110,7 +93,7 @@ def read_directories(
     memory_bytes: int,
     spill: Path,
     bounds: LineBounds = NO_BOUNDS,
-) -> Iterator[LogDirectory]:
+) -> Iterator[DirectorySum]:
     """Yield the directories of the big hosts of a log, by host and path.
 
     hosts: those that are big by what earlier logs said. spill: a folder for what does not fit in
@@ -128,6 +111,4 @@ def read_directories(
                 "most_ms": bounds.elapsed_ms,
             },
         )
-        while rows := found.fetchmany(10_000):
-            for row in rows:
-                yield LogDirectory(*row)
+        yield from records(found, DirectorySum)

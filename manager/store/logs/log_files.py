@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB
-from manager.store.connections import kept_connection
+from manager.distance.line_sums import UnitSum
+from manager.store.connections import kept_connection, records
 from manager.store.durable_files import full_disk_said, move, open_new
 from manager.store.logs.log_errors import IS_ERROR
 from shared.frozen import frozen
@@ -29,7 +30,6 @@ __all__ = [
     "LineBounds",
     "LogFile",
     "LogRow",
-    "LogSum",
     "read_sums",
 ]
 
@@ -154,30 +154,6 @@ class LogFile:
 
 
 @frozen
-class LogSum:
-    """Sums of the held lines of one log and unit."""
-
-    unit: str  # unit key
-    host: str  # host key
-    round: int
-    kind: str  # probe or crawl
-    requests: int
-    pages: int  # answered with 2xx; robots.txt is no page
-    errors: int  # `log_errors.py`
-    request_bytes: int
-    response_bytes: int
-    ms: int
-    failed: int = 0  # no byte came back
-    slowest_ms: int = 0  # of the line that took longest
-    slowest_bytes: int = 0
-    spread: str = ""  # as `manager.distance.Spread` writes it
-    odd_lines: int = 0  # set apart, as no line can be; in none of the numbers above
-    odd_bytes: int = 0
-    odd_ms: int = 0
-    robots_lines: int = 0  # of robots.txt, among them and the odd ones
-
-
-@frozen
 class LineBounds:
     """Bounds of one line; a line beyond them is kept, and set apart in all sums.
 
@@ -195,7 +171,7 @@ NO_BOUNDS: Final = LineBounds(2**62, 2**62, 0.0)
 
 _SUMS: Final = rf"""
 WITH lines AS (
-    SELECT unit, host, round, kind,
+    SELECT unit, round, kind,
            CASE WHEN response_bytes > 0 THEN CAST(floor(
                $octave * log2(greatest(elapsed_ms * 1000.0 / response_bytes, $least))
            ) AS INTEGER) END AS bin,
@@ -216,7 +192,7 @@ WITH lines AS (
     FROM bins
     GROUP BY ALL
 ), parts AS (  -- odd lines by themselves: a filter on each sum would cost as much as the sums
-    SELECT unit, host, round, kind, odd,
+    SELECT unit, round, kind, odd,
            count(*) AS requests,
            count(*) FILTER (is_page) AS pages,
            count(*) FILTER (is_error) AS errors,
@@ -228,9 +204,9 @@ WITH lines AS (
            max(elapsed_ms) AS slowest_ms,
            arg_max(response_bytes, elapsed_ms) AS slowest_bytes
     FROM lines
-    GROUP BY unit, host, round, kind, odd
+    GROUP BY unit, round, kind, odd
 ), sums AS (
-    SELECT unit, host, round, kind,
+    SELECT unit, round, kind,
            coalesce(sum(requests) FILTER (NOT odd), 0)::BIGINT AS requests,
            coalesce(sum(pages) FILTER (NOT odd), 0)::BIGINT AS pages,
            coalesce(sum(errors) FILTER (NOT odd), 0)::BIGINT AS errors,
@@ -245,21 +221,17 @@ WITH lines AS (
            coalesce(sum(ms) FILTER (odd), 0)::BIGINT AS odd_ms,
            sum(robots)::BIGINT AS robots_lines
     FROM parts
-    GROUP BY unit, host, round, kind
+    GROUP BY unit, round, kind
 )
-SELECT sums.unit, host, sums.round, sums.kind, requests, pages, errors, request_bytes,
-       response_bytes, ms, failed, slowest_ms, slowest_bytes, coalesce(spread, ''),
-       odd_lines, odd_bytes, odd_ms, robots_lines
-FROM sums
-LEFT JOIN spreads ON spreads.unit = sums.unit
-    AND spreads.round = sums.round AND spreads.kind = sums.kind
-ORDER BY ALL
+SELECT sums.*, coalesce(spread, '') AS spread
+FROM sums LEFT JOIN spreads USING (unit, round, kind)
+ORDER BY unit, round, kind
 """  # noqa: S608  # a constant of ours
 
 
 def read_sums(
     path: Path, *, memory_bytes: int, spill: Path, bounds: LineBounds = NO_BOUNDS
-) -> Iterator[LogSum]:
+) -> Iterator[UnitSum]:
     """Yield the sums of each unit, in one pass.
 
     bounds: lines beyond them are set apart. spill: a folder for what does not fit in memory_bytes.
@@ -276,6 +248,4 @@ def read_sums(
                 "quickest": bounds.ms_per_kb,
             },
         )
-        while rows := found.fetchmany(10_000):
-            for row in rows:
-                yield LogSum(*row)
+        yield from records(found, UnitSum)

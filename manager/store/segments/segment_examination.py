@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from manager.assignment.holdings import Held, Holdings
+from manager.assignment.right_history import RightHistory, RightPeriod
 from manager.store.segments.fingerprint import page_text, simhash
 from manager.store.segments.robots_words import HTML_TYPES, reason_to_withhold
 from manager.store.segments.segment_index import IndexRow, RowsFile, read_rows
@@ -51,7 +51,7 @@ class SegmentJob:
     sha256: str
     folder: Path
     name: str
-    held: tuple[Held, ...]
+    held: tuple[RightPeriod, ...]
     excluded: frozenset[str]
     now_ms: int
     memory_bytes: int
@@ -108,7 +108,7 @@ class _Division:
 
     def __init__(self, job: SegmentJob) -> None:
         self._job = job
-        self._holdings = Holdings(job.held)
+        self._history = RightHistory(job.held)
         self._counts = {"withheld": 0, "quarantined": 0, "refused": 0, "public": 0}
 
     def examined(self, first_ms: int, last_ms: int) -> Examined:
@@ -145,7 +145,7 @@ class _Division:
         kind, reason = "public", None
         if host in self._job.excluded:
             kind, reason = "refused", EXCLUDED
-        elif self._holdings.of_page(host, path, moment, moment) is None:
+        elif self._history.of_page(host, path, moment, moment) is None:
             kind, reason = "quarantined", STRANGER
         else:
             reason = reason_to_withhold(capture, plain)

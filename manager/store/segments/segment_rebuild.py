@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from manager.assignment.holdings import Held
+from manager.assignment.right_history import RightPeriod
 from manager.store.segments.index_summary import summary_of
 from manager.store.segments.segment_examination import (
     Examined,
@@ -91,10 +91,13 @@ def warcinfo_name(path: Path) -> str:
     return found[1].decode() if found else ""
 
 
-def _all_hosts(path: Path) -> tuple[Held, ...]:
-    """Return holdings of all hosts of a segment, at any time."""
+def _all_hosts(path: Path) -> tuple[RightPeriod, ...]:
+    """Return rights to all hosts of a segment, at any time."""
     hosts: set[str] = set()
     with suppress(PrsmError), path.open("rb") as file:  # examined, it is refused with the reason
         for stored in iter_captures(file):
             hosts.add(host_of(stored.capture.url))
-    return tuple(Held(host, 0, None, 0, "crawl") for host in sorted(hosts))
+    return tuple(
+        RightPeriod(unit=host, since_ms=0, until_ms=None, round=0, kind="crawl")
+        for host in sorted(hosts)
+    )

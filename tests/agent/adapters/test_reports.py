@@ -9,7 +9,7 @@ from agent.adapters.reports import DurableReports
 from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
 from agent.pipeline.messages.links import Outside
 from shared.host_failures import HostFailure
-from shared.wire.sync_light import HostAddresses
+from shared.wire.sync import HostAddresses
 from tests.agent.adapters.installation import open_ledger
 from tests.agent.modules.answers import ended, kept
 
@@ -74,7 +74,7 @@ def test_what_changed_after_it_was_told_is_told_again(tmp_path: Path) -> None:
     reports.forget_addresses(addresses)
     ledger.commit()
     assert [one.pages for one in reports.pending_finished(10)] == [6]
-    assert [one.addresses for one in reports.pending_addresses(10)] == [["192.0.2.2"]]
+    assert [one.addresses for one in reports.pending_addresses(10)] == [("192.0.2.2",)]
     ledger.close()
 
 
@@ -86,7 +86,7 @@ def test_addresses_are_told_when_they_change(tmp_path: Path) -> None:
         ledger.commit()
         pending = reports.pending_addresses(10)
         assert len(pending) == news
-        assert all(one == HostAddresses(host=UNIT, addresses=addresses) for one in pending)
+        assert all(one == HostAddresses(host=UNIT, addresses=tuple(addresses)) for one in pending)
         reports.forget_addresses(pending)
         ledger.commit()
     ledger.close()

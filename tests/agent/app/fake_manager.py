@@ -24,6 +24,7 @@ from shared.wire.orders import ListHead, Order, head_lines, order_lines
 from shared.wire.server_list import UrlLine, encode
 from shared.wire.server_list import decode as decode_list
 from shared.wire.sync import Command, Permit, Settings, SyncAnswer, SyncRequest
+from shared.wire.sync_json import json_of, read_message
 
 __all__ = ["MARK", "Call", "FakeManager", "answer", "hang_up", "refuse", "take_and_hang_up"]
 
@@ -240,8 +241,8 @@ class Handler(BaseHTTPRequestHandler):
         manager = self.manager
         match name:
             case "sync":
-                answer = manager.sync(SyncRequest.model_validate_json(body))
-                return 200, answer.model_dump_json().encode()
+                answer = manager.sync(read_message(SyncRequest, body))
+                return 200, json_of(answer)
             case "list":
                 return 200, manager.list()
             case "submitlog":

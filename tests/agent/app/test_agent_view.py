@@ -8,9 +8,9 @@ from agent.modules.frontier import Wait, WaitReason
 from agent.modules.kind_counts import KindCounts
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 from shared.wire.link_kinds import LINK_KINDS
-from shared.wire.sync import Counters, KindOfLinks
+from shared.wire.sync import Counters, KindOfLinks, said
 from shared.wire.sync_bounds import MAX_KINDS, MAX_REASONS
-from shared.wire.sync_light import said
+from shared.wire.sync_json import message_of
 
 
 def test_stops_are_told_with_reason_and_example() -> None:
@@ -27,7 +27,7 @@ def test_stops_are_told_with_reason_and_example() -> None:
     for number in range(2 * MAX_REASONS):
         filtered.add(f"reason {number}", "x" * 5000)
     told = stopped_urls(filtered, given_up)
-    assert len(Counters.model_validate({"stopped": said(told)}).stopped) == MAX_REASONS
+    assert len(message_of(Counters, {"stopped": said(told)}).stopped) == MAX_REASONS
 
 
 def test_kinds_are_told_with_what_they_brought() -> None:
@@ -37,14 +37,14 @@ def test_kinds_are_told_with_what_they_brought() -> None:
     counts.found(LinkKind.STRING)
     counts.answered(LinkKind.IMAGE, 200)
     counts.answered(LinkKind.STRING, 404)
-    told = Counters.model_validate({"kinds": said(kinds_of_links(counts))}).kinds
-    assert told == [
+    told = message_of(Counters, {"kinds": said(kinds_of_links(counts))}).kinds
+    assert told == (
         KindOfLinks(kind="image", links=1, pages=1),
         KindOfLinks(kind="string", links=1, missing=1),
-    ]
+    )
     for kind in LinkKind:
         counts.found(kind)
-    told = Counters.model_validate({"kinds": said(kinds_of_links(counts))}).kinds
+    told = message_of(Counters, {"kinds": said(kinds_of_links(counts))}).kinds
     assert [one.kind for one in told] == list(LINK_KINDS)
     assert len(LINK_KINDS) < MAX_KINDS
 

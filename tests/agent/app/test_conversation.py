@@ -20,7 +20,7 @@ from agent.link.manager_list import ManagerList
 from agent.link.manager_time import ManagerTime
 from agent.link.poller import ListHeld, Poller
 from agent.settings import Settings
-from shared.wire import sync_light
+from shared.wire import sync
 from shared.wire.gzip_stream import compress
 from tests.agent.fakes import FakeClock
 
@@ -69,7 +69,7 @@ def begun(folder: Path, limit_bytes: int) -> tuple[Conversation, list[str], list
         take_limits=nothing,
         withdraw=nothing,
         reached=nothing,
-        settings_held=sync_light.Settings(),
+        settings_held=sync.Settings(),
         place="here",
     )
     return talk, said, lists

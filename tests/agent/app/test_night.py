@@ -25,7 +25,7 @@ from agent.modules.limits import Politeness
 from agent.pipeline.permit import PermitGate
 from agent.settings import ReportSettings
 from shared.windows import Windows
-from shared.wire.sync_light import Permit, SyncAnswer
+from shared.wire.sync import Permit, SyncAnswer
 from tests.agent.fakes import FakeClock, Page
 from tests.agent.world import World, order, site
 

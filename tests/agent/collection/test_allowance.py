@@ -11,7 +11,7 @@ import pytest
 
 from agent.collection.allowance import Allowance, keep_limits, read_limits
 from agent.settings import Settings
-from shared.wire.sync_light import SendingLimits
+from shared.wire.sync import SendingLimits
 
 TUESDAY_3_IN_TOKYO = datetime(2026, 11, 23, 18, 0, tzinfo=UTC)
 MONDAY_NOON_IN_TOKYO = datetime(2026, 11, 23, 3, 0, tzinfo=UTC)
@@ -50,11 +50,11 @@ def test_both_must_allow_an_hour(tmp_path: Path) -> None:
     """The manager's hours are in its zone, or in the site's where it names none."""
     allowance = Allowance(site(tmp_path, weekday=("02:00-06:00",)))
     limits = tmp_path / "collection"
-    keep_limits(limits, SendingLimits(weekday=[(240, 480)]))
+    keep_limits(limits, SendingLimits(weekday=((240, 480),)))
     assert not allowance.is_open(TUESDAY_3_IN_TOKYO)
-    keep_limits(limits, SendingLimits(weekday=[(17 * 60, 19 * 60)], zone="UTC"))
+    keep_limits(limits, SendingLimits(weekday=((17 * 60, 19 * 60),), zone="UTC"))
     assert allowance.is_open(TUESDAY_3_IN_TOKYO)
-    keep_limits(limits, SendingLimits(weekday=[(0, 1440)], zone="Nowhere/Known"))
+    keep_limits(limits, SendingLimits(weekday=((0, 1440),), zone="Nowhere/Known"))
     assert allowance.is_open(TUESDAY_3_IN_TOKYO)
     assert not allowance.is_open(MONDAY_NOON_IN_TOKYO), "the site's own hours stay"
 

@@ -16,7 +16,7 @@ from agent.errors import HomeError
 from agent.link.client import ManagerClient, tls_context
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from shared.wire.names import hash_of_key
-from shared.wire.sync_light import SyncRequest
+from shared.wire.sync import SyncRequest
 
 SYNC = SyncRequest(agent="prs1", boot_id="b", sequence=1, version="1", clock_ms=5, state="starting")
 ANSWER = {"server_time_ms": 5, "next_poll_s": 60, "round": 1, "generation": 2}

@@ -19,12 +19,23 @@ from agent.link.installation import KnownInstallation
 from agent.link.poller import ListHeld, Poller
 from agent.settings import Home
 from shared.wire.installation import HEADER
-from shared.wire.sync_light import Permit, SyncAnswer, SyncRequest
+from shared.wire.sync import Permit, SyncAnswer, SyncRequest
 
 OWN = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"
 URL = "https://manager.example/"
 ANSWER = {"server_time_ms": 1, "next_poll_s": 60, "round": 0, "generation": 0}
+
+
+def granting() -> SyncAnswer:
+    """Return an answer with a permit of two hours."""
+    return SyncAnswer(
+        server_time_ms=1,
+        next_poll_s=60.0,
+        round=0,
+        generation=0,
+        permit=Permit(epoch=1, duration_s=7200),
+    )
 
 
 class Body(httpx.AsyncByteStream):
@@ -137,9 +148,7 @@ def test_an_unknown_key_at_another_installation_is_asked_again_in_an_hour(
     assert "continues under its permit" in str(error)
     talk = poller()
     talk.request(1, View("working", 1), 0.0)
-    granted = talk.answered(
-        1, SyncAnswer(1, 60.0, 0, 0, permit=Permit(epoch=1, duration_s=7200)), 1.0
-    )
+    granted = talk.answered(1, granting(), 1.0)
     assert any(isinstance(one, GrantPermit) for one in granted)
     talk.request(2, View("working", 1), 60.0)
     assert not [one for one in talk.failed(2, error, 61.0) if isinstance(one, RevokePermit)]
@@ -164,7 +173,7 @@ def test_a_proxy_ends_no_permit(by_manager: bool, ends: bool) -> None:
     """Its 403 says nothing of the rights that the manager counts on."""
     talk = poller()
     talk.request(1, View("working", 1), 0.0)
-    talk.answered(1, SyncAnswer(1, 60.0, 0, 0, permit=Permit(epoch=1, duration_s=7200)), 1.0)
+    talk.answered(1, granting(), 1.0)
     talk.request(2, View("working", 1), 60.0)
     done = talk.failed(2, RefusedError(403, "blocked", by_manager=by_manager), 61.0)
     assert any(isinstance(one, RevokePermit) for one in done) == ends

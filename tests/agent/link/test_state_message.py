@@ -12,7 +12,7 @@ from agent.link.backoff import Backoff
 from agent.link.poller import ListHeld, Poller
 from agent.link.state_message import MOST_CHARS, state_message, state_text
 from shared.messages import Message
-from shared.wire.sync_light import said
+from shared.wire.sync import said
 
 
 def request(reason: Message | None) -> dict[str, object]:

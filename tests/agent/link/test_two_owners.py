@@ -20,7 +20,7 @@ from agent.link.backoff import Backoff
 from agent.link.errors import LinkError, RefusedError
 from agent.link.poller import ListHeld, Poller
 from agent.pipeline.permit import PermitGate
-from shared.wire.sync_light import Permit, SyncAnswer, SyncRequest
+from shared.wire.sync import Permit, SyncAnswer, SyncRequest
 from tests.agent.link.fake_clock import FakeClock
 from tests.examples import examples
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.settings import NetworkSettings, PolitenessSettings, Settings, tightened
-from shared.wire import sync_light as sync
+from shared.wire import sync
 
 HOME = Path("/nowhere")
 seconds = st.floats(0, 1000)
@@ -61,7 +61,7 @@ def test_no_wish_changes_nothing(local: Settings) -> None:
 
 def test_what_is_asked_is_done() -> None:
     """Stricter wishes come into force, for fast hosts too."""
-    asked = sync.Settings(interval_s=60, parallel_hosts=10, bytes_per_s=1000, blocked=["x"])
+    asked = sync.Settings(interval_s=60, parallel_hosts=10, bytes_per_s=1000, blocked=("x",))
     result = tightened(Settings(home=HOME), asked)
     assert result.politeness.interval_s == 60
     assert result.politeness.fast_host_interval_s == 60

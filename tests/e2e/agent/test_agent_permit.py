@@ -136,7 +136,7 @@ def test_stricter_settings_of_the_manager(tmp_path: Path) -> None:
     with scene(tmp_path, hosts=3, pages_mean=30) as it:
         it.give_all()
         begin(it)
-        it.manager.settings = Settings(interval_s=0.6, blocked=["/private", "(?=no RE2)"])
+        it.manager.settings = Settings(interval_s=0.6, blocked=("/private", "(?=no RE2)"))
         it.until("the wish", lambda: "asks for an interval of 0.6 s, 1 block pattern" in it.said())
         it.until("a permit under it", lambda: it.status()["status"]["state"] == "working")
         changed = time.monotonic()

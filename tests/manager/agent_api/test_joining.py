@@ -8,6 +8,7 @@ import pytest
 
 from shared.wire.names import hash_of_key, new_key
 from shared.wire.sync import SyncAnswer
+from shared.wire.sync_json import read_message
 from tests.manager.running import START_MS, Running
 
 ENROL = "/api/v1/enrol"
@@ -112,7 +113,7 @@ def test_sync_is_answered(prsm: Running) -> None:
     agent = prsm.agent(kind="sync")
     answer = agent.call.post("/api/v1/sync", json=sync_body())
     assert answer.status_code == 200
-    said = SyncAnswer.model_validate_json(answer.content)
+    said = read_message(SyncAnswer, answer.content)
     assert said.server_time_ms == START_MS
     assert said.next_poll_s > 0
     assert said.generation >= 1

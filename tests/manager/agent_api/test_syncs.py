@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ async def asked(desk: Syncs, world: World, name: str, **more: Any) -> SyncAnswer
     """Let an agent ask with its key."""
     key_hash = hash_of_key(f"key of {name}")
     agent = world.agents[name].identity
-    request = world.request(name).model_copy(update=more)
+    request = replace(world.request(name), **more)
     return await desk.answer(agent, key_hash, request)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
 
-from manager.app.composition import policy_of
 from manager.app.manager_run import public_url
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.settings import Settings, read_settings
@@ -16,22 +14,16 @@ from tests.manager.running import Running, running
 
 def test_defaults_are_said_once(tmp_path: Path) -> None:
     """The policy made from default settings is the operations' default policy."""
-    assert policy_of(Settings(data=tmp_path)) == DEFAULT_POLICY
-
-
-def test_every_policy_can_be_set(tmp_path: Path) -> None:
-    """Each number that operations go by is a setting."""
-    settings = Settings(data=tmp_path)
-    known = {field.name for field in dataclasses.fields(settings.policy)}
-    known |= {"discoveries_per_day"}
-    assert {field.name for field in dataclasses.fields(Policy)} <= known
+    assert Policy.of(Settings(data=tmp_path)) == DEFAULT_POLICY
 
 
 def test_a_setting_reaches_the_operations(tmp_path: Path) -> None:
     """A changed setting changes the policy."""
-    settings = read_settings(tmp_path, overrides=["policy.probe_pages=7", "policy.permit_s=600"])
-    policy = policy_of(settings)
-    assert (policy.probe_pages, policy.permit_s) == (7, 600.0)
+    settings = read_settings(
+        tmp_path, overrides=["policy.probe_pages=7", "limits.discoveries_per_day=9"]
+    )
+    policy = Policy.of(settings)
+    assert (policy.probe_pages, policy.discoveries_per_day) == (7, 9)
 
 
 @pytest.mark.parametrize(

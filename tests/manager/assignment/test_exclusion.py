@@ -17,7 +17,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precon
 from manager.assignment import Permit, end_at_agent, extension_ms
 from manager.assignment.rights import (
     Free,
-    Held,
+    Granted,
     Kind,
     Right,
     acknowledge,
@@ -197,7 +197,7 @@ class Exclusion(RuleBasedStateMachine):
 
     @rule()
     def it_is_withdrawn(self) -> None:
-        if isinstance(self.right, Held):
+        if isinstance(self.right, Granted):
             server = self.servers[self.right.agent]
             self.right = withdraw(self.right, server.generation + 1)
             server.changed = True

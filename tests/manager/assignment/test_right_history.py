@@ -1,123 +1,76 @@
-"""A log is judged by what its agent held then."""
+"""Whether the sender held what it fetched, at the time it says."""
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from manager.assignment import RightHistory, RuleError, UnitInterval
+from manager.assignment.right_history import SLACK_MS, RightHistory, RightPeriod
 
 HOST = "http://www.example.jp:80/"
-DIRECTORY = HOST + "big/"
-DEEPER = DIRECTORY + "er/"
-PAGE = "http://www.example.jp/big/er/page.html"
+HOUR = 3_600_000
 
 
-def test_what_was_held_is_held() -> None:
-    """Pages of a unit that was held in the time of the log; of no other host."""
-    then = RightHistory([UnitInterval(HOST, 100, 200)], 150, 160)
-    assert then.holds("http://www.example.jp/index.html")
-    assert then.holds("http://www.example.jp/a?b=/c/")
-    assert not then.holds("http://www.example.jp:8080/")
-    assert not then.holds("https://www.example.jp/")
-    assert not then.holds("http://other.example.jp/")
+def crawl(unit: str, since_ms: int, until_ms: int | None, number: int = 1) -> RightPeriod:
+    return RightPeriod(unit, since_ms, until_ms, number, "crawl")
 
 
-@pytest.mark.parametrize(
-    ("first_ms", "last_ms", "held"),
-    [(0, 99, False), (0, 100, True), (200, 300, True), (201, 300, False), (0, 999, True)],
-)
-def test_touching_is_enough(first_ms: int, last_ms: int, held: bool) -> None:
-    """A moment in common is enough, for lines carry no time of their own."""
-    then = RightHistory([UnitInterval(HOST, 100, 200)], first_ms, last_ms)
-    assert then.holds(HOST) is held
-    assert then.units == ([HOST] if held else [])
+def unit_of(
+    history: RightHistory, host: str, path: str, since_ms: int, until_ms: int
+) -> str | None:
+    held = history.of_page(host, path, since_ms, until_ms)
+    return None if held is None else held.unit
 
 
-def test_what_is_still_held_has_no_end() -> None:
-    """An open interval reaches to the end of the log."""
-    assert RightHistory([UnitInterval(HOST, 100)], 500, 600).holds(HOST)
+def test_a_page_of_a_held_unit() -> None:
+    """A page inside a unit that was held at some time of the section belongs to it."""
+    history = RightHistory([crawl(HOST, 10 * HOUR, 12 * HOUR)])
+    assert unit_of(history, HOST, "/a/b?c", 11 * HOUR, 11 * HOUR) == HOST
+    assert unit_of(history, HOST, "/", 1 * HOUR, 10 * HOUR) == HOST
+    assert unit_of(history, HOST, "/", 12 * HOUR, 20 * HOUR) == HOST
+    assert unit_of(history, "http://other:80/", "/", 11 * HOUR, 11 * HOUR) is None
 
 
-def test_clocks_may_differ() -> None:
-    """The slack widens the log on both sides."""
-    assert RightHistory([UnitInterval(HOST, 100, 200)], 230, 300, slack_ms=30).holds(HOST)
+def test_times_may_differ_by_the_slack() -> None:
+    """The agent's clock is not the manager's: ten minutes are forgiven, not more."""
+    history = RightHistory([crawl(HOST, 10 * HOUR, 12 * HOUR)])
+    assert unit_of(history, HOST, "/", 0, 10 * HOUR - SLACK_MS) == HOST
+    assert unit_of(history, HOST, "/", 0, 10 * HOUR - SLACK_MS - 1) is None
+    assert unit_of(history, HOST, "/", 12 * HOUR + SLACK_MS + 1, 20 * HOUR) is None
 
 
-def test_a_carved_directory_is_not_the_hosts() -> None:
-    """While a directory was a unit of its own it was no part of its host."""
-    then = RightHistory([UnitInterval(HOST, 0)], 100, 200, carved=[UnitInterval(DIRECTORY, 50)])
-    assert not then.holds(PAGE)
-    assert then.holds("http://www.example.jp/small/")
-    assert then.units == [HOST]
+def test_a_unit_that_is_still_held() -> None:
+    """Without an end the unit is held for ever."""
+    assert unit_of(RightHistory([crawl(HOST, 0, None)]), HOST, "/", 10**14, 10**14) == HOST
 
 
-def test_a_directory_that_was_carved_during_the_log() -> None:
-    """For a part of the log the page was the host's: it counts."""
-    then = RightHistory([UnitInterval(HOST, 0)], 100, 200, carved=[UnitInterval(DIRECTORY, 150)])
-    assert then.holds(PAGE)
+def test_the_longest_unit_decides() -> None:
+    """A page in a directory that is its own unit belongs to that, the rest to the host."""
+    history = RightHistory([crawl(HOST, 0, None), crawl(HOST + "~koji/", 0, None)])
+    assert unit_of(history, HOST, "/~koji/x", 5, 5) == HOST + "~koji/"
+    assert unit_of(history, HOST, "/~koji", 5, 5) == HOST
+    only = RightHistory([crawl(HOST + "~koji/", 0, None)])
+    assert unit_of(only, HOST, "/~koji/x", 5, 5) == HOST + "~koji/"
+    assert unit_of(only, HOST, "/", 5, 5) is None
 
 
-def test_a_directory_that_went_back_during_the_log() -> None:
-    """Also when the part is in the middle, between two times as a unit of its own."""
-    carved = [UnitInterval(DIRECTORY, 0, 120), UnitInterval(DIRECTORY, 140)]
-    assert RightHistory([UnitInterval(HOST, 0)], 100, 200, carved=carved).holds(PAGE)
-    closed = [UnitInterval(DIRECTORY, 0, 139), UnitInterval(DIRECTORY, 140)]
-    assert not RightHistory([UnitInterval(HOST, 0)], 100, 200, carved=closed).holds(PAGE)
+def test_the_last_of_several_times_decides() -> None:
+    """A probe in the morning and a crawl at night are two times; noon is neither."""
+    probe = RightPeriod(HOST, 8 * HOUR, 9 * HOUR, 1, "probe")
+    night = RightPeriod(HOST, 20 * HOUR, 23 * HOUR, 2, "crawl")
+    history = RightHistory([probe, night])
+    assert history.of_page(HOST, "/", 8 * HOUR, 8 * HOUR) == probe
+    assert history.of_page(HOST, "/", 21 * HOUR, 22 * HOUR) == night
+    assert history.of_page(HOST, "/", 8 * HOUR, 22 * HOUR) == night
+    assert history.of_page(HOST, "/", 12 * HOUR, 13 * HOUR) is None
 
 
-def test_who_holds_the_directory_holds_its_pages_only() -> None:
-    """The rest of the host is another's."""
-    then = RightHistory([UnitInterval(DIRECTORY, 0)], 100, 200, carved=[UnitInterval(DIRECTORY, 0)])
-    assert then.holds(PAGE)
-    assert not then.holds("http://www.example.jp/small/")
+def test_a_late_log_is_of_the_holding_that_began_before_it_was_closed() -> None:
+    """A probe's log that comes when the unit is held to be crawled says nothing of the crawl.
 
-
-def test_directories_nest() -> None:
-    """A directory inside a held directory may be another's."""
-    own = [UnitInterval(DIRECTORY, 0)]
-    carved = [UnitInterval(DIRECTORY, 0), UnitInterval(DEEPER, 0)]
-    then = RightHistory(own, 100, 200, carved=carved)
-    assert not then.holds(PAGE)
-    assert then.holds("http://www.example.jp/big/page.html")
-
-
-def test_a_log_that_ends_before_it_begins_is_refused() -> None:
-    """Such a log has no time to be judged by."""
-    with pytest.raises(RuleError, match="from 200 to 100"):
-        RightHistory([], 200, 100)
-
-
-UNITS = [HOST, DIRECTORY, DEEPER]
-moments = st.integers(0, 12)
-intervals = st.lists(
-    st.builds(
-        lambda unit, since, lasts: UnitInterval(unit, since, None if lasts > 9 else since + lasts),
-        st.sampled_from(UNITS),
-        moments,
-        moments,
-    ),
-    max_size=6,
-)
-
-
-@given(intervals, intervals, moments, moments, st.sampled_from([PAGE, DIRECTORY, HOST]))
-def test_it_is_the_definition(
-    own: list[UnitInterval], carved: list[UnitInterval], first: int, lasts: int, url: str
-) -> None:
-    """Compared with looking at every moment: the longest unit that exists then, and is it held."""
-    own_or_carved = [*carved, *own]
-
-    def at(moment: int) -> bool:
-        def covers(one: UnitInterval) -> bool:
-            return one.since_ms <= moment and (one.until_ms is None or moment <= one.until_ms)
-
-        page = url.replace(":80", "").replace("example.jp", "example.jp:80")
-        inside = [one.unit for one in own_or_carved if covers(one) and page.startswith(one.unit)]
-        longest = max(inside, key=len, default=None)
-        return any(covers(one) and one.unit == longest for one in own)
-
-    last = first + lasts
-    then = RightHistory(own, first, last, carved=carved)
-    assert then.holds(url.replace(":80", "")) == any(at(t) for t in range(first, last + 1))
+    Where no holding began before, the clock that closed the log is wrong, and the last one counts.
+    """
+    probe = RightPeriod(HOST, 10 * HOUR, 12 * HOUR, 1, "probe")
+    held = [probe, crawl(HOST, 12 * HOUR, None)]
+    for closed_ms, kind in ((9, "crawl"), (11, "probe"), (12, "crawl"), (None, "crawl")):
+        history = RightHistory(held, None if closed_ms is None else closed_ms * HOUR)
+        of_host = history.of_host(HOST, 0, 13 * HOUR)
+        of_page = history.of_page(HOST, "/a", 0, 13 * HOUR)
+        assert [of_host[1].kind, of_page.kind] == [kind, kind]  # type: ignore[union-attr]

@@ -7,7 +7,7 @@ import pytest
 from manager.assignment.errors import RightError
 from manager.assignment.rights import (
     Free,
-    Held,
+    Granted,
     Kind,
     Right,
     Withdrawn,
@@ -24,13 +24,13 @@ from shared.errors import ConflictError
 
 X, Y = 1, 2
 FREE = Free()
-HELD = Held(X, Kind.CRAWL, 3, 5)
+HELD = Granted(X, Kind.CRAWL, 3, 5)
 GOING = Withdrawn(X, Kind.CRAWL, 3, 5, 8)
 
 
 def test_a_free_unit_can_be_granted() -> None:
     """The first list to name it is the next one."""
-    assert grant(FREE, X, Kind.PROBE, 1, 7) == Held(X, Kind.PROBE, 1, 7)
+    assert grant(FREE, X, Kind.PROBE, 1, 7) == Granted(X, Kind.PROBE, 1, 7)
 
 
 def test_granting_again_changes_nothing() -> None:
@@ -76,7 +76,7 @@ def test_a_second_withdrawal_keeps_the_first_generation() -> None:
 
 def test_what_no_list_named_is_free_at_once() -> None:
     """Granted and withdrawn before the generation was raised: nobody can know of it."""
-    assert withdraw(Held(X, Kind.CRAWL, 3, 8), 8) == FREE
+    assert withdraw(Granted(X, Kind.CRAWL, 3, 8), 8) == FREE
 
 
 @pytest.mark.parametrize("right", [HELD, GOING])

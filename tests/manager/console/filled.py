@@ -6,6 +6,7 @@ Made through the operations alone, with the fake agents of the operations' own t
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 from manager.operations.archive.downloads import Taken, store_downloads
@@ -172,25 +173,24 @@ def _speak(world: World, names: list[str]) -> None:
     for ago_s, name in enumerate(names, 3):
         world.true_ms = START_MS - ago_s * 1000
         digest = hashlib.sha256(name.encode()).digest()
-        request = world.request(name).model_copy(
-            update={
-                "version": "0.1.0" if name != names[0] else f"0.1{SCRIPT}",
-                "state": "working",
-                "state_reason": HOSTILE.replace("\x00", "") if name == names[0] else "",
-                "disk_free_bytes": 10**9 * digest[0] if name != names[2] else 500_000_000,
-                "clock_ms": world.now_ms + (digest[1] * 10 if name != names[1] else 90_000),
-                "counters": Counters(
-                    requests=digest[2] * 101,
-                    pages=digest[2] * 97,
-                    response_bytes=digest[3] * 10**6,
-                    stopped=[
-                        StoppedUrls(reason="calendar without end", count=digest[4], example=SCRIPT)
-                    ],
-                    kinds=[
-                        KindOfLinks(kind="anchor", links=digest[5] * 7, pages=digest[5] * 5),
-                        KindOfLinks(kind=SCRIPT, links=digest[6] * 3, missing=digest[6]),
-                    ],
+        request = replace(
+            world.request(name),
+            version="0.1.0" if name != names[0] else f"0.1{SCRIPT}",
+            state="working",
+            state_reason=HOSTILE.replace("\x00", "") if name == names[0] else "",
+            disk_free_bytes=10**9 * digest[0] if name != names[2] else 500_000_000,
+            clock_ms=world.now_ms + (digest[1] * 10 if name != names[1] else 90_000),
+            counters=Counters(
+                requests=digest[2] * 101,
+                pages=digest[2] * 97,
+                response_bytes=digest[3] * 10**6,
+                stopped=(
+                    StoppedUrls(reason="calendar without end", count=digest[4], example=SCRIPT),
                 ),
-            }
+                kinds=(
+                    KindOfLinks(kind="anchor", links=digest[5] * 7, pages=digest[5] * 5),
+                    KindOfLinks(kind=SCRIPT, links=digest[6] * 3, missing=digest[6]),
+                ),
+            ),
         )
         sync(world.db, world.agents[name].identity, request, world.now_ms, world.policy)

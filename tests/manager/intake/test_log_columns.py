@@ -13,21 +13,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manager.assignment.holdings import Held
+from manager.assignment.right_history import RightPeriod
 from manager.intake.logs import log_columns, log_reader
 from manager.intake.logs.log_columns import PlainLines, split_block
-from manager.intake.logs.log_parser import LogJob, ParsedLog, RefusedLog, parse_log
+from manager.intake.logs.log_parser import LogJob, RefusedLog, parse_log
 from manager.intake.logs.log_sections import Section
+from manager.operations.logs.log_summary import ParsedLog
 from shared.urls import canonical, host_of
 from shared.wire.crawl_log import Comment, LogLine, decode_line, encode, encode_line
 from shared.wire.gzip_stream import decompress
 from tests.examples import examples
 
 HELD = (
-    Held("http://a.example:80/", 0, None, 7, "crawl"),
-    Held("http://a.example:80/x/", 0, 1500, 8, "probe"),
-    Held("https://b.example:8443/~k/", 0, None, 9, "crawl"),
-    Held("http://c.example:80/", 90_000_000, None, 7, "refetch"),
+    RightPeriod("http://a.example:80/", 0, None, 7, "crawl"),
+    RightPeriod("http://a.example:80/x/", 0, 1500, 8, "probe"),
+    RightPeriod("https://b.example:8443/~k/", 0, None, 9, "crawl"),
+    RightPeriod("http://c.example:80/", 90_000_000, None, 7, "refetch"),
 )
 PLAIN = LogLine(
     "http://a.example/page.html?q=1", 200, 5000, 20, b"HTTP/1.1 200 OK\r\nServer: x\r\n\r\n"

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manager.assignment.holdings import Held
+from manager.assignment.right_history import RightPeriod
 from manager.intake.logs import log_reader
 from manager.intake.logs.log_parser import (
     LogJob,
-    ParsedLog,
     RefusedLog,
     first_since_ms,
     parse_log,
     read_name,
 )
 from manager.intake.logs.log_sections import Section
+from manager.operations.logs.log_summary import ParsedLog
 from shared.errors import Fault, LineError
 from shared.wire.crawl_log import LOG_LINE_LIMIT_BYTES, Comment, LogLine, encode
 
@@ -33,7 +33,10 @@ GOOD = b'"http://www.example.jp:80/",1,2,3,"HTTP/1.1 200 OK\\r\\n"\n'
 
 
 def run(
-    folder: Path, gzipped: bytes, *, held: tuple[Held, ...] = (Held(HOST, 0, None, 7, "crawl"),),
+    folder: Path,
+    gzipped: bytes,
+    *,
+    held: tuple[RightPeriod, ...] = (RightPeriod(HOST, 0, None, 7, "crawl"),),
     limit_bytes: int = 10**7,
     cpu_s: float = 100,
     draw: int = 0,
@@ -100,14 +103,14 @@ def test_lines_become_rows(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [
         (each.unit, each.round, each.kind, each.requests, each.pages, each.errors, each.ms)
-        for each in outcome.sums
+        for each in outcome.units
     ] == [(HOST, 7, "crawl", 1, 1, 0, 20), (HOST, 8, "probe", 2, 0, 2, 30005)]
 
 
 def test_a_unit_held_at_another_time_is_quarantined(tmp_path: Path) -> None:
     """Times of the log's comments decide which holding a line is judged by."""
     hour = 3_600_000
-    held = (Held(HOST, BASE + 10 * hour, BASE + 11 * hour, 7, "crawl"),)
+    held = (RightPeriod(HOST, BASE + 10 * hour, BASE + 11 * hour, 7, "crawl"),)
     lines: list[LogLine | Comment] = [
         Comment(f"Since={BASE + 5 * hour}"), Comment(f"Until={BASE + 6 * hour}"),
         LogLine(HOST, 1, 1, 1, PAGE),
@@ -121,7 +124,10 @@ def test_a_unit_held_at_another_time_is_quarantined(tmp_path: Path) -> None:
 
 def test_what_a_log_does_not_say_its_holdings_do(tmp_path: Path) -> None:
     """A plain agent's lines have round and kind of what it held; the others those of its list."""
-    held = (Held(HOST, 0, None, 4, "probe"), Held("http://b.example:80/", 0, None, 5, "crawl"))
+    held = (
+        RightPeriod(HOST, 0, None, 4, "probe"),
+        RightPeriod("http://b.example:80/", 0, None, 5, "crawl"),
+    )
     urls = (HOST, "http://b.example/x", OTHER)
     lines = [LogLine(url, 1, 1, 1, PAGE) for url in urls]
     run(tmp_path, b"".join(encode(lines)), held=held)
@@ -222,7 +228,7 @@ def test_work_without_end_is_refused(tmp_path: Path) -> None:
 def test_a_log_without_lines(tmp_path: Path) -> None:
     """An agent that fetched nothing says so with an empty log; its time is what was expected."""
     outcome = run(tmp_path, gzip.compress(b""))
-    assert outcome == ParsedLog(0, 0, BASE + 1000, BASE + 2000, ())
+    assert outcome == ParsedLog(lines=0, quarantined=0, since_ms=BASE + 1000, until_ms=BASE + 2000)
 
 
 @settings(max_examples=60, deadline=None)
@@ -293,7 +299,7 @@ def test_pages_that_were_fetched_again_measure_nothing(tmp_path: Path) -> None:
         ("http://www.example.jp/a", 200, 500),
         ("http://www.example.jp/b", None, 0),
     ]
-    assert [(one.unit, one.kind, one.requests) for one in outcome.sums] == [(HOST, "probe", 1)]
+    assert [(one.unit, one.kind, one.requests) for one in outcome.units] == [(HOST, "probe", 1)]
 
 
 @pytest.mark.parametrize(
@@ -408,4 +414,4 @@ def test_a_status_is_kept_as_it_came(
     outcome = run(tmp_path, gzip.compress(body))
     assert isinstance(outcome, ParsedLog), outcome
     assert rows(tmp_path)[-1]["status"] == status
-    assert outcome.sums[0].errors == (0 if status == 200 else 1)
+    assert outcome.units[0].errors == (0 if status == 200 else 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from manager.intake.logs.refetch_draw import Draw, DrawnLine
+from manager.assignment.refetch_rules import DrawnPage
+from manager.intake.logs.refetch_draw import Draw
 
 MOST = 5
 
@@ -55,5 +56,5 @@ def test_lines_one_by_one_are_drawn_too() -> None:
         draw.offer("http://a.example:80/", 1, f"http://a.example/{place}", 200, 10)
     found = draw.result()
     assert len(found) == MOST
-    assert all(isinstance(one, DrawnLine) for one in found)
+    assert all(isinstance(one, DrawnPage) for one in found)
     assert [one.rank for one in found] == sorted(one.rank for one in found)

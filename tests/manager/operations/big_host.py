@@ -30,7 +30,19 @@ def know_directories(
             tx,
             agent_id,
             [
-                DirectoryRow(agent_id, detail.host.id, path, 1, "crawl", n, n, 0, 0, n * 1000, 50)
+                DirectoryRow(
+                    agent_id,
+                    detail.host.id,
+                    path=path,
+                    round=1,
+                    kind="crawl",
+                    requests=n,
+                    pages=n,
+                    errors=0,
+                    request_bytes=0,
+                    response_bytes=n * 1000,
+                    ms=50,
+                )
                 for path, n in {
                     "/": BESIDE,
                     **{f"/{name}/": n for name, n in sizes.items()},

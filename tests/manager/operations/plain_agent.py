@@ -11,10 +11,11 @@ from manager.db.engine import Database
 from manager.operations.fleet.contact import note_message
 from manager.operations.fleet.server_lists import current_list
 from manager.operations.logs.log_entry import accept_log
-from manager.operations.logs.log_summary import FinishedUnit, LogSummary, UnitSum
+from manager.operations.logs.log_summary import FinishedUnit, LogSummary
 from manager.operations.policy import Policy
 from manager.operations.rounds.rounds import start_round
 from shared.wire.orders import ListHead, orders
+from tests.manager.log_sums import unit_sum
 from tests.manager.operations.world import ADMIN, POLICY, World
 
 HOUR_S = 3600
@@ -62,7 +63,7 @@ class CountingAgent:
         now_ms = self.world.now_ms
         minute = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y%m%d%H%M")
         units = tuple(
-            UnitSum(unit, 1, "crawl", count, count, 0, 100 * count, 1000 * count, 50 * count)
+            unit_sum(unit, 1, "crawl", count, 1000 * count, 50 * count)
             for unit, count in sorted(self.lines.items())
         )
         self.outbox.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from manager.operations.logs.log_summary import UnitSum
+from manager.distance.line_sums import UnitSum
 from manager.operations.rounds.rounds import start_round
 from tests.manager.operations.world import ADMIN, World, changed_something
 

@@ -13,7 +13,9 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, field, replace
 
+from manager.assignment.refetch_rules import DrawnPage, Refetched
 from manager.db.engine import Database
+from manager.distance.line_sums import COUNTS, UnitSum
 from manager.errors import PrsmError
 from manager.operations.actor import Actor
 from manager.operations.fleet.contact import sync
@@ -22,7 +24,7 @@ from manager.operations.hosts.addresses import hosts_to_resolve, record_resoluti
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.identity.enrolment import AgentIdentity, enrol, issue_join_token
 from manager.operations.logs.log_entry import accept_log
-from manager.operations.logs.log_summary import DrawnUrl, LogSummary, UnitSum
+from manager.operations.logs.log_summary import LogSummary
 from manager.operations.policy import Policy
 from manager.operations.rounds.tick import TickOutcome, tick
 from shared.wire.names import hash_of_key
@@ -35,6 +37,9 @@ from shared.wire.sync import (
     SyncAnswer,
     SyncRequest,
 )
+from shared.wire.sync_json import json_of
+from shared.wire.sync_reading import read_answer
+from tests.manager.log_sums import unit_sum
 
 ADMIN = Actor("user", "hana", "request-1")
 
@@ -88,8 +93,8 @@ class FakeAgent:
     unanswered: list[FinishedUnit] = field(default_factory=list)
     claims: dict[tuple[str, str, int], FinishedUnit] = field(default_factory=dict)
     lines: list[UnitSum] = field(default_factory=list)
-    drawn: list[DrawnUrl] = field(default_factory=list)
-    again: list[tuple[str, int | None, int]] = field(default_factory=list)
+    drawn: list[DrawnPage] = field(default_factory=list)
+    again: list[Refetched] = field(default_factory=list)
     outbox: list[LogSummary] = field(default_factory=list)
     reports: int = 0
     requests: int = 0
@@ -232,14 +237,14 @@ class World:
             state="working",
             generation_held=agent.held,
             permit=HeldPermit(epoch=agent.epoch, remaining_ms=left_ms) if left_ms > 0 else None,
-            finished=list(agent.unanswered),
-            rests=self.rests.get(name, []),
-            addresses=[
-                HostAddresses(host=host, addresses=list(seen)) for host, seen in agent.sees.items()
-            ],
+            finished=tuple(agent.unanswered),
+            rests=tuple(self.rests.get(name, ())),
+            addresses=tuple(
+                HostAddresses(host=host, addresses=tuple(seen)) for host, seen in agent.sees.items()
+            ),
             refetches=agent.refetches,
             reports_waiting=(
-                bool(agent.lines or agent.again or agent.outbox)
+                int(bool(agent.lines or agent.again or agent.outbox))
                 if reports_waiting is None
                 else reports_waiting
             ),
@@ -252,6 +257,7 @@ class World:
         request = self.request(name)
         self.before_call()
         answer = sync(self.db, agent.identity, request, self.served_ms, self.policy)
+        assert read_answer(json_of(answer)) == answer
         if not answer_lost:
             self.take_answer(name, answer, sent_ms, len(request.finished))
         return answer
@@ -323,17 +329,23 @@ class World:
         agent.claims[unit, work.kind, work.round] = claim
         agent.requests += fetched
         if work.only:
-            agent.again += ((unit[:-1] + path, 200, agent.sees_bytes) for path in work.only)
+            agent.again += (
+                Refetched(unit[:-1] + path, 200, agent.sees_bytes) for path in work.only
+            )
             return
         if work.kind == "crawl" and agent.refetches:
             agent.drawn += (
-                DrawnUrl(unit, work.round, f"{unit}{n}.html", n * 7 % 101, 200, agent.sees_bytes)
+                DrawnPage(
+                    round=work.round,
+                    unit=unit,
+                    url=f"{unit}{n}.html",
+                    rank=n * 7 % 101,
+                    status=200,
+                    response_bytes=agent.sees_bytes,
+                )
                 for n in range(20)
             )
-        sums = UnitSum(
-            unit, work.round, work.kind, fetched, fetched, 0, fetched * 200, fetched * 1000, took_ms
-        )
-        agent.lines.append(sums)
+        agent.lines.append(unit_sum(unit, work.round, work.kind, fetched, fetched * 1000, took_ms))
 
     def distance(self, name: str, unit: str) -> float:
         """Return the ms per KByte between an agent and a unit, the same each time."""
@@ -439,14 +451,9 @@ def _merged(lines: Iterable[UnitSum]) -> list[UnitSum]:
         merged[key] = (
             line
             if before is None
-            else UnitSum(
-                *key,
-                before.requests + line.requests,
-                before.pages + line.pages,
-                before.errors + line.errors,
-                before.request_bytes + line.request_bytes,
-                before.response_bytes + line.response_bytes,
-                before.ms + line.ms,
+            else replace(
+                line,
+                **{name: getattr(before, name) + getattr(line, name) for name in COUNTS},
             )
         )
     return list(merged.values())

@@ -8,11 +8,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from manager.distance.line_sums import DirectorySum
 from manager.store.logs.log_directories import (
     BIG_HOST_LINES,
     DEPTH,
     LEAST_LINES,
-    LogDirectory,
     read_directories,
 )
 from manager.store.logs.log_files import LogFile
@@ -26,7 +26,7 @@ def read(
     hosts: Sequence[str] = (),
     *,
     kind: str = "crawl",
-) -> list[LogDirectory]:
+) -> list[DirectorySum]:
     """Return what is read of a log with a line for each (host, path)."""
     target = folder / "log.parquet"
     target.unlink(missing_ok=True)
@@ -36,8 +36,8 @@ def read(
     return list(read_directories(target, hosts, memory_bytes=10**8, spill=folder))
 
 
-def requests(found: Iterable[LogDirectory]) -> dict[str, int]:
-    return {one.directory: one.requests for one in found}
+def requests(found: Iterable[DirectorySum]) -> dict[str, int]:
+    return {one.path: one.requests for one in found}
 
 
 def test_a_tree_is_cut_where_it_is_large(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_only_hosts_that_are_big_are_read(tmp_path: Path) -> None:
     many = [(BIG, f"/d/{n}.html") for n in range(BIG_HOST_LINES)]
     assert {one.host for one in read(tmp_path, few + many)} == {BIG}
     assert requests(read(tmp_path, few, [SMALL])) == {"/d/": 40}
-    assert read(tmp_path, [(SMALL, "/d/x")] * 9, [SMALL])[0].directory == "/"
+    assert read(tmp_path, [(SMALL, "/d/x")] * 9, [SMALL])[0].path == "/"
 
 
 def test_pages_that_were_fetched_again_are_not_counted(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_each_line_lies_in_one_directory_around_it(
     assert sum(one.requests for one in found) == len(lines)
     assert sum(one.response_bytes for one in found) == 10 * len(lines)
     for one in found:
-        inside = sum(path.partition("?")[0].startswith(one.directory) for _, path in lines)
+        inside = sum(path.partition("?")[0].startswith(one.path) for _, path in lines)
         assert one.requests <= inside
-        assert one.directory == "/" or inside >= LEAST_LINES
-        assert one.directory.count("/") <= DEPTH + 1
+        assert one.path == "/" or inside >= LEAST_LINES
+        assert one.path.count("/") <= DEPTH + 1

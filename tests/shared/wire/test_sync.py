@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from shared.errors import FormatError
 from shared.wire.names import check_agent_name, hash_of_key, new_key
 from shared.wire.sync import EpochMs, SyncAnswer, SyncRequest
+from shared.wire.sync_json import json_of, message_of, read_message
 
 REQUEST = {
     "agent": "a1.example.jp",
@@ -24,15 +25,15 @@ REQUEST = {
 
 def test_a_newer_side_may_say_more() -> None:
     """Fields that this version does not know are skipped."""
-    assert SyncRequest.model_validate(REQUEST | {"mood": "good"}).agent == "a1.example.jp"
+    assert message_of(SyncRequest, REQUEST | {"mood": "good"}).agent == "a1.example.jp"
 
 
 def test_messages_survive_json() -> None:
     """What is sent is what is read."""
-    request = SyncRequest.model_validate(REQUEST)
-    assert SyncRequest.model_validate_json(request.model_dump_json()) == request
-    answer = SyncAnswer(server_time_ms=1, next_poll_s=60, round=1, generation=2)
-    assert SyncAnswer.model_validate_json(answer.model_dump_json()) == answer
+    request = message_of(SyncRequest, REQUEST)
+    assert read_message(SyncRequest, json_of(request)) == request
+    answer = SyncAnswer(server_time_ms=1, next_poll_s=60.0, round=1, generation=2)
+    assert read_message(SyncAnswer, json_of(answer)) == answer
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_messages_survive_json() -> None:
 def test_what_is_out_of_range_is_refused(change: dict[str, object]) -> None:
     """Names, numbers and lengths have limits."""
     with pytest.raises(ValidationError):
-        SyncRequest.model_validate(REQUEST | change)
+        message_of(SyncRequest, REQUEST | change)
 
 
 def test_every_time_that_may_be_said_can_be_shown() -> None:

@@ -43,7 +43,7 @@ from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.wire.positions import read_position
 from shared.wire.stop_reasons import stop_reason_message
-from shared.wire.sync import SendingLimits
+from shared.wire.sync import ALL_HOURS, SendingLimits
 
 __all__ = ["PAGES"]
 
@@ -312,7 +312,7 @@ def _shown_hours(limits: SendingLimits | None) -> dict[str, str]:
     if limits is None:
         return {"weekday": "", "weekend": ""}
     return {
-        name: "" if windows == [(0, 1440)] else " ".join(map(window_text, windows)) or "never"
+        name: "" if windows == ALL_HOURS else " ".join(map(window_text, windows)) or "never"
         for name, windows in (("weekday", limits.weekday), ("weekend", limits.weekend))
     }
 

@@ -321,7 +321,7 @@ def test_limits_that_were_changed_meanwhile_stay(prsm: Running, person: Visitor)
     assert f"{KYOTO}: the limits were changed since they were shown" in answer.text
     sending = limits_for_agent(agent_detail(db, KYOTO, prsm.clock()).view.row)
     assert sending is not None
-    assert (sending.bytes_per_s, sending.weekday) == (500_000, [(0, 1440)])
+    assert (sending.bytes_per_s, sending.weekday) == (500_000, ((0, 1440),))
 
 
 def test_the_source_s_addresses_lead_here(person: Visitor) -> None:

@@ -31,7 +31,19 @@ def add(database: Database, known: tuple[int, int], *paths: str) -> None:
             tx,
             agent_id,
             [
-                DirectoryRow(agent_id, host_id, path, 1, "crawl", 2, 1, 0, 0, 10, 5)
+                DirectoryRow(
+                    agent_id,
+                    host_id,
+                    path=path,
+                    round=1,
+                    kind="crawl",
+                    requests=2,
+                    pages=1,
+                    errors=0,
+                    request_bytes=0,
+                    response_bytes=10,
+                    ms=5,
+                )
                 for path in paths
             ],
         )

@@ -14,7 +14,7 @@ from manager.assignment import RightError
 from manager.assignment.rights import (
     FREE,
     Free,
-    Held,
+    Granted,
     Kind,
     Right,
     Withdrawn,
@@ -79,7 +79,7 @@ def stored(tx: Transaction) -> dict[int, Right]:
     """Return the rights in the table as the rules know them; units by their place in KEYS."""
     found: dict[int, Right] = {}
     for row in rights.of_units(tx, [1, 2, 3]):
-        held = Held(row.agent_id - 1, Kind(row.kind), row.round, row.granted_generation)
+        held = Granted(row.agent_id - 1, Kind(row.kind), row.round, row.granted_generation)
         found[row.unit_id - 1] = (
             held
             if row.withdrawn_generation is None
@@ -124,7 +124,7 @@ class Model:
                     self.rights[each] = acknowledge(right, agent, held)
             case "finish":
                 right = self.rights[unit]
-                if isinstance(right, Held | Withdrawn) and right.agent == agent:
+                if isinstance(right, Granted | Withdrawn) and right.agent == agent:
                     rights.free(self.tx, 5, TEST, agent_id=agent + 1, unit_ids=[unit + 1])
                     self.rights[unit] = finish(right, agent, right.kind, right.round, 10**9)
             case "permit over":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from manager.db.engine import Database
@@ -306,7 +308,7 @@ def test_a_command_is_repeated_until_it_is_acknowledged(database: Database) -> N
             "restart",
             "confirmed",
         )
-    request = world.request("a").model_copy(update={"command_done": command_id})
+    request = replace(world.request("a"), command_done=command_id)
     identity = world.agents["a"].identity
     assert sync(database, identity, request, world.now_ms, world.policy).command is None
     assert len(audit_page(database, action="agent.command-done")) == 1

@@ -24,13 +24,13 @@ def test_all_agents_hear_of_lines_and_limits(database: Database) -> None:
     set_limits(database, LimitsRow(interval_s=30.0, bytes_per_s=10**6), ADMIN, world.now_ms)
     for name in ("a", "b"):
         heard = world.sync(name).settings
-        assert heard.blocked == ["/private/", "^http://old[.]example[.]jp:?"]
+        assert heard.blocked == ("/private/", "^http://old[.]example[.]jp:?")
         assert (heard.interval_s, heard.bytes_per_s, heard.parallel_hosts) == (30.0, 10**6, None)
     first = fleet_rules_of(database).blocked[0]
     remove_blocked(database, first.id, ADMIN, world.now_ms)
     set_limits(database, LimitsRow(), ADMIN, world.now_ms)
     heard = world.sync("a").settings
-    assert (heard.blocked, heard.interval_s) == (["^http://old[.]example[.]jp:?"], None)
+    assert (heard.blocked, heard.interval_s) == (("^http://old[.]example[.]jp:?",), None)
     with pytest.raises(NotFoundError, match="no line of this number"):
         remove_blocked(database, first.id, ADMIN, world.now_ms)
     assert [row.action for row in audit_page(database, limit=4)] == [

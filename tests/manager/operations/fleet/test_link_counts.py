@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from manager.db.engine import Database
@@ -31,9 +32,9 @@ class Told:
 
     def sync(self, name: str, *kinds: KindOfLinks, round_held: int = 1, **more: Any) -> Any:
         """Let an agent say what it has counted; return its request."""
-        counters = Counters(requests=1, kinds=list(kinds))
-        request = self.world.request(name).model_copy(
-            update={"counters": counters, "round_held": round_held, **more}
+        counters = Counters(requests=1, kinds=kinds)
+        request = replace(
+            self.world.request(name), counters=counters, round_held=round_held, **more
         )
         self.repeat(name, request)
         return request

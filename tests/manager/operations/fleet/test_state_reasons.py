@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from manager.operations.fleet.contact import sync
 from manager.operations.fleet.state_reasons import LONGEST, reason_of
 from shared.messages import LANGUAGES, Message, codes, message_of_row, render, row_of_message
 from shared.wire.sync import SyncRequest
+from shared.wire.sync_json import read_message
 from tests.manager.operations.world import World
 
 KNOWN = "agent.test"
@@ -32,7 +34,7 @@ def request(message: Any, reason: str = SENTENCE) -> SyncRequest:
         "agent": "a", "boot_id": "b", "sequence": 1, "version": "1", "clock_ms": 0,
         "state": "idle", "state_reason": reason, "state_message": message,
     }  # fmt: skip
-    return SyncRequest.model_validate_json(json.dumps(said), strict=True)
+    return read_message(SyncRequest, json.dumps(said), strict=True)
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -95,8 +97,8 @@ def test_hostile_parameters_are_stored_and_shown(params: Any, database: Database
     world.join("a")
     message = {"code": KNOWN, "params": params}
     said = request(message)
-    asked = world.request("a").model_copy(
-        update={"state_message": said.state_message, "state_reason": said.state_reason}
+    asked = replace(
+        world.request("a"), state_message=said.state_message, state_reason=said.state_reason
     )
     sync(database, world.agents["a"].identity, asked, world.now_ms, world.policy)
     found = agent_detail(database, "a", world.now_ms, world.policy).view
@@ -112,9 +114,7 @@ def test_hostile_parameters_are_stored_and_shown(params: Any, database: Database
 
 def test_numbers_that_json_lacks_are_not_stored() -> None:
     """Some readers of JSON accept them, and answers of the API could not hold them."""
-    said = request(None).model_copy(
-        update={"state_message": {"code": KNOWN, "params": {"n": float("inf")}}}
-    )
+    said = replace(request(None), state_message={"code": KNOWN, "params": {"n": float("inf")}})
     found = reason_of(said)
     assert found is not None
     json.dumps(found.as_json(), allow_nan=False)

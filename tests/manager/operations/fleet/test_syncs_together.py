@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sqlalchemy as sa
 
 from manager.db.engine import Database
@@ -46,8 +48,8 @@ def test_claims_of_one_transaction_count_each_for_its_own_agent(database: Databa
     theirs = own[b.name][0]
     stolen = b.claims[theirs, "crawl", b.unanswered[0].round]
     requests = [world.request("a"), world.request("b")]
-    requests[0] = requests[0].model_copy(
-        update={"finished": [*requests[0].finished, stolen.model_copy(update={"pages": 9999})]}
+    requests[0] = replace(
+        requests[0], finished=(*requests[0].finished, replace(stolen, pages=9999))
     )
     outcomes = sync_all(
         world.db,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from manager.db.engine import Database
@@ -76,8 +78,8 @@ def test_a_promise_to_sleep_is_believed(database: Database) -> None:
     """Who said when it calls again is not lost before, though its permit and rights end."""
     world, owner, other = two(database)
     agent = world.agents[owner]
-    request = world.request(owner).model_copy(
-        update={"next_contact_ms": world.true_ms + 7_200_000, "state": "asleep"}
+    request = replace(
+        world.request(owner), next_contact_ms=world.true_ms + 7_200_000, state="asleep"
     )
     sync(database, agent.identity, request, world.now_ms, world.policy)
     tick_for(world, 2000, other)

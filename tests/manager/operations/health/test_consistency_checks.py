@@ -89,7 +89,16 @@ def test_a_defect_of_probes_is_found(database: Database, problem: str) -> None:
 def test_rows_that_are_gone_are_found(database: Database) -> None:
     """A report without its file is a finding; files are looked for only where asked."""
     world = crawling(database, "a")
-    log = LogSummary("a.202601010000", "aa" * 32, 1, 1, 0, 1, 2, "logs/1/aa.parquet")
+    log = LogSummary(
+        name="a.202601010000",
+        sha256="aa" * 32,
+        size_bytes=1,
+        lines=1,
+        quarantined=0,
+        since_ms=1,
+        until_ms=2,
+        path="logs/1/aa.parquet",
+    )
     accept_log(database, world.agents["a"].identity, log, world.now_ms)
     assert check(database) == []
     assert check(database, lambda path: True) == []

@@ -155,8 +155,8 @@ def test_an_agent_whose_name_servers_keep_silent_is_told_before_its_units_fail(
     agent = world.agents["a"]
     for unanswered, state in ((4, "begun"), (0, "over")):
         request = world.request("a")
-        counters = request.counters.model_copy(update={"unanswered_hosts": unanswered})
-        said = request.model_copy(update={"counters": counters})
+        counters = replace(request.counters, unanswered_hosts=unanswered)
+        said = replace(request, counters=counters)
         sync(database, agent.identity, said, world.served_ms, world.policy)
         (message,) = told(world)
         assert (message.key, message.state) == ("agent-names:a", state)

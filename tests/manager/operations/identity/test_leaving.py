@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,14 +90,13 @@ def test_a_plain_agent_is_not_what_it_said_when_it_synced(database: Database) ->
     world = World(database)
     world.join("a")
     identity = world.agents["a"].identity
-    told = world.request("a").model_copy(
-        update={
-            "state": "paused",
-            "state_reason": "its site said so",
-            "next_contact_ms": world.now_ms + 5 * 24 * HOUR_S * 1000,
-            "capacity": Capacity(parallel_hosts=1, weekday=[(0, 60)], weekend=[]),
-            "refetches": True,
-        }
+    told = replace(
+        world.request("a"),
+        state="paused",
+        state_reason="its site said so",
+        next_contact_ms=world.now_ms + 5 * 24 * HOUR_S * 1000,
+        capacity=Capacity(parallel_hosts=1, weekday=((0, 60),), weekend=()),
+        refetches=True,
     )
     sync(database, identity, told, world.now_ms, world.policy)
     assert state_of(world, "a") in (LivenessState.PAUSED, LivenessState.ASLEEP)

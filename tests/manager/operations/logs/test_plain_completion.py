@@ -22,8 +22,8 @@ from manager.db.fleet import agents
 from manager.db.tables import rights, unit_rounds, units
 from manager.operations.fleet.agents import agent_detail
 from manager.operations.fleet.contact import subscribe, unsubscribe
-from manager.operations.logs.log_summary import UnitSum
 from manager.operations.rounds.rounds import current_round
+from tests.manager.log_sums import unit_sum
 from tests.manager.operations.plain_agent import HOUR_S, CountingAgent, counting_agent
 from tests.manager.operations.world import POLICY
 
@@ -210,8 +210,7 @@ def test_all_lines_but_those_of_robots_txt_fill_a_page_limit(
     agent.wait(60)
     for number, part in enumerate((1, lines - 1)):
         agent.close_log()
-        counts = (part, pages if number else 0, 0, 100, 100, 9)
-        unit = UnitSum(first, 1, "crawl", *counts)
+        unit = replace(unit_sum(first, 1, "crawl", part, 100, 9), pages=pages if number else 0)
         if number:
             unit = replace(unit, robots_lines=robots_lines, odd_lines=odd_lines)
         log = replace(agent.outbox.pop(), units=(unit,), finished=())

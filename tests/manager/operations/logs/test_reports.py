@@ -8,17 +8,29 @@ from itertools import permutations
 import pytest
 
 from manager.db.engine import Database
+from manager.distance.line_sums import DirectorySum
 from manager.errors import ConflictError
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.logs.log_entry import accept_log, known_report
-from manager.operations.logs.log_summary import DirectorySum, LogSummary, UnitSum
+from manager.operations.logs.log_summary import LogSummary
 from manager.operations.logs.reports import held_during, list_reports
+from tests.manager.log_sums import unit_sum
 from tests.manager.operations.fleet.test_contact import crawling
 from tests.manager.operations.world import World
 
 H1 = "http://h1.jp:80/"
-UNIT = UnitSum(H1, 1, "crawl", 10, 9, 1, 2000, 100_000, 5000)
-LOG = LogSummary("a.202601010000", "aa" * 32, 500, 12, 2, 10, 20, "logs/1/aa", (UNIT,))
+UNIT = replace(unit_sum(H1, 1, "crawl", 10, 100_000, 5000), pages=9, errors=1)
+LOG = LogSummary(
+    name="a.202601010000",
+    sha256="aa" * 32,
+    size_bytes=500,
+    lines=12,
+    quarantined=2,
+    since_ms=10,
+    until_ms=20,
+    path="logs/1/aa",
+    units=(UNIT,),
+)
 
 
 def test_a_repeat_is_answered_as_done(database: Database) -> None:
@@ -71,9 +83,9 @@ def test_logs_of_a_round_add_up(database: Database) -> None:
 def test_the_newest_measurement_is_the_distance(database: Database) -> None:
     """In whatever order logs arrive: the newest round counts, of one round the crawl."""
     sums = [
-        UnitSum(H1, 1, "probe", 50, 50, 0, 1, 10_000, 100),
-        UnitSum(H1, 1, "crawl", 50, 50, 0, 1, 10_000, 200),
-        UnitSum(H1, 2, "probe", 50, 50, 0, 1, 10_000, 300),
+        unit_sum(H1, 1, "probe", 50, 10_000, 100),
+        unit_sum(H1, 1, "crawl", 50, 10_000, 200),
+        unit_sum(H1, 2, "probe", 50, 10_000, 300),
     ]
     world = crawling(database, "a", "b", "c", "d", "e", "f")
     for name, order in zip("abcdef", permutations(sums), strict=True):
@@ -124,7 +136,18 @@ def test_lines_of_others_make_no_volume(database: Database) -> None:
 def test_directories_are_kept_by_host(database: Database) -> None:
     """What a big host could be split by is there for people; unknown hosts are left out."""
     world = crawling(database, "a")
-    known = DirectorySum(H1, "/~koji/", 1, "crawl", 5, 5, 0, 1, 4000, 30)
+    known = DirectorySum(
+        H1,
+        path="/~koji/",
+        round=1,
+        kind="crawl",
+        requests=5,
+        pages=5,
+        errors=0,
+        request_bytes=1,
+        response_bytes=4000,
+        ms=30,
+    )
     unknown = replace(known, host="http://nowhere.jp:80/")
     log = replace(LOG, directories=(known, unknown))
     accept_log(database, world.agents["a"].identity, log, world.now_ms)

@@ -13,11 +13,11 @@ from manager.db.fleet import agents
 from manager.db.measurement import measurements, predictions
 from manager.db.measurement.measurements import SumRow
 from manager.distance import Doubt, Evidence, Fault
+from manager.distance.line_sums import UnitSum
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.agents import agent_detail
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_views import host_detail
-from manager.operations.logs.log_summary import UnitSum
 from manager.operations.measurement.claim_review import believe_agent, review_agents
 from manager.operations.measurement.claims import (
     Period,
@@ -29,6 +29,7 @@ from manager.operations.measurement.claims import (
 from manager.operations.people.audit_log import audit_page
 from manager.operations.planning.plans import plan_detail
 from manager.operations.rounds.rounds import make_plan, round_detail, start_round
+from tests.manager.log_sums import unit_sum
 from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, World
 
@@ -258,9 +259,7 @@ def test_a_unit_of_impossible_lines_only_is_not_unreachable(database: Database) 
     """Its newest distance stays what it was."""
     world = prepared(database)
     before = distances(world)
-    world.lie = lambda one: UnitSum(
-        one.unit, one.round, one.kind, 0, 0, 0, 0, 0, 0, odd_lines=1, odd_bytes=10**12, odd_ms=1
-    )
+    world.lie = lambda one: impossible(unit_sum(one.unit, one.round, one.kind, 0, 0, 0))
     one_round(world)
     assert distances(world) == before
 
@@ -332,7 +331,8 @@ def test_doubts_are_kept_as_they_are() -> None:
 def test_lines_that_are_only_too_fast_count_for_bytes() -> None:
     """An agent that logs no times makes no unit smaller; a terabyte in 1 ms counts nowhere."""
     row = SumRow(
-        1, 1, 1, "crawl", 20, 20, 0, 0, 2_000_000, 0, 0, "", 0, 0, None, 0,
+        1, 1, None, 0, round=1, kind="crawl", requests=20, pages=20, errors=0, request_bytes=0,
+        response_bytes=2_000_000, ms=0, failed=0, slowest_ms=0, slowest_bytes=0, spread="",
         odd_lines=2, odd_bytes=1_500_000,
     )  # fmt: skip
     counted = with_fast_lines(row)

@@ -11,10 +11,10 @@ import pytest
 from manager.db.engine import Database
 from manager.db.ownership.right_times import right_times
 from manager.distance import Evidence, Fault
+from manager.distance.line_sums import UnitSum
 from manager.operations.fleet.agents import agent_detail
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.host_views import host_detail
-from manager.operations.logs.log_summary import UnitSum
 from manager.operations.measurement.claims import doubts_of
 from manager.operations.people.audit_log import audit_page
 from tests.manager.operations.timed import Lie, TimedWorld

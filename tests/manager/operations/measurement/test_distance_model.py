@@ -15,11 +15,11 @@ from manager.db.measurement.measurements import DistanceRow, set_distances
 from manager.db.rounds import rounds
 from manager.distance import TrainingData, TrainingResult, train
 from manager.errors import BusyError, NotLeadingError
-from manager.operations.logs.log_summary import UnitSum
 from manager.operations.measurement.distance_model import AGE_MS, ModelTraining
 from manager.operations.planning.requested_probes import order_probes
 from manager.operations.rounds.round_progress import begin_crawl
 from manager.operations.rounds.tick import tick
+from tests.manager.log_sums import unit_sum
 from tests.manager.operations.rounds.test_rounds import probing
 from tests.manager.operations.world import ADMIN, World
 
@@ -58,7 +58,7 @@ def probed(world: World, *names: str) -> None:
 
 def report_more(world: World, name: str) -> None:
     """Let an agent send one more log of its probe."""
-    world.agents[name].lines.append(UnitSum(H1, 1, "probe", 10, 10, 0, 1000, 10_000, 50))
+    world.agents[name].lines.append(unit_sum(H1, 1, "probe", 10, 10_000, 50))
     world.report(name)
 
 

@@ -10,10 +10,10 @@ import pytest
 from manager.db.engine import Database
 from manager.distance import Fault
 from manager.operations.fleet.agents import agent_detail
-from manager.operations.logs.log_summary import UnitSum
 from manager.operations.measurement.claims import doubts_of
 from manager.operations.people.audit_log import audit_page
 from manager.operations.rounds.rounds import start_round
+from tests.manager.log_sums import unit_sum
 from tests.manager.operations.timed import TimedWorld
 from tests.manager.operations.world import ADMIN, World
 
@@ -85,9 +85,7 @@ class _InPieces(_Honest):
             self.begun.add((unit, number))
             lines, small = FIRST_LINES, share_of(unit) < 0.5
             size, ms = (60, 1) if small else (30_000, 400)
-            agent.lines.append(
-                UnitSum(unit, number, "crawl", lines, lines, 0, 100, lines * size, lines * ms)
-            )
+            agent.lines.append(unit_sum(unit, number, "crawl", lines, lines * size, lines * ms))
         self.report(name)
         return len(fresh)
 

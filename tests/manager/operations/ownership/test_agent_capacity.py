@@ -17,7 +17,7 @@ from manager.operations.rounds.rounds import start_round
 from shared.wire.sync import Capacity, DayHours
 from tests.manager.operations.world import ADMIN, POLICY, World
 
-NIGHT = Capacity(weekday=[(120, 480)], weekend=[(120, 480)], zone="Asia/Tokyo", parallel_hosts=50)
+NIGHT = Capacity(weekday=((120, 480),), weekend=((120, 480),), zone="Asia/Tokyo", parallel_hosts=50)
 
 
 class Even(World):
@@ -29,7 +29,7 @@ class Even(World):
 
 def tell(world: World, name: str, capacity: Capacity | None, free: int | None = None) -> None:
     """Let an agent say in a sync what it may do."""
-    request = world.request(name).model_copy(update={"capacity": capacity, "disk_free_bytes": free})
+    request = replace(world.request(name), capacity=capacity, disk_free_bytes=free)
     sync(world.db, world.agents[name].identity, request, world.now_ms, world.policy)
 
 
@@ -52,7 +52,7 @@ def test_a_zone_that_is_none_is_utc(database: Database, zone: str) -> None:
     """What an agent says is not to be trusted: no path, no error."""
     world = World(database)
     world.join("a")
-    tell(world, "a", NIGHT.model_copy(update={"zone": zone}))
+    tell(world, "a", replace(NIGHT, zone=zone))
     said = capacity_of(agent_detail(database, "a", world.now_ms).view.row)
     assert said.hours.open_share() == 0.25
     assert str(said.hours.zone) == "UTC"
@@ -98,8 +98,8 @@ def test_an_agent_has_probes_for_twice_its_parallel_hosts(database: Database) ->
     """What it has, nobody else can probe; but never less than a few, for small hosts go fast."""
     world = World(database, replace(POLICY, parallel_probes=400))
     world.join("narrow", "wide")
-    tell(world, "narrow", NIGHT.model_copy(update={"parallel_hosts": 3}))
-    tell(world, "wide", NIGHT.model_copy(update={"parallel_hosts": 25}))
+    tell(world, "narrow", replace(NIGHT, parallel_hosts=3))
+    tell(world, "wide", replace(NIGHT, parallel_hosts=25))
     world.hosts(*(f"h{number}.jp" for number in range(100)))
     start_round(database, "keep", ADMIN, world.now_ms, policy=world.policy)
     world.tick()
@@ -115,12 +115,12 @@ def test_days_of_their_own_are_kept(database: Database) -> None:
     """Fridays and holidays count in what a plan says by the clock; what is no day is skipped."""
     world = World(database)
     world.join("a")
-    days = [
-        DayHours(day="fri", hours=[]),
-        DayHours(day="2026-12-29", hours=[(0, 1440)]),
-        DayHours(day="someday", hours=[(0, 1440)]),
-    ]
-    tell(world, "a", NIGHT.model_copy(update={"days": days}))
+    days = (
+        DayHours(day="fri", hours=()),
+        DayHours(day="2026-12-29", hours=((0, 1440),)),
+        DayHours(day="someday", hours=((0, 1440),)),
+    )
+    tell(world, "a", replace(NIGHT, days=days))
     said = capacity_of(agent_detail(database, "a", world.now_ms).view.row)
     assert said.hours.open_share() == pytest.approx(6 * 6 / (7 * 24))
     assert said.hours.dates == {date(2026, 12, 29): ((0, 1440),)}

@@ -120,7 +120,7 @@ def test_a_probe_that_was_cut_short_is_not_taken_for_a_small_host(
     going = host_detail(database, "h1.jp", world.policy).distances[0]
     assert (going.kind, going.lines, going.state) == ("probe", 2, "weak")
     claims = world.agents["a"].unanswered
-    claims[:] = [claim.model_copy(update={"reason": reason}) for claim in claims]
+    claims[:] = [replace(claim, reason=reason) for claim in claims]
     world.call("a")
     (ended,) = host_detail(database, "h1.jp", world.policy).distances
     assert (str(ended.said), ended.state) == (reason, state)
@@ -143,7 +143,7 @@ def test_a_plan_takes_a_probe_that_was_cut_short_for_a_part(
     for name, kbytes in (("h1", 2), ("h2", 30), ("h3", 40)):
         world.fetch("a", f"http://{name}.jp:80/", kbytes=kbytes)
     claims = world.agents["a"].unanswered
-    claims[0] = claims[0].model_copy(update={"reason": reason})
+    claims[0] = replace(claims[0], reason=reason)
     world.report("a")
     world.call("a")
     with database.read() as tx:

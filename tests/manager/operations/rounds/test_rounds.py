@@ -196,7 +196,7 @@ def test_a_host_that_nobody_reaches_is_crawled_all_the_same(database: Database) 
                 world.fetch(name, unit, kbytes=0)
             world.agents[name].lines = []
             told = world.agents[name].unanswered
-            told[:] = [one.model_copy(update={"failure": "unreachable"}) for one in told]
+            told[:] = [replace(one, failure="unreachable") for one in told]
             world.sync(name)
         world.tick()
         for name in ("a", "b"):

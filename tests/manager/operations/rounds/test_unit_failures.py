@@ -111,7 +111,7 @@ def test_a_unit_whose_host_dies_later_is_finished(database: Database) -> None:
     world = crawling(database)
     world.fetch("a", unit(HOSTS[0]))
     told = world.agents["a"].unanswered
-    told[:] = [one.model_copy(update={"reason": "unreachable: timeout"}) for one in told]
+    told[:] = [replace(one, reason="unreachable: timeout") for one in told]
     world.call("a")
     assert round_detail(database, 1).units["finished"] == 1
     with database.read() as tx:

@@ -45,7 +45,7 @@ def ready(database: Database) -> World:
     return world
 
 
-def asked(world: World, name: str) -> list[CollectionOrder]:
+def asked(world: World, name: str) -> tuple[CollectionOrder, ...]:
     """Return what an agent hears in its next sync."""
     return world.sync(name).collection
 
@@ -59,21 +59,21 @@ def test_a_schedule_asks_once_and_until_it_is_answered(database: Database) -> No
     assert made.next_runs[0] == "Sunday, 22 November 2026, 02:30 JST"
     assert len(made.next_runs) == 5
     world.tick()
-    assert asked(world, "a") == []
+    assert asked(world, "a") == ()
     world.wait(5.5 * 3600)
     assert world.tick().collections_ordered == 2
     assert world.tick().collections_ordered == 0
     (order,) = asked(world, "a")
     assert (order.condition, order.way) == ("difference", "push")
-    assert asked(world, "a") == [order]
+    assert asked(world, "a") == (order,)
     identity = world.agents["a"].identity
     trying = OrderReport(state="open", tries=1, next_try_ms=world.now_ms + 5, result="502")
     report_order(database, identity, order.id, trying, world.now_ms)
-    assert asked(world, "a") == [order]
+    assert asked(world, "a") == (order,)
     done = OrderReport(state="done", tries=2, segments=3, sent_bytes=99, result="3 accepted")
     report_order(database, identity, order.id, done, world.now_ms)
     report_order(database, identity, order.id, trying, world.now_ms)
-    assert asked(world, "a") == []
+    assert asked(world, "a") == ()
     listed = {one.agent: one for one in list_orders(database)}
     assert (listed["a"].state, listed["a"].segments, listed["a"].made_by) == (
         "done", 3, "schedule 1",
@@ -111,7 +111,7 @@ def test_an_agent_is_asked_now(database: Database) -> None:
     assert (heard.id, heard.from_ms, heard.until_ms) == (made.id, DAY_MS, 3 * DAY_MS)
     assert audit_page(database, action="collection.order")[0].subject == "a"
     cancel_order(database, made.id, ADMIN, world.now_ms)
-    assert asked(world, "a") == []
+    assert asked(world, "a") == ()
     with pytest.raises(ConflictError, match="cancelled already"):
         cancel_order(database, made.id, ADMIN, world.now_ms)
 

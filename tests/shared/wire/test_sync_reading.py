@@ -1,25 +1,22 @@
-"""An agent's form of sync's messages is the manager's: fields, defaults, and what is refused."""
+"""An agent reads sync's messages as the manager does by pydantic: values, and what is refused."""
 
 from __future__ import annotations
 
 import copy
 import json
 from collections.abc import Iterator
-from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ValidationError
-from pydantic_core import PydanticUndefined
+from pydantic import ValidationError
 
 from shared.errors import FormatError
-from shared.wire import sync, sync_light
-from shared.wire.sync_light import said
+from shared.wire import sync
+from shared.wire.sync import said
+from shared.wire.sync_json import json_of, read_message
 from shared.wire.sync_reading import read_answer, read_sending_limits, read_serving
-
-MESSAGES = [name for name in sync_light.__all__ if is_dataclass(getattr(sync_light, name))]
 
 ANSWER: dict[str, Any] = {
     "protocol": 1,
@@ -65,17 +62,6 @@ ENDLESS = [("parallel_hosts",), ("bytes_per_s",), ("protocol",)]
 """Where the manager's model takes any whole number, and an agent what SQLite holds."""
 
 
-def plain(value: Any) -> Any:
-    """Return a message of either form as the same dictionaries."""
-    if isinstance(value, BaseModel):
-        return plain(value.model_dump())
-    if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    return {key: plain(one) for key, one in value.items()} if isinstance(value, dict) else value
-
-
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield where anything stands in a message."""
     yield path
@@ -97,9 +83,9 @@ def changed(path: tuple[Any, ...], other: Any) -> Any:
 
 
 def managers(body: bytes) -> Any:
-    """Return what the manager's model reads, with nothing converted; None: it refuses."""
+    """Return what pydantic reads, with nothing converted; None: it refuses."""
     try:
-        return plain(sync.SyncAnswer.model_validate_json(body, strict=True))
+        return read_message(sync.SyncAnswer, body, strict=True)
     except ValidationError:
         return None
 
@@ -107,34 +93,9 @@ def managers(body: bytes) -> Any:
 def agents(body: bytes) -> Any:
     """Return what an agent reads; None: it refuses."""
     try:
-        return plain(read_answer(body))
+        return read_answer(body)
     except FormatError:
         return None
-
-
-@pytest.mark.parametrize("name", MESSAGES)
-def test_both_forms_have_the_same_fields_and_defaults(name: str) -> None:
-    """A field that only one of them has would never be said, or never be heard."""
-    light: Any = getattr(sync_light, name)
-    model: type[BaseModel] = getattr(sync, name)
-    assert {one.name for one in fields(light)} == set(model.model_fields)
-    for one in fields(light):
-        default: Any = one.default if one.default_factory is MISSING else one.default_factory()
-        other = model.model_fields[one.name].get_default(call_default_factory=True)
-        if other is PydanticUndefined:
-            assert default is MISSING, one.name
-        else:
-            assert plain(default) == plain(other), one.name
-
-
-def test_no_message_of_an_agent_has_only_one_form() -> None:
-    """But how far an order is, which is told by the process that sends segments."""
-    models = {
-        name
-        for name, one in vars(sync).items()
-        if isinstance(one, type) and issubclass(one, BaseModel) and not name.startswith("_")
-    }
-    assert models - {"BaseModel", "OrderReport"} == set(MESSAGES)
 
 
 def test_an_answer_is_read_as_the_manager_means_it() -> None:
@@ -145,8 +106,8 @@ def test_an_answer_is_read_as_the_manager_means_it() -> None:
     for answer in (ANSWER, least, ANSWER | {"mood": "good"}):
         body = json.dumps(answer).encode()
         assert agents(body) == managers(body) is not None
-        read = sync.SyncAnswer.model_validate_json(body)
-        assert agents(read.model_dump_json().encode()) == plain(read)
+        read = read_message(sync.SyncAnswer, body)
+        assert agents(json_of(read)) == read
 
 
 def test_both_refuse_the_same() -> None:
@@ -198,9 +159,16 @@ def test_a_refusal_says_the_place() -> None:
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 counts = st.integers(0, 2**63 - 1)
-hours = st.lists(st.tuples(st.integers(0, 1440), st.integers(0, 1440)), max_size=3)
+hours = st.lists(st.tuples(st.integers(0, 1440), st.integers(0, 1440)), max_size=3).map(tuple)
+
+
+def some(one: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    """Make up to two of something."""
+    return st.lists(one, max_size=2).map(tuple)
+
+
 requests = st.builds(
-    sync_light.SyncRequest,
+    sync.SyncRequest,
     agent=st.just("a.example"),
     boot_id=texts,
     sequence=counts,
@@ -209,51 +177,55 @@ requests = st.builds(
     state=st.sampled_from(get_args(sync.AgentState)),
     state_reason=texts,
     next_contact_ms=st.none() | st.integers(0, 10**12),
-    permit=st.none() | st.builds(sync_light.HeldPermit, counts, counts),
-    finished=st.lists(
+    permit=st.none() | st.builds(sync.HeldPermit, epoch=counts, remaining_ms=counts),
+    finished=some(
         st.builds(
-            sync_light.FinishedUnit, texts, st.sampled_from(["probe", "crawl"]), counts, counts,
-            counts, texts,
+            sync.FinishedUnit, unit=texts, kind=st.sampled_from(["probe", "crawl"]), round=counts,
+            pages=counts, response_bytes=counts, reason=texts,
         ),
-        max_size=2,
     ),
-    addresses=st.lists(st.builds(sync_light.HostAddresses, texts, st.lists(texts)), max_size=2),
-    rests=st.lists(st.builds(sync_light.HostRest, texts, counts, counts, texts), max_size=2),
+    addresses=some(st.builds(sync.HostAddresses, host=texts, addresses=some(texts))),
+    rests=some(
+        st.builds(sync.HostRest, host=texts, rest_ms=counts, remaining_ms=counts, reason=texts)
+    ),
     counters=st.builds(
-        sync_light.Counters,
+        sync.Counters,
         requests=counts,
-        stopped=st.lists(st.builds(sync_light.StoppedUrls, texts, counts, texts), max_size=2),
-        kinds=st.lists(st.builds(sync_light.KindOfLinks, texts, *[counts] * 3), max_size=2),
+        stopped=some(st.builds(sync.StoppedUrls, reason=texts, count=counts, example=texts)),
+        kinds=some(
+            st.builds(sync.KindOfLinks, kind=texts, links=counts, pages=counts, missing=counts)
+        ),
     ),
     capacity=st.none()
     | st.builds(
-        sync_light.Capacity,
+        sync.Capacity,
         interval_s=st.floats(0, 86_400),
         weekday=hours,
-        days=st.lists(st.builds(sync_light.DayHours, st.just("sat"), hours), max_size=2),
+        days=some(st.builds(sync.DayHours, day=st.just("sat"), hours=hours)),
     ),
     disk_free_bytes=st.none() | counts,
     serving=st.none()
-    | st.builds(sync_light.Serving, st.just("https://a.example"), st.just("0" * 64)),
+    | st.builds(
+        sync.SegmentAddress, url=st.just("https://a.example"), fingerprint=st.just("0" * 64)
+    ),
 )  # fmt: skip
 
 
 @given(requests)
-def test_the_manager_hears_what_an_agent_says(request: sync_light.SyncRequest) -> None:
+def test_the_manager_hears_what_an_agent_says(request: sync.SyncRequest) -> None:
     """What is None is not said, and is None again over there."""
     told = json.dumps(said(request), allow_nan=False).encode()
     assert b"null" not in told
-    heard = sync.SyncRequest.model_validate_json(told, strict=True)
-    assert plain(heard) == plain(request)
+    assert read_message(sync.SyncRequest, told, strict=True) == request
 
 
 def test_what_is_kept_on_the_disk_is_read_again() -> None:
     """Limits of sending, and where segments are served; the files of earlier releases too."""
-    limits = sync_light.SendingLimits(bytes_per_s=5, weekday=[(1, 2)], weekend=[], zone="UTC")
+    limits = sync.SendingLimits(bytes_per_s=5, weekday=((1, 2),), weekend=(), zone="UTC")
     assert read_sending_limits(json.dumps(said(limits)).encode()) == limits
-    before = sync.SendingLimits(weekday=[(1, 2)]).model_dump_json().encode()
-    assert read_sending_limits(before) == sync_light.SendingLimits(weekday=[(1, 2)])
-    serving = sync_light.Serving("https://a.example:8443", "0f" * 32)
+    before = json_of(sync.SendingLimits(weekday=((1, 2),)))
+    assert read_sending_limits(before) == sync.SendingLimits(weekday=((1, 2),))
+    serving = sync.SegmentAddress(url="https://a.example:8443", fingerprint="0f" * 32)
     assert read_serving(json.dumps(said(serving)).encode()) == serving
     for wrong in (
         {"url": "http://a.example", "fingerprint": "0f" * 32},
