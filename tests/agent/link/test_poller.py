@@ -427,12 +427,11 @@ def test_every_sync_says_what_the_agent_may_do() -> None:
 def test_more_old_names_than_a_sync_may_have_are_cut() -> None:
     """A manager refuses a longer list and the whole sync with it."""
     renamed = tuple(
-        RenamedSetting(f"old.name_{n}", f"new.name_{n}") for n in range(MAX_RENAMED + 1)
+        RenamedSetting(old=f"old.name_{n}", new=f"new.name_{n}") for n in range(MAX_RENAMED + 1)
     )
     request = poller().request(1, view(renamed=renamed), 0.0)
-    received = sync.SyncRequest.model_validate(said(request))
-    named = [(one.old, one.new) for one in received.renamed_settings]
-    assert named == [(one.old, one.new) for one in renamed[:MAX_RENAMED]]
-    too_many = dataclasses.replace(request, renamed_settings=list(renamed))
+    received = message_of(sync.SyncRequest, said(request))
+    assert received.renamed_settings == renamed[:MAX_RENAMED]
+    too_many = dataclasses.replace(request, renamed_settings=renamed)
     with pytest.raises(ValidationError, match="renamed_settings"):
-        sync.SyncRequest.model_validate(said(too_many))
+        message_of(sync.SyncRequest, said(too_many))
