@@ -171,7 +171,7 @@ def test_unknown_and_hostile_names(prsm: Running, agent: Agent, library: Caller)
 def test_the_server_in_front_sends(prsm: Running, agent: Agent, library: Caller) -> None:
     """With archive.x_accel_redirect_path the manager only says where the file is."""
     collected(prsm, agent, [page()])
-    object.__setattr__(prsm.manager.settings.archive, "front", "/prsm-archive/")
+    object.__setattr__(prsm.manager.settings.archive, "x_accel_redirect_path", "/prsm-archive/")
     answer = library.get(PATH)
     digest = hashlib.sha256(prsm.files("archive/segments")[0].read_bytes()).hexdigest()
     assert answer.headers["x-accel-redirect"] == f"/prsm-archive/segments/1/{digest}.warc.gz"
