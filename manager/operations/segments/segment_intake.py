@@ -330,8 +330,21 @@ def _note_refusal(
 def _said(row: NewArrival | ArrivalRow, *, repeated: bool) -> Outcome:
     said = _said_of(row)
     if row.strangers:
-        return Quarantined(row.name, row.captures, row.strangers, repeated, said)
-    return Accepted(row.name, row.captures, row.withheld, row.refused, repeated, said)
+        return Quarantined(
+            name=row.name,
+            captures=row.captures,
+            strangers=row.strangers,
+            repeated=repeated,
+            said=said,
+        )
+    return Accepted(
+        name=row.name,
+        captures=row.captures,
+        withheld=row.withheld,
+        refused=row.refused,
+        repeated=repeated,
+        said=said,
+    )
 
 
 def _said_of(row: NewArrival | ArrivalRow) -> Message:
