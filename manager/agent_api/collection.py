@@ -43,7 +43,13 @@ async def offer(door: Door, agent: Agent, said: Offer) -> Offered:
     """Offer a segment for pulling; the same again renews its token."""
     row = await door.desk.offer(
         agent,
-        NewUpload(said.filename, said.sha256, said.size_bytes, said.blocks, said.order),
+        NewUpload(
+            filename=said.filename,
+            sha256=said.sha256,
+            size_bytes=said.size_bytes,
+            blocks=said.blocks,
+            order_id=said.order,
+        ),
         said.token,
         said.until_ms,
     )

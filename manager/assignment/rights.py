@@ -155,7 +155,11 @@ def withdraw(right: Right, next_generation: int) -> Right:
             return FREE
         case Granted():
             return Withdrawn(
-                right.agent, right.kind, right.round, right.granted_generation, next_generation
+                agent=right.agent,
+                kind=right.kind,
+                round=right.round,
+                granted_generation=right.granted_generation,
+                withdrawn_generation=next_generation,
             )
         case _:
             return right

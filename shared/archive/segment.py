@@ -242,8 +242,16 @@ class OpenSegment:
         self.open_path.rename(self.path)
         sync_directory(self.path.parent)
         self.let_go()
+        first_ms, last_ms = self._times_ms
         return SealedSegment(
-            self.path, self.size_bytes, self.captures, sha256, *self._times_ms, index_path, sum_path
+            path=self.path,
+            size_bytes=self.size_bytes,
+            captures=self.captures,
+            sha256=sha256,
+            first_ms=first_ms,
+            last_ms=last_ms,
+            index_path=index_path,
+            sum_path=sum_path,
         )
 
     def close(self) -> None:

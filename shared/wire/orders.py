@@ -176,12 +176,12 @@ class _OrderParser:
     def order(self) -> Order:
         """Return the whole."""
         return Order(
-            self.url,
-            self.referer,
-            self.limit,
-            self.interval_ms,
-            tuple(self.excepted),
-            self.share,
-            tuple(self.starts),
-            tuple(self.only),
+            url=self.url,
+            referer=self.referer,
+            max_transfer=self.limit,
+            interval_ms=self.interval_ms,
+            excepted=tuple(self.excepted),
+            share=self.share,
+            starts=tuple(self.starts),
+            only=tuple(self.only),
         )

@@ -1,4 +1,4 @@
-"""Bounds common to both forms of sync messages: words and counts."""
+"""Bounds of sync messages: words and counts."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, field, fields, replace
 
 import pytest
 
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 
 @frozen
@@ -132,3 +132,11 @@ def test_what_works_with_dataclasses_works_with_it() -> None:
     assert asdict(Own(1)) == {"x": 1}
     assert [each.name for each in fields(Far)] == ["name", "marks", "key", "note", "km"]
     assert not hasattr(one, "__dict__")
+
+
+def test_values_go_by_name_from_one_record_to_another() -> None:
+    """All of them, or those of a class that it extends; no value is copied."""
+    one = Far("a", [1], km=2)
+    assert values_of(one) == {"name": "a", "marks": [1], "key": "k", "note": "", "km": 2}
+    assert Place(**values_of(one, Place)) == Place("a", [1])
+    assert values_of(one)["marks"] is one.marks

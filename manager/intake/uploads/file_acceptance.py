@@ -130,13 +130,13 @@ class Acceptance:
         with suppress(OSError):  # the table has it, too
             self._log.add(
                 TransferLine(
-                    row.begun_ms,
-                    row.received_ms or now_ms,
-                    identity_by_id(self._db, row.agent_id).name,
-                    row.filename,
-                    row.size_bytes,
-                    row.received_bytes,
-                    row.way,
-                    f"{state}: {said}",
+                    begun_ms=row.begun_ms,
+                    ended_ms=row.received_ms or now_ms,
+                    agent=identity_by_id(self._db, row.agent_id).name,
+                    file=row.filename,
+                    size_bytes=row.size_bytes,
+                    sent_bytes=row.received_bytes,
+                    way=row.way,
+                    result=f"{state}: {said}",
                 )
             )

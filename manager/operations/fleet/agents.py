@@ -255,7 +255,13 @@ def _found(tx: Transaction, name: str) -> AgentRow:
 
 def _view(row: AgentRow, work: AgentWork, now_ms: int, policy: Policy) -> AgentView:
     how = liveness_of(row, work, now_ms, policy)
-    return AgentView(row, how, work.owned, work.crawls, work.probes)
+    return AgentView(
+        row=row,
+        liveness=how,
+        units_owned=work.owned,
+        crawl_rights=work.crawls,
+        probe_rights=work.probes,
+    )
 
 
 def renamed_settings_of(row: AgentRow) -> list[RenamedSetting]:

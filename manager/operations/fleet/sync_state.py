@@ -102,13 +102,13 @@ def _finish(tx: Transaction, telling: Sequence[AgentSync], now_ms: int) -> None:
                 row,
                 [
                     Claim(
-                        ids[unit.unit],
-                        unit.kind,
-                        unit.round,
-                        unit.pages,
-                        unit.response_bytes,
-                        unit.reason,
-                        unit.failure,
+                        unit_id=ids[unit.unit],
+                        kind=unit.kind,
+                        round=unit.round,
+                        pages=unit.pages,
+                        response_bytes=unit.response_bytes,
+                        reason=unit.reason,
+                        failure=unit.failure,
                     )
                     for unit in request.finished
                     if unit.unit in ids

@@ -154,13 +154,25 @@ def _of_event(
     """Return events of one kind, which are sent once. tells: whether there are recipients."""
     if mark is not None and event.last_id <= mark.upto:
         told_ms = mark.told_ms if mark.told_ms >= event.since_ms else None
-        return OngoingTrouble(event.key, event.message, event.since_ms, told_ms, None, silence)
+        return OngoingTrouble(
+            key=event.key,
+            text=event.message,
+            since_ms=event.since_ms,
+            told_ms=told_ms,
+            next_ms=None,
+            silence=silence,
+        )
     next_ms: int | None = now_ms if mark is None else max(now_ms, mark.told_ms + HOLD_MS)
     if silence is not None:
         # A silenced kind is not sent; a maintenance window only delays the message.
         next_ms = None if silence.key else silence.until_ms
     return OngoingTrouble(
-        event.key, event.message, event.since_ms, None, next_ms if tells else None, silence
+        key=event.key,
+        text=event.message,
+        since_ms=event.since_ms,
+        told_ms=None,
+        next_ms=next_ms if tells else None,
+        silence=silence,
     )
 
 

@@ -153,12 +153,12 @@ def _page(
         size_bytes += verdict.size_bytes
         if verdict.problem is not None and is_needed(db, file, places):
             found = FileFinding(
-                file.kind,
-                file.place,
-                file.subject,
-                verdict.problem,
-                verdict.detail,
-                file.segment_id,
+                kind=file.kind,
+                place=file.place,
+                subject=file.subject,
+                problem=verdict.problem,
+                detail=verdict.detail,
+                segment_id=file.segment_id,
             )
             findings.append(found)
     told = [_inconsistency(one) for one in findings]

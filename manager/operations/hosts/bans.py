@@ -58,7 +58,14 @@ def bans_shown(tx: Transaction, rows: Collection[BanRow]) -> list[Ban]:
     """Return bans as people see them."""
     names = agents.names(tx) if rows else {}
     return [
-        Ban(row.host, names[row.agent_id], row.reason, row.made_by, row.made_ms) for row in rows
+        Ban(
+            host=row.host,
+            agent=names[row.agent_id],
+            reason=row.reason,
+            made_by=row.made_by,
+            made_ms=row.made_ms,
+        )
+        for row in rows
     ]
 
 

@@ -117,11 +117,11 @@ def record_found(
                 over_limit=over_limit,
             )
     return Recorded(
-        tally.new,
-        tally.start_pages + tally.inside,
-        tally.known,
-        line_and_reason(tally.refused),
-        tally.refused_count,
-        over_limit,
-        tally.refused,
+        new=tally.new,
+        start_pages=tally.start_pages + tally.inside,
+        known=tally.known,
+        refused=line_and_reason(tally.refused),
+        refused_count=tally.refused_count,
+        over_limit=over_limit,
+        refused_lines=tally.refused,
     )

@@ -71,7 +71,12 @@ def finish_rested(tx: Transaction, now_ms: int) -> int:
         return 0
     done = [
         FinishedRow(
-            row.unit_id, row.agent_id, current.number, row.pages, row.size_bytes, row.reason
+            unit_id=row.unit_id,
+            agent_id=row.agent_id,
+            round=current.number,
+            pages=row.pages,
+            size_bytes=row.size_bytes,
+            reason=row.reason,
         )
         for row in quiet
     ]

@@ -94,12 +94,12 @@ def import_hosts(
                 refused=tally.refused_count,
             )
     return Imported(
-        tally.new,
-        tally.start_pages,
-        tally.known,
-        line_and_reason(tally.refused),
-        tally.refused_count,
-        tally.refused,
+        new=tally.new,
+        start_pages=tally.start_pages,
+        known=tally.known,
+        refused=line_and_reason(tally.refused),
+        refused_count=tally.refused_count,
+        refused_lines=tally.refused,
     )
 
 

@@ -142,14 +142,14 @@ def managers_of(tx: Transaction) -> list[ServingManager]:
     silent = [abs(now_ms - row.seen_ms) for row in rows]
     return [
         ServingManager(
-            row.name,
-            row.place,
-            row.version,
-            row.started_ms,
-            row.seen_ms,
-            row.name == holder,
-            silent_ms,
-            silent_ms > SILENT_MS,
+            name=row.name,
+            place=row.place,
+            version=row.version,
+            started_ms=row.started_ms,
+            seen_ms=row.seen_ms,
+            leads=row.name == holder,
+            silent_ms=silent_ms,
+            is_silent=silent_ms > SILENT_MS,
         )
         for row, silent_ms in zip(rows, silent, strict=True)
     ]

@@ -96,7 +96,13 @@ def check_captures(
             compared=found.compared,
             contradicted=found.contradicted,
         )
-    return CaptureCheck(name, found.compared, found.contradicted, suspect, found.examples)
+    return CaptureCheck(
+        agent=name,
+        compared=found.compared,
+        contradicted=found.contradicted,
+        suspect=suspect,
+        examples=found.examples,
+    )
 
 
 def _there(rows: list[tuple[int, str]], kept: Path) -> Mapping[int, list[Path]]:

@@ -154,9 +154,14 @@ def _let_rest(tx: Transaction, good: Sequence[_Good], now_ms: int) -> None:
         claim = one.claim
         if (one.right.news_generation or 0) <= one.told.generation_held:
             of_round[claim.round].append(
-                IdlePieceRow(claim.unit_id, one.told.agent.id, claim.pages, claim.response_bytes,
-                         claim.reason)
-            )  # fmt: skip
+                IdlePieceRow(
+                    unit_id=claim.unit_id,
+                    agent_id=one.told.agent.id,
+                    pages=claim.pages,
+                    size_bytes=claim.response_bytes,
+                    reason=claim.reason,
+                )
+            )
     for number, quiet in of_round.items():
         pieces.mark_idle(tx, number, quiet, now_ms)
     if good:

@@ -252,9 +252,23 @@ class _Search:
             agent = names.get(row.agent_id, "")
             at = line_time(line.headers, line.line, row.lines, row.since_ms, row.until_ms)
             lines.append(
-                FoundLine(agent, row.name, row.since_ms, row.until_ms, line, at.at_ms, at.is_exact)
+                FoundLine(
+                    agent=agent,
+                    log=row.name,
+                    since_ms=row.since_ms,
+                    until_ms=row.until_ms,
+                    line=line,
+                    at_ms=at.at_ms,
+                    is_exact=at.is_exact,
+                )
             )
-        return FoundLines(lines, self._mark, self._looked, self._back_to_ms, self._gone)
+        return FoundLines(
+            lines=lines,
+            mark=self._mark,
+            reports=self._looked,
+            back_to_ms=self._back_to_ms,
+            gone=self._gone,
+        )
 
 
 def _first_lines(rows: list[ReportRow]) -> list[ReportRow]:

@@ -152,11 +152,11 @@ def _is_full(
 def _claim(right: RightRow, found: SumRow, reason: Message) -> Claim:
     is_silent = found.requests > 0 and found.failed >= found.requests
     return Claim(
-        right.unit_id,
-        right.kind,
-        right.round,
-        found.pages,
-        found.response_bytes,
-        reason,
-        HostFailure.UNREACHABLE.value if is_silent else "",
+        unit_id=right.unit_id,
+        kind=right.kind,
+        round=right.round,
+        pages=found.pages,
+        response_bytes=found.response_bytes,
+        reason=reason,
+        failure=HostFailure.UNREACHABLE.value if is_silent else "",
     )

@@ -264,11 +264,11 @@ def _intervals(rows: Sequence[RightTime], line_factor: float) -> list[FetchInter
         held[row.unit_id] = held.get(row.unit_id, 0) + 1
     return [
         FetchInterval(
-            row.unit_id,
-            row.since_ms,
-            row.until_ms,
-            max(1, round((row.requests or 0) / line_factor)) if _is_in(row) else None,
-            row.ms if _is_in(row) else None,
+            unit=row.unit_id,
+            from_ms=row.since_ms,
+            until_ms=row.until_ms,
+            requests=max(1, round((row.requests or 0) / line_factor)) if _is_in(row) else None,
+            claimed_ms=row.ms if _is_in(row) else None,
         )
         for row in rows
         if row.finished and held[row.unit_id] == 1

@@ -75,7 +75,13 @@ def _grant_probes(tx: Transaction, agent: AgentRow, room: int, now_ms: int, poli
         tx,
         agent.id,
         [
-            Grant(order.unit_id, order.group_id, "probe", order.round, policy.probe_pages)
+            Grant(
+                unit_id=order.unit_id,
+                group_id=order.group_id,
+                kind="probe",
+                round=order.round,
+                max_transfer=policy.probe_pages,
+            )
             for order in orders
         ],
         now_ms,
@@ -112,7 +118,16 @@ def _grant_refetches(tx: Transaction, agent: AgentRow, now_ms: int, policy: Poli
     rights.grant(
         tx,
         agent.id,
-        [Grant(one.unit_id, one.group_id, "refetch", number, one.pages) for one in waiting],
+        [
+            Grant(
+                unit_id=one.unit_id,
+                group_id=one.group_id,
+                kind="refetch",
+                round=number,
+                max_transfer=one.pages,
+            )
+            for one in waiting
+        ],
         now_ms,
     )
     refetch_orders.set_granted(tx, agent.id, [one.unit_id for one in waiting], now_ms)

@@ -79,11 +79,11 @@ def judge(
         if row.atom is not None:
             standing.of_atom[row.atom] = row.agent_id
     return EffectivePins(
-        standing.owner,
-        standing.of_atom,
-        standing.ignored,
-        banned,
-        _sentences({row.unit_id: row.unit for row in found}, standing.ignored),
+        owner=standing.owner,
+        of_atom=standing.of_atom,
+        ignored=standing.ignored,
+        banned=banned,
+        sentences=_sentences({row.unit_id: row.unit for row in found}, standing.ignored),
     )
 
 

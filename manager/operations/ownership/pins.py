@@ -179,12 +179,12 @@ def pins_shown(tx: Transaction, rows: Collection[PinRow]) -> list[Pin]:
     names = agents.names(tx) if rows else {}
     return [
         Pin(
-            row.unit,
-            names[row.agent_id],
-            row.reason,
-            row.made_by,
-            row.made_ms,
-            standing.ignored.get(row.unit_id),
+            unit=row.unit,
+            agent=names[row.agent_id],
+            reason=row.reason,
+            made_by=row.made_by,
+            made_ms=row.made_ms,
+            ignored=standing.ignored.get(row.unit_id),
         )
         for row in rows
     ]

@@ -40,12 +40,12 @@ def list_sessions(db: Database, name: str, now_ms: int) -> list[OpenSession]:
         rows = users.sessions_of(tx, user.id, now_ms)
     return [
         OpenSession(
-            row.token_hash[:SHOWN],
-            name,
-            row.created_ms,
-            row.expires_ms,
-            row.address,
-            row.browser,
+            id=row.token_hash[:SHOWN],
+            user=name,
+            created_ms=row.created_ms,
+            expires_ms=row.expires_ms,
+            address=row.address,
+            browser=row.browser,
         )
         for row in rows
     ]

@@ -72,11 +72,11 @@ def named(page: Sequence[MoveRow], names: dict[int, str]) -> list[Move]:
     """Return moves with the names of their agents."""
     return [
         Move(
-            row.unit,
-            None if row.from_agent is None else names[row.from_agent],
-            names[row.to_agent],
-            row.from_ms,
-            row.to_ms,
+            unit=row.unit,
+            giver=None if row.from_agent is None else names[row.from_agent],
+            taker=names[row.to_agent],
+            giver_ms=row.from_ms,
+            taker_ms=row.to_ms,
         )
         for row in page
     ]

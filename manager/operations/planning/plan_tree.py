@@ -150,6 +150,13 @@ def _flows(
 ) -> list[Flow]:
     joined = {frozenset((first, second)) for first, second, _ in tree}
     return [
-        Flow(giver, taker, row.units, row.from_ms, row.to_ms, frozenset((giver, taker)) in joined)
+        Flow(
+            giver=giver,
+            taker=taker,
+            units=row.units,
+            giver_ms=row.from_ms,
+            taker_ms=row.to_ms,
+            neighbours=frozenset((giver, taker)) in joined,
+        )
         for (giver, taker), row in between.items()
     ]

@@ -56,7 +56,14 @@ def undo_preview(db: Database) -> UndoPreview | None:
 def moves_back(rows: list[MoveRow]) -> list[MoveRow]:
     """Return the moves that give units back; units without an owner before are left out."""
     return [
-        MoveRow(row.unit_id, row.unit, row.to_agent, row.from_agent, row.to_ms, row.from_ms)
+        MoveRow(
+            unit_id=row.unit_id,
+            unit=row.unit,
+            from_agent=row.to_agent,
+            to_agent=row.from_agent,
+            from_ms=row.to_ms,
+            to_ms=row.from_ms,
+        )
         for row in rows
         if row.from_agent is not None
     ]

@@ -78,7 +78,13 @@ def compare_in_turn(
         if one.refused is not None:
             yield Compared(one.method, None, None, None, one.refused)
         else:
-            yield Compared(one.method, one.makespan_ms, one.moves, one.above_bound, None)
+            yield Compared(
+                method=one.method,
+                makespan_ms=one.makespan_ms,
+                moves=one.moves,
+                above_bound=one.above_bound,
+                why=None,
+            )
 
 
 def too_late(method: str, within_s: float) -> Compared:

@@ -227,12 +227,12 @@ def plan_detail(
         undone_by = plans.undone_by(tx, plan_id)
     facts = facts_of(plan.detail)
     return PlanDetail(
-        plan,
-        facts.agents,
-        facts.tree,
-        facts.explanation,
-        moving,
-        moves,
-        facts.compared,
-        undone_by,
+        plan=plan,
+        agents=facts.agents,
+        tree=facts.tree,
+        explanation=facts.explanation,
+        moving=moving,
+        moves=moves,
+        compared=facts.compared,
+        undone_by=undone_by,
     )

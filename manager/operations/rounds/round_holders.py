@@ -133,4 +133,11 @@ def _of_unit(row: HolderRow, now_ms: int) -> HolderReason:
 def _holder(reason: HolderReason, row: HolderRow) -> RoundHolder:
     rests = reason is HolderReason.RESTING
     until_ms, why = (row.until_ms, row.why) if rests else (None, "")
-    return RoundHolder(reason, row.unit, row.agent, row.since_ms, until_ms, why)
+    return RoundHolder(
+        reason=reason,
+        unit=row.unit,
+        agent=row.agent,
+        since_ms=row.since_ms,
+        until_ms=until_ms,
+        why=why,
+    )

@@ -123,7 +123,14 @@ class Search:
             match = query.match(one.key)
             if match or query.match(str(one.text)):
                 state = "silent" if one.silence else ""
-                yield Hit("alert", one.key, match or "part", state, one.text, one.since_ms)
+                yield Hit(
+                    kind="alert",
+                    key=one.key,
+                    match=match or "part",
+                    state=state,
+                    about=one.text,
+                    at_ms=one.since_ms,
+                )
 
     def _setting_hits(self, query: Query) -> Iterable[Hit]:
         for line in setting_lines(self._settings):

@@ -80,7 +80,14 @@ def find_hosts(db: Database, tx: Transaction, query: Query, limit: int) -> list[
 def _host(query: Query, line: HostLine, match: Match) -> Hit:
     if match == "exact" and not _is_meant(query, line.key):
         match = "part"
-    return Hit("host", line.key, match, line.state, line.owner or "", line.first_seen_ms)
+    return Hit(
+        kind="host",
+        key=line.key,
+        match=match,
+        state=line.state,
+        about=line.owner or "",
+        at_ms=line.first_seen_ms,
+    )
 
 
 def _is_meant(query: Query, key: str) -> bool:
@@ -114,7 +121,16 @@ def find_rounds(tx: Transaction, query: Query) -> list[Hit]:
     row = _numbered(query, "round") and rounds.by_number(tx, query.number or 0)
     if not row:
         return []
-    return [Hit("round", str(row.number), "exact", row.state, row.method, row.started_ms)]
+    return [
+        Hit(
+            kind="round",
+            key=str(row.number),
+            match="exact",
+            state=row.state,
+            about=row.method,
+            at_ms=row.started_ms,
+        )
+    ]
 
 
 def find_plans(tx: Transaction, query: Query) -> list[Hit]:

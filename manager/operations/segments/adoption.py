@@ -104,7 +104,13 @@ def adopt(asked: Adoption, actor: Actor, now_ms: int) -> Adopted:
         mark_emptied(db, files, uuid, now_ms)
         given_back = sum(sweep_trash(db, asked.reading, time.time(), actor).moved.values())
     tally = SegmentAdoption(
-        db, asked.reading, asked.rebuild, actor, now_ms, asked.dry_run, asked.trusted
+        db=db,
+        reading=asked.reading,
+        rebuild=asked.rebuild,
+        actor=actor,
+        now_ms=now_ms,
+        dry_run=asked.dry_run,
+        trusted=asked.trusted,
     )
     _enter_all(asked, tally)
     with db.read() as tx:

@@ -91,7 +91,12 @@ def _note_damage(db: Database, reading: ExaminationTools, row: SegmentRow, now_m
         if verdict.problem is not None:
             findings.append(
                 FileFinding(
-                    file.kind, file.place, file.subject, verdict.problem, verdict.detail, row.id
+                    kind=file.kind,
+                    place=file.place,
+                    subject=file.subject,
+                    problem=verdict.problem,
+                    detail=verdict.detail,
+                    segment_id=row.id,
                 )
             )
     record_findings(db, findings, now_ms)

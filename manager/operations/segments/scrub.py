@@ -170,12 +170,12 @@ class Scrubber:
                 self._sound(file, verdict)
             elif is_needed(self._db, file, self._places):
                 found = FileFinding(
-                    file.kind,
-                    file.place,
-                    file.subject,
-                    verdict.problem,
-                    verdict.detail,
-                    file.segment_id,
+                    kind=file.kind,
+                    place=file.place,
+                    subject=file.subject,
+                    problem=verdict.problem,
+                    detail=verdict.detail,
+                    segment_id=file.segment_id,
                 )
                 findings.append(found)
         now_ms = self._now_ms()

@@ -16,7 +16,7 @@ from typing import Final
 
 import duckdb
 
-from manager.store.connections import connect
+from manager.store.connections import connect, records
 from shared.errors import LimitError
 from shared.frozen import frozen
 
@@ -58,7 +58,7 @@ FROM pairs GROUP BY url
 
 _COUNTS: Final = "SELECT count(*), count(*) FILTER (disagreeing > agreeing) FROM urls"
 _EXAMPLES: Final = """
-SELECT url, nullif(status, -1), bytes, agreeing, disagreeing, nullif(their_status, -1), their_bytes
+SELECT * REPLACE (nullif(status, -1) AS status, nullif(their_status, -1) AS their_status)
 FROM urls WHERE disagreeing > agreeing
 ORDER BY disagreeing - agreeing DESC, url LIMIT ?
 """
@@ -122,5 +122,5 @@ def compare_logs(
         except duckdb.OutOfMemoryException as error:
             raise LimitError("store.comparison_memory", memory_bytes=memory_bytes) from error
         compared, contradicted = connection.execute(_COUNTS).fetchall()[0]
-        rows = connection.execute(_EXAMPLES, [examples]).fetchall()
-    return Comparison(compared, contradicted, [Contradiction(*row) for row in rows])
+        found = list(records(connection.execute(_EXAMPLES, [examples]), Contradiction))
+    return Comparison(compared, contradicted, found)

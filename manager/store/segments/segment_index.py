@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from manager.store.connections import connect
+from manager.store.connections import connect, records
 from manager.store.durable_files import full_disk_said, open_new, sync_file
 from shared.frozen import frozen
 
@@ -171,11 +171,12 @@ def sums_of_hosts(index: Path, memory_bytes: int) -> list[HostSum]:
     """Return what an index holds of each host."""
     with connect(memory_bytes, index.parent) as connection:
         found = connection.execute(
-            "SELECT host, count(*), sum(capture_length)::BIGINT, min(fetched_ms), max(fetched_ms) "
+            "SELECT host, count(*) AS captures, sum(capture_length)::BIGINT AS bytes, "
+            "min(fetched_ms) AS first_ms, max(fetched_ms) AS last_ms "
             "FROM read_parquet($source) GROUP BY host ORDER BY host",
             {"source": str(index)},
         )
-        return [HostSum(*row) for row in found.fetchall()]
+        return list(records(found, HostSum))
 
 
 def _copy(source: Path, target: Path, select: str, memory_bytes: int, given: Any) -> None:

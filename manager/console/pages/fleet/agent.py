@@ -152,14 +152,14 @@ def _history(visit: Visit, name: str) -> list[PastRound]:
     longest = max((float(one.measured_ms) for one in found), default=0.0)
     return [
         PastRound(
-            one.round,
-            sum(one.units.values()),
-            one.units.get("finished", 0),
-            one.units.get("failed", 0),
-            one.pages,
-            one.size_bytes,
-            one.measured_ms,
-            stacked([("cost", float(one.measured_ms))], longest),
+            round=one.round,
+            units=sum(one.units.values()),
+            over=one.units.get("finished", 0),
+            failed=one.units.get("failed", 0),
+            pages=one.pages,
+            size_bytes=one.size_bytes,
+            measured_ms=one.measured_ms,
+            parts=stacked([("cost", float(one.measured_ms))], longest),
         )
         for one in found
     ]
