@@ -13,8 +13,8 @@ from agent.app.collection.collection_at_rest import collect_at_rest
 from agent.app.startup.agent_run import identity_of
 from agent.cli.options import Place, in_words, pass_place, plain, say
 from agent.collection.allowance import read_limits
-from agent.collection.holdings import Holdings
-from agent.collection.orders import ask_now, read_orders, read_progress
+from agent.collection.orders import add_site_order, read_orders, read_progress
+from agent.collection.segment_records import SegmentRecords
 from agent.control.lock import holder_of
 from agent.settings import Home
 from shared.day_times import window_text
@@ -54,12 +54,12 @@ def now(place: Place) -> None:
         if holder_of(home.lock) is None:
             say(collect_at_rest(settings, identity, say))
             return
-        ask_now(home.collection, round(datetime.now(UTC).timestamp() * 1000))
+        add_site_order(home.collection, round(datetime.now(UTC).timestamp() * 1000))
     say("the agent that runs sees it within a second; `prs collect` shows how far it is")
 
 
 def _found(home: Home) -> dict[str, Any]:
-    holdings = Holdings(home.segments, home.collection)
+    records = SegmentRecords(home.segments, home.collection)
     progress = read_progress(home.collection)
     limits = read_limits(home.collection)
     try:
@@ -71,7 +71,7 @@ def _found(home: Home) -> dict[str, Any]:
             {**asdict(order), **(asdict(progress[order.id]) if order.id in progress else {})}
             for order in read_orders(home.collection)
         ],
-        "segments": [asdict(holdings.held(name)) for name in holdings.names()],
+        "segments": [asdict(records.read(name)) for name in records.names()],
         "under_way": under_way,
         "limits": None if limits is None else asdict(limits),
     }

@@ -10,8 +10,8 @@ from urllib.request import getproxies
 
 import click
 
+from agent.app.manager_link.manager_client import client_of
 from agent.app.site.diagnosis import diagnose, look_at_way
-from agent.app.startup.composition import client_of
 from agent.app.startup.start_methods import STARTERS, Starter, arrange, start_lines
 from agent.cli.join_token import VARIABLE, given_token, refuse_argument
 from agent.cli.options import Place, in_words, pass_place, say

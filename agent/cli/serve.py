@@ -10,7 +10,7 @@ import click
 from agent.app.startup.agent_run import identity_of
 from agent.cli.options import Place, in_words, pass_place, say, set_option
 from agent.collection.allowance import Allowance
-from agent.collection.announcement import forget_serving, keep_serving
+from agent.collection.announcement import remove_serving, write_serving
 from agent.collection.segment_server import SegmentServer, Tokens, certificate_of
 from agent.errors import HomeError
 from agent.settings import Home
@@ -47,10 +47,10 @@ def serve(place: Place, overrides: tuple[str, ...]) -> None:
                 why=error.strerror,
             ) from error
         url = settings.collection.serve_url or f"https://{identity.name}:{server.port}"
-        keep_serving(home.collection, Serving(url=url, fingerprint=certificate.fingerprint))
+        write_serving(home.collection, Serving(url=url, fingerprint=certificate.fingerprint))
         say(f"serving {url}, certificate {certificate.fingerprint}")
         _until_stopped(server)
-        forget_serving(home.collection)
+        remove_serving(home.collection)
 
 
 def _until_stopped(server: SegmentServer) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from agent.settings.home import write_whole
 
-__all__ = ["Withdrawn", "add_withdrawn", "doomed", "note_dropped", "read_withdrawn"]
+__all__ = ["Withdrawn", "add_withdrawn", "hosts_to_delete", "note_dropped", "read_withdrawn"]
 
 WITHDRAWN: Final = "withdrawn.json"
 DROPPED: Final = "dropped.json"
@@ -53,7 +53,7 @@ def add_withdrawn(folder: Path, hosts: Iterable[str], number: int, now_ms: int) 
     write_whole(folder / WITHDRAWN, [json.dumps({"number": number, "hosts": left}).encode()])
 
 
-def doomed(folder: Path, now_ms: int) -> dict[str, int]:
+def hosts_to_delete(folder: Path, now_ms: int) -> dict[str, int]:
     """Return the hosts to go over now, each with the time up to which its captures go."""
     heard = read_withdrawn(folder).hosts
     if not heard:

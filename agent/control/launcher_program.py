@@ -45,8 +45,10 @@ class LauncherProgram:
         self._looked_s = -OVERDUE_S
         self.process: subprocess.Popen[bytes] | None = None  # the last one that was started
 
-    def look(self, *, is_open: bool) -> bool:
-        """Call this when the manager has answered; tell whether the launcher was started.
+    def start_if_due(self, *, is_open: bool) -> bool:
+        """Start the launcher where work waits for it; return whether it was started.
+
+        Call this when the manager has answered.
 
         is_open: whether it is within the site's hours; only then a release may be fetched.
         """

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher
-from agent.app.session.session import resolver_of
+from agent.app.session.resolver import resolver_of
 from agent.app.session.single_fetch import with_contact
 from agent.app.startup.settings_mapping import fetch_options
 from agent.control.doctor import Check

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher
-from agent.app.session.session import resolver_of
+from agent.app.session.resolver import resolver_of
 from agent.app.startup.settings_mapping import blocked_by, crawl_limits, fetch_options, page_limits
 from agent.modules.counts import StopCounts
 from agent.modules.fetch import Fetch

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from agent.app.manager_link.certificate_dates import check_dates, is_about_dates
+from agent.app.manager_link.manager_client import client_of
 from agent.app.session.network_check import (
     LOOK_UP_S,
     LOOK_UP_TRIES,
@@ -21,7 +22,6 @@ from agent.app.session.network_check import (
 )
 from agent.app.site.site import windows_of
 from agent.app.startup.agent_run import identity_of
-from agent.app.startup.composition import client_of
 from agent.app.startup.file_limits import files_needed
 from agent.app.startup.start_methods import arranged, outdated
 from agent.control.disk import free_bytes

@@ -99,8 +99,8 @@ def _update_time(settings: Settings) -> UpdateTime:
 
 def _spread_minute(settings: Settings) -> int:
     home = Home(settings.home)
-    chance = random.SystemRandom()
-    memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), chance=chance)
+    rng = random.SystemRandom()
+    memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), rng=rng)
     return memory.spread_minute
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.app.startup.start_methods import arrange
-from agent.collection.holdings import Holdings
+from agent.collection.segment_records import SegmentRecords
 from agent.control.drain import change_holds, read_holds
 from agent.control.lock import end, holder_of
 from agent.errors import HomeError
@@ -79,9 +79,9 @@ def stop_and_unschedule(settings: Settings) -> list[str]:
 
 def unsent(home: Home) -> list[str]:
     """Return the names of segments that the centre has not judged, the open one too."""
-    holdings = Holdings(home.segments, home.collection)
+    records = SegmentRecords(home.segments, home.collection)
     still_open = [path.name for path in home.segments.glob(f"*.warc.gz{OPEN_SUFFIX}")]
-    return still_open + [name for name in holdings.names() if not holdings.held(name).is_settled]
+    return still_open + [name for name in records.names() if not records.read(name).is_settled]
 
 
 def remove_data(home: Path) -> None:

@@ -15,7 +15,7 @@ NOW_MS = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 
 
 def opened(path: Path, epoch_ms: int = NOW_MS) -> Memory:
-    return Memory.open(path, epoch_ms=epoch_ms, chance=random.Random(3))
+    return Memory.open(path, epoch_ms=epoch_ms, rng=random.Random(3))
 
 
 def test_the_sequence_grows_over_restarts(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_minute_and_command_are_remembered(tmp_path: Path) -> None:
     """The random minute is drawn once at install; the last command is known to a new process."""
     memory = opened(tmp_path / "m")
     memory.remember_command("c7")
-    again = Memory.open(tmp_path / "m", epoch_ms=NOW_MS, chance=random.Random(99))
+    again = Memory.open(tmp_path / "m", epoch_ms=NOW_MS, rng=random.Random(99))
     assert 0 <= again.spread_minute < 60
     assert (again.spread_minute, again.command_done) == (memory.spread_minute, "c7")
 
