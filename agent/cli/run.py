@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from agent.cli.options import REFUSED, UNREACHABLE, Place, in_words, pass_place, say, set_option
+from agent.cli.options import (
+    REFUSED,
+    UNREACHABLE,
+    HomeOption,
+    in_words,
+    pass_home_option,
+    print_text,
+    set_option,
+)
 from agent.cli.terminal import Terminal
 from agent.control.group import lead_a_group
 from agent.control.lock import healthy_holder
@@ -24,9 +32,9 @@ __all__ = ["run"]
     help="End it only if it hangs; else leave it alone, exit code 0.",
 )
 @set_option
-@pass_place
+@pass_home_option
 def run(
-    place: Place,
+    home_option: HomeOption,
     once: bool,
     quiet: bool,
     replace: bool,
@@ -37,7 +45,7 @@ def run(
     terminal = Terminal(quiet=quiet)
     lead_a_group()
     with in_words():
-        settings = place.settings(overrides)
+        settings = home_option.settings(overrides)
         if replace_hung and not replace and (other := healthy_holder(Home(settings.home).lock)):
             # What cron finds each hour of a night; nothing of an agent is imported for it.
             terminal.end(f"stopped: {Message('agent.works_already', pid=other.pid)}")
@@ -53,8 +61,8 @@ def run(
             run_options = RunOptions(
                 once=once,
                 show_status=terminal.show_status,
-                reread=lambda: place.settings(overrides),
-                renamed=lambda: renamed_settings(place.path, overrides),
+                reread=lambda: home_option.settings(overrides),
+                renamed=lambda: renamed_settings(home_option.path, overrides),
                 nursery=page_workers,
             )
             try:
@@ -74,5 +82,5 @@ def run(
 
 
 def _failed(reason: Message, code: int) -> int:
-    say(f"Error: {reason}", err=True)
+    print_text(f"Error: {reason}", err=True)
     return code

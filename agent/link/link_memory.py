@@ -83,14 +83,14 @@ class Memory:
         return self._kept.command_done
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Return the key and place with which an agent last worked here; empty: unknown."""
         return self._kept.place
 
-    def remember_place(self, place: str) -> None:
+    def remember_location(self, location: str) -> None:
         """Keep which key is used where. Raises DiskFullError."""
-        if place != self._kept.place:
-            self._keep(replace(self._kept, place=place))
+        if location != self._kept.place:
+            self._keep(replace(self._kept, place=location))
 
     @property
     def reported_list(self) -> str:

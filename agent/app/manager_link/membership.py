@@ -47,7 +47,7 @@ class Membership:
         holds = self._permission.holds
         if not holds.drained or holds.handed_back:
             return False
-        return self._session.quiet and not self._reporting.unreported
+        return self._session.is_quiet and not self._reporting.unreported
 
     @property
     def must_join(self) -> bool:

@@ -36,7 +36,7 @@ class PermitUse:
         self._memory = memory
         self._place = place
         self._margin_s = permit_margin_s(session.settings)
-        self._moved = MovedHome(is_moved=is_elsewhere(memory.place, place))
+        self._moved = MovedHome(is_moved=is_elsewhere(memory.location, place))
 
     def carry_out(self, actions: Iterable[PermitAction]) -> None:
         """Grant or revoke permits, one after the other."""
@@ -59,7 +59,7 @@ class PermitUse:
             permission.no_permit = Message("agent.home_moved", wait_s=round(wait_s))
             return
         with contextlib.suppress(DiskFullError):  # the next process waits once more, then
-            self._memory.remember_place(self._place)
+            self._memory.remember_location(self._place)
         had_permit = gate.may_fetch()
         # The gate's margin holds the site's interval; one that the manager asked for is longer.
         wider_s = permit_margin_s(self._session.settings) - self._margin_s

@@ -47,7 +47,7 @@ class DueReports:
         probes = session.crawl.probes_finished
         moment = self._moment(probes)
         reason = schedule.log_due(moment)
-        if self._permission.holds.drained and session.quiet and moment.log_bytes:
+        if self._permission.holds.drained and session.is_quiet and moment.log_bytes:
             reason = "drained"
         try:
             if reason:

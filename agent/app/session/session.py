@@ -211,7 +211,7 @@ class CrawlSession:
         return self._crawl.waits(limit)
 
     @property
-    def quiet(self) -> bool:
+    def is_quiet(self) -> bool:
         """Return whether no request, page or result just received is under way."""
         idle = self._runner.idle
         return idle and not self._crawl.at_work and not self.state().under_way
@@ -222,4 +222,4 @@ class CrawlSession:
         if self.list.is_changing:
             return False
         scope = self.scope
-        return len(scope.finished) + len(scope.resting) == len(scope.jobs) and self.quiet
+        return len(scope.finished) + len(scope.resting) == len(scope.jobs) and self.is_quiet

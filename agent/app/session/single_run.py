@@ -113,7 +113,7 @@ class SingleRun:
     def _is_all_reported(self) -> bool:
         poller = self._exchange.poller
         return (
-            self._session.quiet
+            self._session.is_quiet
             and not self._reporting.unreported
             and not self._session.reports.pending_finished(1)
             and poller.acknowledged == poller.in_force

@@ -44,7 +44,7 @@ from agent.app.startup.settings_reload import SettingsReload, SettingsSource
 from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
 from agent.control.drain import read_holds
-from agent.control.home_place import place_of
+from agent.control.home_location import home_location_of
 from agent.control.renamed_settings import RenamedSettings
 from agent.control.robot_log import LineLogger
 from agent.control.settings_watch import SettingsWatch
@@ -170,7 +170,7 @@ def compose(
         ),
         capacity_of(settings, guards.load.calm),
     )
-    place = f"{hash_of_key(identity.key)} {place_of(home.path)}"
+    place = f"{hash_of_key(identity.key)} {home_location_of(home.path)}"
     permits = PermitUse(runtime, permission, session, memory, place)
     lists = ListUpdates(
         runtime,

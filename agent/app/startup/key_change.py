@@ -49,6 +49,6 @@ def _keep_place(home: Home, before: Identity, now: Identity) -> None:
     """
     clock, rng = SystemClock(), random.SystemRandom()
     memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), rng=rng)
-    key_hash, _, place = memory.place.partition(" ")
+    key_hash, _, place = memory.location.partition(" ")
     if key_hash == hash_of_key(before.key):
-        memory.remember_place(f"{hash_of_key(now.key)} {place}")
+        memory.remember_location(f"{hash_of_key(now.key)} {place}")

@@ -45,12 +45,12 @@ def test_minute_and_command_are_remembered(tmp_path: Path) -> None:
 
 def test_the_place_is_remembered(tmp_path: Path) -> None:
     """And one that was written before places were is none."""
-    opened(tmp_path / "m").remember_place("key1 here")
-    assert opened(tmp_path / "m").place == "key1 here"
+    opened(tmp_path / "m").remember_location("key1 here")
+    assert opened(tmp_path / "m").location == "key1 here"
     values = json.loads((tmp_path / "m").read_bytes())
     del values["place"]
     (tmp_path / "m").write_text(json.dumps(values))
-    assert opened(tmp_path / "m").place == ""
+    assert opened(tmp_path / "m").location == ""
 
 
 def test_two_logs_never_share_a_minute(tmp_path: Path) -> None:

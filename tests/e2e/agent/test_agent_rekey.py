@@ -53,7 +53,7 @@ def test_a_key_is_replaced(home: Home) -> None:
         old = join(home, manager)
         place = f"{hash_of_key(old)} here"
         memory = Memory.open(home.link_state, epoch_ms=0, rng=random.Random(1))
-        memory.remember_place(place)
+        memory.remember_location(place)
         code, said = prs(home, "rekey")
         assert (code, said) == (0, f"prs1 has a new key, and {manager.url} knows no other\n")
         new = key_of(home)
