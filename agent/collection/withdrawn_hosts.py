@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from agent.settings.home import write_whole
+from shared.frozen import frozen
 
 __all__ = ["Withdrawn", "add_withdrawn", "hosts_to_delete", "note_dropped", "read_withdrawn"]
 
@@ -23,7 +24,7 @@ AFTER_MS: Final = 600_000
 """A list that names a host may hold so long after the host was withdrawn."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Withdrawn:
     """number: of the newest withdrawal that was heard of. hosts: host key -> when it was heard."""
 

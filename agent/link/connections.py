@@ -12,7 +12,6 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import httpx
 
@@ -22,11 +21,11 @@ from agent.link.errors import LinkError
 __all__ = ["Connections", "is_unbelieved"]
 
 
-@dataclass
 class _OpenConnections:
-    http: httpx.AsyncClient
-    in_use: int = 0
-    stale: bool = False
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http = http
+        self.in_use = 0
+        self.stale = False
 
 
 class Connections:

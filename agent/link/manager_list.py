@@ -32,7 +32,7 @@ class ManagerList:
         self._limit_bytes = limit_bytes
 
     @property
-    def incoming_path(self) -> Path:
+    def new_list_path(self) -> Path:
         """Return the path to which a new list is streamed before `accept`."""
         return self._path.with_name(self._path.name + PART)
 
@@ -59,23 +59,23 @@ class ManagerList:
         DiskFullError; the list before it stays in force.
         """
         try:
-            items = self._read(self.incoming_path)
+            items = self._read(self.new_list_path)
             held = _held(next(items, None))
             for _ in items:
                 pass
         except (FormatError, LimitError) as error:
-            self.incoming_path.unlink(missing_ok=True)
+            self.new_list_path.unlink(missing_ok=True)
             raise LinkError("agent_errors.list_unusable", problem=error.message) from error
         if held is None:
-            self.incoming_path.unlink(missing_ok=True)
+            self.new_list_path.unlink(missing_ok=True)
             raise LinkError("agent_errors.list_without_number")
         with full_disk_said(self._path):
-            handle = os.open(self.incoming_path, os.O_RDONLY)
+            handle = os.open(self.new_list_path, os.O_RDONLY)
             try:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-            self.incoming_path.replace(self._path)
+            self.new_list_path.replace(self._path)
             sync_folder(self._path.parent)
         return held
 

@@ -16,7 +16,7 @@ Source: design 3, sync and rules 2, 8, 9; the shape is h11's.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from agent.link.actions import (
@@ -88,7 +88,7 @@ class _Pending:
     generation: int
 
 
-@dataclass(slots=True)
+@frozen
 class _UnderWay:
     request: SyncRequest
     sent_boottime_s: float

@@ -39,7 +39,7 @@ class ListUpdates:
         *,
         limit_bytes: int,
     ) -> None:
-        """limit_bytes: of a list, compressed. permits: takes what waits for a new list."""
+        """limit_bytes: of a list, compressed. permits: uses the permit of a new list."""
         self._runtime = runtime
         self._client = client
         self._poller = poller
@@ -77,7 +77,7 @@ class ListUpdates:
         """Fetch the manager's list and put it in force."""
         clock = self._runtime.clock
         try:
-            target = self._server_list.incoming_path
+            target = self._server_list.new_list_path
             await self._client.take_list(target, limit_bytes=self._limit_bytes)
             held = await asyncio.to_thread(self._server_list.accept)
         except (LinkError, DiskFullError) as problem:

@@ -32,7 +32,7 @@ class ManagerSettings:
         session: CrawlSession,
         collection: AgentCollection,
     ) -> None:
-        """requested: what the process before was asked for, as far as it is kept."""
+        """requested: the part of the manager's settings that outlived the process before."""
         self._runtime = runtime
         self._site = site
         self._requested = requested

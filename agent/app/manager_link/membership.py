@@ -19,7 +19,7 @@ __all__ = ["Membership"]
 
 
 class Membership:
-    """Whether this agent takes part, by the holds of site and manager."""
+    """Participation of this agent, by the holds of site and manager."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Exchange of one sync: the request, its answer, and what became of the last one."""
+"""Exchange of one sync: the request, its answer, and the result of the last one."""
 
 from __future__ import annotations
 

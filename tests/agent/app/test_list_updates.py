@@ -63,7 +63,7 @@ def begun(folder: Path, limit_bytes: int) -> tuple[ListUpdates, Poller, list[str
 def test_a_list_that_is_not_read_any_more_is_asked_for_again(tmp_path: Path, why: str) -> None:
     """Else no start would get past it: the file stays as it is until another list is taken."""
     server_list = ManagerList(tmp_path / "list", limit_bytes=LONG)
-    server_list.incoming_path.write_bytes(b"".join(compress([LIST])))
+    server_list.new_list_path.write_bytes(b"".join(compress([LIST])))
     server_list.accept()
     updates, poller, lines, lists = begun(tmp_path, LONG)
     asyncio.run(updates.resume())
@@ -87,7 +87,7 @@ def test_a_list_that_is_not_read_any_more_is_asked_for_again(tmp_path: Path, why
 def test_what_was_finished_is_told_again_until_it_was_told_to_the_end(tmp_path: Path) -> None:
     """A process that ended while a list was taken had not said it; one that follows says it."""
     server_list = ManagerList(tmp_path / "list", limit_bytes=LONG)
-    server_list.incoming_path.write_bytes(b"".join(compress([LIST])))
+    server_list.new_list_path.write_bytes(b"".join(compress([LIST])))
     server_list.accept()
     for told in (["reported again"], []):
         updates, _, _, lists = begun(tmp_path, LONG)

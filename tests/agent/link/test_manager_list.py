@@ -17,7 +17,7 @@ UNITS = [Order(f"http://h{number}.example.jp:80/", max_transfer=50) for number i
 
 
 def coming(server_list: ManagerList, lines: Iterable[ListLine], cut: int | None = None) -> None:
-    server_list.incoming_path.write_bytes(b"".join(encode(lines))[:cut])
+    server_list.new_list_path.write_bytes(b"".join(encode(lines))[:cut])
 
 
 def lines(generation: int, orders: Iterable[Order] = UNITS) -> list[ListLine]:
@@ -66,7 +66,7 @@ def test_a_list_that_was_cut_is_refused(server_list: ManagerList, cut: int) -> N
     with pytest.raises(LinkError, match="cannot be used"):
         server_list.accept()
     assert server_list.held() == ListNumber(2, 7)
-    assert not server_list.incoming_path.exists()
+    assert not server_list.new_list_path.exists()
 
 
 def test_a_list_that_is_too_large_is_refused(server_list: ManagerList) -> None:
