@@ -21,7 +21,7 @@ from shared.archive.errors import DiskFullError
 __all__ = ["Conversation"]
 
 NO_ROOM_S: Final = 10.0  # what needs room on the disk is tried again so often
-LOOK_S: Final = 1.0  # a machine that slept finds out within this
+PAUSE_S: Final = 1.0  # a machine that slept finds out within this
 CONFLICT: Final = 409  # the manager takes this process for a copy of another, or the reverse
 
 
@@ -58,7 +58,7 @@ class Conversation:
         while not stopping.is_requested:
             wait_s = self._exchange.poller.next_s - clock.boottime_s()
             if wait_s > 0:
-                await stopping.pause(min(wait_s, LOOK_S))
+                await stopping.pause(min(wait_s, PAUSE_S))
                 continue
             try:
                 await self._membership.update()

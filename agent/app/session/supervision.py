@@ -8,13 +8,13 @@ from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
 from agent.link.poller import Poller
 
-__all__ = ["Check", "Supervisor"]
+__all__ = ["PeriodicCheck", "Supervisor"]
 
 PAUSE_S: Final = 0.25
 SECOND_S: Final = 1.0
 
 
-class Check(Protocol):
+class PeriodicCheck(Protocol):
     """One matter that is looked after each second."""
 
     async def check(self) -> None:
@@ -25,7 +25,11 @@ class Supervisor:
     """The loop that checks. Nothing here asks the manager."""
 
     def __init__(
-        self, runtime: Runtime, session: CrawlSession, poller: Poller, checks: tuple[Check, ...]
+        self,
+        runtime: Runtime,
+        session: CrawlSession,
+        poller: Poller,
+        checks: tuple[PeriodicCheck, ...],
     ) -> None:
         """checks: in the order in which they run; each sees what those before it wrote."""
         self._runtime = runtime

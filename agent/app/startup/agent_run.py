@@ -12,7 +12,6 @@ from typing import Literal
 from agent.adapters.allocator import keep_freed_memory
 from agent.app.startup.composition import RunOptions, run_until_stopped
 from agent.app.startup.file_limits import allow_files
-from agent.app.startup.key_change import renew_key
 from agent.app.startup.running_agent import RunResult
 from agent.app.startup.settings_mapping import blocked_by
 from agent.control.lock import HeldError, Holder, HomeLock, end, holder_of, hung_process
@@ -94,6 +93,8 @@ def _with_key(settings: Settings, identity: Identity, log_line: LineLogger) -> I
     """Return the identity; a change of the key that was begun is ended first."""
     if not is_renewing(Home(settings.home)):
         return identity
+    from agent.app.startup.key_change import renew_key  # noqa: PLC0415  # rarely needed
+
     try:
         return renew_key(settings, identity)
     except LinkError as error:  # the next start tries again

@@ -34,7 +34,7 @@ from agent.app.runtime import Runtime
 from agent.app.session.fetch_conditions import FetchConditions
 from agent.app.session.session import CrawlSession
 from agent.app.session.single_run import SingleRun
-from agent.app.session.supervision import Check, Supervisor
+from agent.app.session.supervision import PeriodicCheck, Supervisor
 from agent.app.session.watchdog import Watchdog
 from agent.app.site.resource_guards import ResourceGuards
 from agent.app.site.site import capacity_of, windows_of
@@ -220,7 +220,7 @@ def compose(
         if options.once
         else None
     )
-    checks: tuple[Check, ...] = (
+    checks: tuple[PeriodicCheck, ...] = (
         SettingsReload(
             runtime,
             settings,

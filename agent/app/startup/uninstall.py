@@ -26,7 +26,7 @@ from shared.archive.segment import OPEN_SUFFIX
 __all__ = ["hand_back_work", "remove_data", "stop_and_unschedule", "unsent_segments"]
 
 PATIENCE_S: Final = 300.0
-_LOOK_S: Final = 0.2
+_PAUSE_S: Final = 0.2
 
 
 def hand_back_work(settings: Settings, *, patience_s: float = PATIENCE_S) -> str:
@@ -102,4 +102,4 @@ def _is_over(helper: subprocess.Popen[bytes] | None) -> bool:
 def _wait(ready: Callable[[], bool], seconds: float) -> None:
     end_s = time.monotonic() + seconds
     while not ready() and time.monotonic() < end_s:
-        time.sleep(_LOOK_S)
+        time.sleep(_PAUSE_S)
