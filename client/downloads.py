@@ -11,7 +11,7 @@ from typing import Final
 from client.errors import CutError, DamagedError, LaterError
 from client.file_list import Listed
 from client.names import plain
-from client.partial_file import Part
+from client.partial_file import PartialFile
 from client.ranges import read_rest, rest_fields
 from client.retry import RetryPolicy
 from client.server import Server
@@ -24,7 +24,7 @@ Came = Callable[[int], None]
 """Receives the number of bytes as they come; negative: they were thrown away."""
 
 
-def download(server: Server, part: Part, file: Listed, came: Came) -> None:
+def download(server: Server, part: PartialFile, file: Listed, came: Came) -> None:
     """Make a part whole, verified and synced; raises ClientError, and keeps the part then."""
     retrying = RetryPolicy(server.patience, plain(file.name)[:100])
     damages = 0
@@ -46,7 +46,9 @@ def download(server: Server, part: Part, file: Listed, came: Came) -> None:
             return
 
 
-def _rest(server: Server, part: Part, file: Listed, came: Came, retrying: RetryPolicy) -> None:
+def _rest(
+    server: Server, part: PartialFile, file: Listed, came: Came, retrying: RetryPolicy
+) -> None:
     fields = rest_fields(part.size, part.etag)
     with server.stream(file.path, fields, also=(416,)) as answer:
         if answer.status_code == 416:

@@ -1,5 +1,5 @@
-"""A file that is being taken. Its name is the SHA-256 that it must have, so it needs no other note:
-whoever finds it after a kill knows what it is a part of, and that its bytes are the first ones.
+"""A file that is being downloaded. Its name is the SHA-256 of the whole file, so after a kill it
+needs no other note: its bytes are the first ones of the file with that digest.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final, Self
 from client.errors import DamagedError
 from client.folder import disk_said
 
-__all__ = ["Part"]
+__all__ = ["PartialFile"]
 
 READ_BYTES: Final = 1024**2
 
 
-class Part:
-    """A part, open for more. Use it in a `with` statement; one at a time for a SHA-256."""
+class PartialFile:
+    """The first bytes of a file, open for more. Use it in a `with`, one for a SHA-256."""
 
     def __init__(self, parts: Path, sha256: str, size_bytes: int) -> None:
         """Open it, and read what is there; raises DiskError."""

@@ -21,7 +21,7 @@ from client.errors import DamagedError, GoneError, RefusedError
 from client.file_list import Listed, list_segments
 from client.folder import Folder
 from client.names import plain, segment_place
-from client.partial_file import Part
+from client.partial_file import PartialFile
 from client.selection import (
     Format,
     Job,
@@ -91,16 +91,16 @@ class Watch(Protocol):
     def expect(self, files: int, size_bytes: int) -> None:
         """Learn that so much more is to come."""
 
-    def came(self, name: str, count: int) -> None:
+    def received(self, name: str, count: int) -> None:
         """Learn that bytes of a file came; negative: they were thrown away."""
 
-    def ended(self, taken: Taken) -> None:
+    def finished(self, taken: Taken) -> None:
         """Learn the result of a file."""
 
-    def making(self, name: str, done: int, total: int) -> None:
+    def job_progress(self, name: str, done: int, total: int) -> None:
         """Learn how far the server is with a job."""
 
-    def look(self) -> None:
+    def redraw(self) -> None:
         """Show it; called several times a second by the main thread."""
 
 
@@ -142,7 +142,7 @@ def get_segments(
             _one(server, folder, listed, place, watch, report)
 
     tasks = [partial(task, same) for same in alike.values()]
-    work_off(tasks, at_once, server.patience, watch.look)
+    work_off(tasks, at_once, server.patience, watch.redraw)
 
 
 def _one(
@@ -154,9 +154,9 @@ def _one(
     report: Report,
 ) -> None:
     try:
-        with Part(folder.parts, listed.sha256, listed.size_bytes) as part:
+        with PartialFile(folder.parts, listed.sha256, listed.size_bytes) as part:
             watch.expect(0, -part.size)  # is here from the run before
-            download(server, part, listed, lambda count: watch.came(listed.name, count))
+            download(server, part, listed, lambda count: watch.received(listed.name, count))
             folder.keep(part.path, place)
             part.forget()
         taken = Taken(str(place), "taken", listed.size_bytes)
@@ -167,7 +167,7 @@ def _one(
     except (RefusedError, DamagedError) as error:
         taken = Taken(str(place), "failed", 0, str(error))
     report.add(taken)
-    watch.ended(taken)
+    watch.finished(taken)
 
 
 def matching_selections(
@@ -200,7 +200,7 @@ def get_selections(
         partial(_selection, server, folder, form, selection, watch, report)
         for selection in dict.fromkeys(selections)
     ]
-    work_off(tasks, at_once, server.patience, watch.look)
+    work_off(tasks, at_once, server.patience, watch.redraw)
 
 
 def _selection(
@@ -222,7 +222,7 @@ def _selection(
         sentence = f"the server removed what it made for us {JOBS_MOST} times; run this again later"
         taken = Taken(name, "failed", 0, sentence)
     report.add(taken)
-    watch.ended(taken)
+    watch.finished(taken)
 
 
 def _made(
@@ -237,7 +237,7 @@ def _made(
     job = job_for(server, folder, form, selection)
     name = selection.label
     try:
-        there = wait_for(server, job, lambda done, total: watch.making(name, done, total))
+        there = wait_for(server, job, lambda done, total: watch.job_progress(name, done, total))
         listed = result_of(server, job) if there else None
     except RefusedError:
         finished(folder, job)
@@ -247,10 +247,10 @@ def _made(
         return False
     note_part(folder, job, listed)
     watch.expect(1, listed.size_bytes)
-    with Part(folder.parts, listed.sha256, listed.size_bytes) as part:
+    with PartialFile(folder.parts, listed.sha256, listed.size_bytes) as part:
         watch.expect(0, -part.size)
         try:
-            download(server, part, listed, lambda count: watch.came(name, count))
+            download(server, part, listed, lambda count: watch.received(name, count))
             places = _laid_out(server, folder, form, job, part)
         except GoneError:
             part.forget()
@@ -267,12 +267,12 @@ def _made(
     for place in places:
         taken = Taken(str(place), "taken", folder.at(place).stat().st_size)
         report.add(taken)
-        watch.ended(taken)
+        watch.finished(taken)
     return True
 
 
 def _laid_out(
-    server: Server, folder: Folder, form: Format, job: Job, part: Part
+    server: Server, folder: Folder, form: Format, job: Job, part: PartialFile
 ) -> list[PurePosixPath]:
     if form == "zip":
         return list(unpack(folder, part.path, server.patience.check))

@@ -3,11 +3,11 @@
 Run as `python -m launcher --home HOME`, daily by cron or by `prs update`. docs/adr/0116 gives the
 layout of HOME; docs/adr/0122 the rules of trust and the order of the steps.
 
-`update` is the order of the steps; `trusted` asks The Update Framework's client what is genuine;
-`manager` is the one way to the network; `bundle` unpacks and has the release install itself;
+`update` is the order of the steps; `signed_releases` verifies releases by The Update Framework's
+client; `manager` is the one way to the network; `bundle` unpacks and installs a release;
 `rehearsal` is what its launcher must be able to do before it may take this one's place; `switch`
 lets the new release prove itself or goes back; `failures` says for how long one that could not be
 installed is left alone; `update_reports` keeps reports for the manager until they are delivered;
-`state` is the state that outlives a process; `lock` and `patience` ensure that no update lasts for
-ever.
+`state` is the state that outlives a process; `lock` and `time_limits` ensure that no update lasts
+for ever.
 """

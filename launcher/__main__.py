@@ -18,11 +18,11 @@ from tuf.api.metadata import Metadata, Root
 
 from launcher.bundle import UNREACHED
 from launcher.errors import LauncherError, OfflineError
-from launcher.lock import take
-from launcher.place import Journal, Place, write_whole
+from launcher.installation import Installation, Journal, write_whole
+from launcher.lock import take_lock
 from launcher.rehearsal import rehearse
 from launcher.state import read_state, write_state
-from launcher.update import tell, update
+from launcher.update import deliver_reports, update
 from shared.versions import is_version
 
 __all__ = ["main"]
@@ -35,27 +35,29 @@ def main() -> int:
     options = _options()
     home = options.home.expanduser().absolute()
     data = (options.data or home / "data").expanduser().absolute()
-    place = Place(home, data)
+    installation = Installation(home, data)
     if options.self_test:
-        return _test(place, whole=options.data is not None)
+        return _test(installation, whole=options.data is not None)
     try:
-        place.own.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place.versions.mkdir(exist_ok=True)
-        journal = Journal(place, quiet=options.quiet)
-        if take(place.own / "lock", journal.say) is None:  # held until this process ends
+        installation.own.mkdir(mode=0o700, parents=True, exist_ok=True)
+        installation.versions.mkdir(exist_ok=True)
+        journal = Journal(installation, quiet=options.quiet)
+        if (
+            take_lock(installation.own / "lock", journal.write) is None
+        ):  # held until this process ends
             return 0 if options.pin is None and options.root is None else 1
         os.umask(0o077)
-        return _act(place, options, journal)
+        return _run_option(installation, options, journal)
     except (LauncherError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
 
 
-def _test(place: Place, *, whole: bool) -> int:
+def _test(installation: Installation, *, whole: bool) -> int:
     """Run a self-test of this launcher. whole: try all of an update that changes nothing."""
     try:
         if whole:
-            rehearse(place)
+            rehearse(installation)
         print("launcher works")
     except (LauncherError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
@@ -63,19 +65,19 @@ def _test(place: Place, *, whole: bool) -> int:
     return 0
 
 
-def _act(place: Place, options: argparse.Namespace, journal: Journal) -> int:
+def _run_option(installation: Installation, options: argparse.Namespace, journal: Journal) -> int:
     if options.root is not None:
-        _trust(place, options.root)
+        _trust(installation, options.root)
         return 0
     if options.pin is not None:
-        _pin(place, options.pin)
+        _pin(installation, options.pin)
         return 0
     if options.tell:
-        return tell(place, journal)
-    return update(place, journal, again=options.again, patience_s=options.patience)
+        return deliver_reports(installation, journal)
+    return update(installation, journal, again=options.again, patience_s=options.patience)
 
 
-def _trust(place: Place, path: Path) -> None:
+def _trust(installation: Installation, path: Path) -> None:
     """Keep the first root, once."""
     data = path.read_bytes()
     try:
@@ -83,19 +85,20 @@ def _trust(place: Place, path: Path) -> None:
         root.verify_delegate("root", root)
     except Exception as error:
         raise LauncherError(f"{path}: no root that its own keys signed ({error})") from error
-    if place.root.exists() and place.root.read_bytes() != data:
+    if installation.root.exists() and installation.root.read_bytes() != data:
         raise LauncherError(
-            f"{place.root}: another root is trusted here already; a new one comes by itself, "
-            "signed by the old one's keys. Only if the whole crawl began anew, remove that file"
+            f"{installation.root}: another root is trusted here already; a new one comes by "
+            "itself, signed by the old one's keys. Only if the whole crawl began anew, remove "
+            "that file"
         )
-    write_whole(place.root, data.decode())
+    write_whole(installation.root, data.decode())
 
 
-def _pin(place: Place, version: str) -> None:
+def _pin(installation: Installation, version: str) -> None:
     """Keep this site on one version; empty: on what the manager offers."""
     if version and not is_version(version):
         raise LauncherError(f"--pin {version[:40]!r}: must be a version, as 1.4.0, or empty")
-    path = place.own / "state.json"
+    path = installation.own / "state.json"
     write_state(path, replace(read_state(path), pin=version))
 
 

@@ -16,40 +16,47 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from launcher.errors import BrokenError, LauncherError, OfflineError, RefusedError
-from launcher.place import Place
+from launcher.installation import Installation
 
 __all__ = ["UNREACHED", "install", "try_launcher"]
 
 INSTALL_S: Final = 3600
-TRY_S: Final = 1200  # more than the self-test's own limits (`patience`): slowness is no fault
+TRY_S: Final = 1200  # more than the self-test's own limits (`time_limits`): slowness is no fault
 TOLD: Final = 700
 MOST_FILES: Final = 10_000
 UNREACHED: Final = 3
 """The exit code of a launcher's self-test that did not reach the manager."""
 
 
-def install(archive: Path, version: str, place: Place) -> None:
+def install(archive: Path, version: str, installation: Installation) -> None:
     """Make `versions/VERSION`, whole. Raises LauncherError, RefusedError, BrokenError."""
-    folder = _unpacked(archive, place.scratch / "unpacked")
+    folder = _unpacked(archive, installation.scratch / "unpacked")
     if (folder / "VERSION").read_text().strip() != version:
         raise RefusedError(f"the archive that is signed as {version} says another version")
     python = getattr(sys, "_base_executable", sys.executable)
     _run(
-        [python, "-I", str(folder / "install.py"), str(place.home), "--stage"],
+        [python, "-I", str(folder / "install.py"), str(installation.home), "--stage"],
         f"install.py of {version}",
         INSTALL_S,
     )
-    if not place.is_complete(version):
+    if not installation.is_complete(version):
         raise BrokenError(f"install.py of {version} left no whole release")
 
 
-def try_launcher(version: str, place: Place) -> None:
+def try_launcher(version: str, installation: Installation) -> None:
     """Run the new release's own launcher in rehearsal: it must be able to replace itself.
 
     Raises LauncherError, BrokenError, OfflineError (it did not reach the manager).
     """
-    words = [str(place.python(version)), "-I", "-m", "launcher", "--home", str(place.home)]
-    words += ["--data", str(place.data), "--self-test"]
+    words = [
+        str(installation.python(version)),
+        "-I",
+        "-m",
+        "launcher",
+        "--home",
+        str(installation.home),
+    ]
+    words += ["--data", str(installation.data), "--self-test"]
     said = _run(words, f"the launcher of {version}", TRY_S, UNREACHED)
     if "launcher works" not in said:
         raise BrokenError(f"the launcher of {version} does not work: {said[-TOLD:]}")

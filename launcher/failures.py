@@ -13,7 +13,7 @@ from typing import Final
 
 from shared.plurals import with_plurals
 
-__all__ = ["Failure", "failed_before", "failure_after"]
+__all__ = ["Failure", "failure_text", "next_failure"]
 
 FIRST_WAIT_MS: Final = 36 * 3_600_000  # one of the daily looks is left out
 LONGEST_WAIT_MS: Final = 32 * 86_400_000
@@ -34,19 +34,19 @@ class Failure:
     until_ms: int
     times: int = 1
 
-    def holds(self, signed: str, now_ms: int) -> bool:
+    def blocks(self, signed: str, now_ms: int) -> bool:
         """Return whether the release is to be left alone; a clock that went back ends that."""
         return signed == self.signed and self.at_ms <= now_ms < self.until_ms
 
 
-def failure_after(before: Failure | None, signed: str, step: str, why: str, now_ms: int) -> Failure:
+def next_failure(before: Failure | None, signed: str, step: str, why: str, now_ms: int) -> Failure:
     """Return the record of a failure now. before: the earlier record; None: there is none."""
     times = before.times + 1 if before is not None and before.signed == signed else 1
     wait_ms = min(LONGEST_WAIT_MS, FIRST_WAIT_MS << min(times - 1, 8))
     return Failure(signed, step, why[:WHY], now_ms, now_ms + wait_ms, times)
 
 
-def failed_before(version: str, failure: Failure) -> str:
+def failure_text(version: str, failure: Failure) -> str:
     """Return in words how a release failed, how often, and until when it is left alone."""
     until = time.strftime("%Y-%m-%d %H:%M", time.localtime(failure.until_ms / 1000))
     often = "once" if failure.times == 1 else with_plurals(f"{failure.times} times")

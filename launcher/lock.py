@@ -15,19 +15,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-__all__ = ["take"]
+__all__ = ["take_lock"]
 
 HANGS_S: Final = 9 * 3600.0
-"""More than all limits of an update together (`patience`, `bundle`, `switching`); while awake."""
+"""More than all limits of an update together (`time_limits`, `bundle`, `switch`); while awake."""
 
 ENDED_S: Final = 5.0
 LOOK_S: Final = 0.05
 
 
-def take(path: Path, say: Callable[[str], None]) -> int | None:
+def take_lock(path: Path, log_line: Callable[[str], None]) -> int | None:
     """Return a handle that holds the lock while it is open; None: another launcher has it."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    if not _locks(handle) and not _takes_over(handle, say):
+    if not _locks(handle) and not _end_hung_holder(handle, log_line):
         os.close(handle)
         return None
     pid = os.getpid()
@@ -37,28 +37,30 @@ def take(path: Path, say: Callable[[str], None]) -> int | None:
     return handle
 
 
-def _takes_over(handle: int, say: Callable[[str], None]) -> bool:
-    """Return the holder of the lock; end it where it hangs, and return whether we hold it then."""
+def _end_hung_holder(handle: int, log_line: Callable[[str], None]) -> bool:
+    """End the holder of the lock where it hangs; return whether this process holds it then."""
     try:
         said = json.loads(os.pread(handle, 1000, 0))
         pid, started = int(said["pid"]), int(said["started"])
         held_s = time.monotonic() - float(said["since_s"])
     except (ValueError, KeyError, TypeError):
-        say("lock: another update is under way")
+        log_line("lock: another update is under way")
         return False
     if held_s < HANGS_S or pid <= 0 or _started(pid) != started:
-        say(f"lock: another update is under way, process {pid} for {held_s / 60:.0f} minutes")
+        log_line(f"lock: another update is under way, process {pid} for {held_s / 60:.0f} minutes")
         return False
-    say(f"lock: process {pid} has been at an update for {held_s / 3600:.0f} hours; it is ended")
+    log_line(
+        f"lock: process {pid} has been at an update for {held_s / 3600:.0f} hours; it is ended"
+    )
     try:
         os.kill(pid, signal.SIGKILL)
     except OSError as error:
-        say(f"lock: process {pid}: {error.strerror}")
+        log_line(f"lock: process {pid}: {error.strerror}")
     for _ in range(round(ENDED_S / LOOK_S)):
         if _locks(handle):
             return True
         time.sleep(LOOK_S)
-    say(f"lock: process {pid} does not end")
+    log_line(f"lock: process {pid} does not end")
     return False
 
 

@@ -1,7 +1,7 @@
 """The one way to the network: the manager that the agent's key is good for.
 
 The key goes to that manager only, over TLS or to loopback; redirects are not followed, and
-answers are bounded. Their content is not trusted here: signatures decide (`trusted`).
+answers are bounded. Their content is not trusted here: signatures decide (`signed_releases`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tuf.api.exceptions import DownloadError, DownloadHTTPError
 from tuf.ngclient import FetcherInterface
 
 from launcher.errors import LauncherError, OfflineError, RefusedError
-from launcher.patience import ANSWER_S, within
+from launcher.time_limits import ANSWER_S, time_limit
 
 __all__ = ["Fetcher", "Manager", "Site", "read_site"]
 
@@ -126,7 +126,7 @@ class Manager:
             raise OfflineError(f"the manager was not reached: {error}") from error
 
     def _json(self, method: str, url: str, body: bytes | None = None) -> Any:
-        with within(ANSWER_S, url):
+        with time_limit(ANSWER_S, url):
             answer = self.open(method, url, body)
             try:
                 data = answer.read(ANSWER_BYTES)

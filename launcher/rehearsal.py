@@ -12,30 +12,30 @@ import tempfile
 from pathlib import Path
 
 from launcher.errors import BrokenError
+from launcher.installation import Installation
 from launcher.manager import Manager, read_site
-from launcher.place import Place
+from launcher.signed_releases import SignedReleases
 from launcher.state import read_state
-from launcher.trusted import Trusted
 
 __all__ = ["rehearse"]
 
 
-def rehearse(place: Place) -> None:
+def rehearse(installation: Installation) -> None:
     """Read the state, verify all signed files again, and ask which release is to run here.
 
     Raises OfflineError: the manager was not reached; LauncherError and its kinds.
     """
-    read_state(place.own / "state.json")
-    place.scratch.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.scratch) as folder:
-        stage = Place(Path(folder), place.data)
+    read_state(installation.own / "state.json")
+    installation.scratch.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=installation.scratch) as folder:
+        stage = Installation(Path(folder), installation.data)
         stage.scratch.mkdir(parents=True)
-        for path in (place.root, place.own / "metadata"):
+        for path in (installation.root, installation.own / "metadata"):
             if path.is_dir():
                 shutil.copytree(path, stage.own / path.name, symlinks=True)
             elif path.exists():
                 shutil.copyfile(path, stage.own / path.name)
-        manager = Manager(read_site(place.data))
-        if not Trusted(stage, manager).releases:
+        manager = Manager(read_site(installation.data))
+        if not SignedReleases(stage, manager).releases:
             raise BrokenError("no release is found in the signed files")
-        manager.offer(place.running())
+        manager.offer(installation.running())

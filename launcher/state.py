@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from launcher.errors import LauncherError
 from launcher.failures import Failure
-from launcher.place import write_whole
+from launcher.installation import write_whole
 from shared.versions import is_version, version_key
 
 __all__ = ["State", "Trial", "read_state", "write_state"]

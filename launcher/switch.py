@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from launcher.errors import LauncherError
-from launcher.place import Journal, Place
+from launcher.installation import Installation, Journal
 from launcher.state import State, Trial, write_state
 from shared.versions import is_version, version_key
 
@@ -49,15 +49,17 @@ class Outcome:
 class Switch:
     """Moves `current`, with the state written first."""
 
-    def __init__(self, place: Place, journal: Journal, *, patience_s: float) -> None:
+    def __init__(self, installation: Installation, journal: Journal, *, patience_s: float) -> None:
         """patience_s: for which a new release may take to complete a sync."""
-        self._place = place
-        self._say = journal.say
+        self._installation = installation
+        self._log_line = journal.write
         self._patience_s = patience_s
-        self._path = place.own / "state.json"
-        self._ran: tuple[str, ...] = ()  # how an agent ran that this process has stopped
+        self._path = installation.own / "state.json"
+        self._stopped_command: tuple[
+            str, ...
+        ] = ()  # how an agent ran that this process has stopped
 
-    def keep(self, state: State) -> State:
+    def write(self, state: State) -> State:
         """Write the state, and return it."""
         write_state(self._path, state)
         return state
@@ -66,47 +68,50 @@ class Switch:
         """Switch to an installed release and decide; the outcome is final."""
         began_ms = time.time_ns() // 1_000_000
         trial = Trial(
-            version, self._place.running(), began_ms, restart=start_command_of(self._agent_pid())
+            version,
+            self._installation.running(),
+            began_ms,
+            restart=start_command_of(self._agent_pid()),
         )
-        state = self.keep(replace(state, trial=trial, highest=higher(state.highest, version)))
-        return self.go_on(state)
+        state = self.write(replace(state, trial=trial, highest=higher(state.highest, version)))
+        return self.resume(state)
 
-    def go_on(self, state: State) -> Outcome:
+    def resume(self, state: State) -> Outcome:
         """Carry a trial through from wherever it stands."""
         trial = state.trial
         assert trial is not None, "somebody began"
-        if trial.verdict and self._place.is_complete(trial.before):
-            return self._back(state, trial, blamed=True)
-        if self._place.running() != trial.version:
-            self._say(f"switch: current -> {trial.version}")
-            self._place.point_at(trial.version)
+        if trial.verdict and self._installation.is_complete(trial.before):
+            return self._roll_back(state, trial, blamed=True)
+        if self._installation.running() != trial.version:
+            self._log_line(f"switch: current -> {trial.version}")
+            self._installation.point_at(trial.version)
         self._stop_agent()
-        self._say(f"sync: waiting for {trial.version} to complete one")
-        why = self._prove(trial.version, trial.began_ms)
+        self._log_line(f"sync: waiting for {trial.version} to complete one")
+        why = self._wait_for_sync(trial.version, trial.began_ms)
         if not why:
             self._start_agent(trial)
-            self.keep(state.with_good(trial.version))
-            self._say(f"good: {trial.version} has completed a sync")
+            self.write(state.with_good(trial.version))
+            self._log_line(f"good: {trial.version} has completed a sync")
             return Outcome(trial.version, "updated")
-        if not trial.before or not self._place.is_complete(trial.before):
+        if not trial.before or not self._installation.is_complete(trial.before):
             self._start_agent(trial)
-            self.keep(state.without_trial())
-            self._say(f"sync: {why}; there is no release to go back to")
+            self.write(state.without_trial())
+            self._log_line(f"sync: {why}; there is no release to go back to")
             return Outcome(trial.version, "failed", "sync", why)
         self._stop_agent()  # one of the new release that cron started meanwhile
-        blamed = not self._prove(trial.before, time.time_ns() // 1_000_000)
+        blamed = not self._wait_for_sync(trial.before, time.time_ns() // 1_000_000)
         trial = replace(trial, verdict=why[:900])
         if blamed:
-            state = self.keep(replace(state, trial=trial))
-        return self._back(state, trial, blamed=blamed)
+            state = self.write(replace(state, trial=trial))
+        return self._roll_back(state, trial, blamed=blamed)
 
-    def _back(self, state: State, trial: Trial, *, blamed: bool) -> Outcome:
-        self._say(f"back: current -> {trial.before}: {trial.verdict}")
-        self._place.point_at(trial.before)
+    def _roll_back(self, state: State, trial: Trial, *, blamed: bool) -> Outcome:
+        self._log_line(f"back: current -> {trial.before}: {trial.verdict}")
+        self._installation.point_at(trial.before)
         self._stop_agent()
         self._start_agent(trial)
         bad = {**state.bad, trial.version: trial.verdict} if blamed else state.bad
-        self.keep(replace(state.without_trial(), bad=bad))
+        self.write(replace(state.without_trial(), bad=bad))
         if blamed:
             return Outcome(trial.version, "went-back", "sync", trial.verdict)
         return Outcome(
@@ -116,11 +121,11 @@ class Switch:
             f"neither it nor {trial.before} completes a sync; it is tried again: {trial.verdict}",
         )
 
-    def _prove(self, version: str, since_ms: int) -> str:
+    def _wait_for_sync(self, version: str, since_ms: int) -> str:
         """Return an empty text once a release completed a sync, else why it did not."""
         deadline = time.monotonic() + self._patience_s
         while True:
-            why = self._call(version)
+            why = self._run_sync(version)
             if not why or self._has_synced(version, since_ms):
                 return ""
             # An agent of this release may be at work already, started by cron meanwhile.
@@ -128,8 +133,13 @@ class Switch:
                 return why
             time.sleep(LOOK_S)
 
-    def _call(self, version: str) -> str:
-        words = [str(self._place.prs(version)), "--home", str(self._place.data), "sync"]
+    def _run_sync(self, version: str) -> str:
+        words = [
+            str(self._installation.prs(version)),
+            "--home",
+            str(self._installation.data),
+            "sync",
+        ]
         try:
             done = subprocess.run(
                 words,
@@ -149,14 +159,14 @@ class Switch:
 
     def _has_synced(self, version: str, since_ms: int) -> bool:
         try:
-            said = json.loads((self._place.data / SYNCED).read_bytes())
+            said = json.loads((self._installation.data / SYNCED).read_bytes())
             return bool(said["version"] == version and said["at_ms"] >= since_ms)
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def _agent_pid(self) -> int:
         """Return the process that works in the agent's folder; 0: none."""
-        path = self._place.data / "lock"
+        path = self._installation.data / "lock"
         try:
             with path.open("rb") as file:
                 try:
@@ -173,8 +183,8 @@ class Switch:
         if not pid:
             return
         words = start_command_of(pid)
-        self._ran = self._ran or words
-        self._say(f"stop: process {pid}")
+        self._stopped_command = self._stopped_command or words
+        self._log_line(f"stop: process {pid}")
         if words[:1] == ("systemctl",):
             _systemctl("stop", words[-1])
             return
@@ -191,24 +201,24 @@ class Switch:
 
     def _start_agent(self, trial: Trial) -> None:
         """Start the agent as it ran before the trial."""
-        words = trial.restart or self._ran
-        version = self._place.running()
+        words = trial.restart or self._stopped_command
+        version = self._installation.running()
         if not words or not version or self._agent_pid():
             return
         if words[:1] == ("systemctl",):
-            self._say(f"start: {' '.join(words)}")
+            self._log_line(f"start: {' '.join(words)}")
             _systemctl("start", words[-1])
             return
         if "run" in words and "--quiet" not in words:
             words = (*words, "--quiet")  # no terminal reads along, and a file would only grow
-        self._say(f"start: prs {' '.join(words)}")
-        log = str(self._place.own / "agent.log")
-        prs = str(self._place.prs(version))
+        self._log_line(f"start: prs {' '.join(words)}")
+        log = str(self._installation.own / "agent.log")
+        prs = str(self._installation.prs(version))
         # Not a child to wait for: it outlives this process.
         os.posix_spawn(
             prs,
             [prs, *words],
-            {**os.environ, "PRS_HOME": str(self._place.data)},
+            {**os.environ, "PRS_HOME": str(self._installation.data)},
             setsid=True,
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

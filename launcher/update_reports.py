@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import Final
 
 from launcher.errors import LauncherError, OfflineError
+from launcher.installation import write_whole
 from launcher.manager import Manager
-from launcher.place import write_whole
 from launcher.switch import Outcome
 
-__all__ = ["UNTOLD", "UpdateReports"]
+__all__ = ["PENDING_FILE", "UpdateReports"]
 
-UNTOLD: Final = "untold.json"  # the agent looks whether it is there
+PENDING_FILE: Final = "untold.json"  # the agent starts the launcher where it is there
 MOST: Final = 20
 TEXT: Final = 900
 
 
 @dataclass(frozen=True)
-class _Untold:
+class _PendingReport:
     """An outcome, when it was first so (epoch milliseconds of this site), and how often."""
 
     at_ms: int
@@ -40,18 +40,18 @@ class _Untold:
 class UpdateReports:
     """The outcomes that wait."""
 
-    def __init__(self, own: Path, manager: Manager, say: Callable[[str], None]) -> None:
+    def __init__(self, own: Path, manager: Manager, log_line: Callable[[str], None]) -> None:
         """own: the launcher's folder."""
-        self._path = own / UNTOLD
+        self._path = own / PENDING_FILE
         self._manager = manager
-        self._say = say
+        self._log_line = log_line
         self._waiting = self._read()
 
     def add(self, outcome: Outcome) -> None:
         """Keep an outcome; the same as the last one is counted there."""
         now_ms = time.time_ns() // 1_000_000
         detail = outcome.detail[:TEXT]
-        new = _Untold(now_ms, 1, outcome.version, outcome.outcome, outcome.step, detail)
+        new = _PendingReport(now_ms, 1, outcome.version, outcome.outcome, outcome.step, detail)
         last = self._waiting[-1] if self._waiting else None
         if last is not None and _kind(last) == _kind(new):
             self._waiting[-1] = replace(last, times=last.times + 1, detail=detail)
@@ -59,28 +59,30 @@ class UpdateReports:
             self._waiting = [*self._waiting, new][-MOST:]
         self._keep()
 
-    def tell(self) -> None:
+    def deliver(self) -> None:
         """Deliver waiting reports, oldest first, as far as the manager accepts them."""
         while self._waiting:
             try:
                 self._manager.report(asdict(self._waiting[0]))
             except OfflineError as error:
-                self._say(f"report: {error}")
+                self._log_line(f"report: {error}")
                 if not error.is_no:
                     return
             except LauncherError as error:
-                self._say(f"report: {error}")
+                self._log_line(f"report: {error}")
                 return
             del self._waiting[0]
             self._keep()
 
-    def _read(self) -> list[_Untold]:
+    def _read(self) -> list[_PendingReport]:
         try:
-            return [_Untold(**one) for one in json.loads(self._path.read_bytes())]
+            return [_PendingReport(**one) for one in json.loads(self._path.read_bytes())]
         except FileNotFoundError:
             return []
         except (OSError, ValueError, TypeError) as error:
-            self._say(f"report: {self._path} cannot be read ({error}); what it held is not told")
+            self._log_line(
+                f"report: {self._path} cannot be read ({error}); what it held is not told"
+            )
             return []
 
     def _keep(self) -> None:
@@ -90,8 +92,8 @@ class UpdateReports:
             else:
                 self._path.unlink(missing_ok=True)
         except (LauncherError, OSError) as error:
-            self._say(f"report: {error}")  # it is reported now, or not at all
+            self._log_line(f"report: {error}")  # it is reported now, or not at all
 
 
-def _kind(one: _Untold) -> tuple[str, str, str]:
+def _kind(one: _PendingReport) -> tuple[str, str, str]:
     return (one.version, one.outcome, one.step)

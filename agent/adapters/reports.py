@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final, cast
 
 from agent.adapters.ledger.database import Database
@@ -25,7 +25,7 @@ from shared.frozen import frozen
 from shared.host_failures import HostFailure, is_naming_failure
 from shared.wire.sync import FinishedUnit, HostAddresses
 
-__all__ = ["Counted", "DurableReports", "OutsideBatch"]
+__all__ = ["CrawlTotals", "DurableReports", "OutsideBatch"]
 
 MAX_ADDRESSES: Final = 64  # of one host; sync takes no more
 MAX_REASON_CHARACTERS: Final = 1000
@@ -47,15 +47,17 @@ class OutsideBatch:
         return f"hosts-{self.first}-{self.last}"
 
 
-@dataclass(slots=True)
-class Counted:
-    """Events since the process started."""
+class CrawlTotals:
+    """Numbers of events since the process started."""
 
-    requests: int = 0
-    pages: int = 0
-    response_bytes: int = 0
-    errors: int = 0
-    discovered: int = 0
+    __slots__ = ("discovered", "errors", "pages", "requests", "response_bytes")
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.pages = 0
+        self.response_bytes = 0
+        self.errors = 0
+        self.discovered = 0
 
 
 class DurableReports:
@@ -64,7 +66,7 @@ class DurableReports:
     def __init__(self, database: Database) -> None:
         """database: the ledger's, whose commits make it all durable."""
         self._database = database
-        self._counted = Counted()
+        self._totals = CrawlTotals()
         self._closed: list[int] = []
         self._at_start = self._last_outside()
         self._outside_before: dict[str, int] = {}  # by unit, when it was last done
@@ -94,7 +96,7 @@ class DurableReports:
             "INSERT OR REPLACE INTO failed (unit, kind, round, job, failure) VALUES (?,?,?,?,?)",
             (*order, unit.job, unit.failure.value),
         )
-        self._counted.errors += is_naming_failure(unit.failure)  # no request of it counts one
+        self._totals.errors += is_naming_failure(unit.failure)  # no request of it counts one
 
     def closed(self, unit: UnitClosed) -> None:
         """A unit that left the list is quiet."""
@@ -106,7 +108,7 @@ class DurableReports:
             "INSERT INTO outside (url, referer) VALUES (?,?)",
             [(one.url, one.referer) for one in urls],
         )
-        self._counted.discovered += len(urls)
+        self._totals.discovered += len(urls)
 
     def addresses(self, host: str, addresses: Sequence[str]) -> None:
         """Record where a host answers from here; reported again only when it changes."""
@@ -122,14 +124,14 @@ class DurableReports:
 
     def requested(self, requests: Sequence[FetchAnswer]) -> None:
         """Requests that were sent, for the counters."""
-        self._counted.requests += len(requests)
+        self._totals.requests += len(requests)
         for one in requests:
-            self._counted.response_bytes += one.response_bytes
-            self._counted.errors += one.outcome not in _ANSWERED
+            self._totals.response_bytes += one.response_bytes
+            self._totals.errors += one.outcome not in _ANSWERED
 
     def kept(self, pages: Sequence[Processed]) -> None:
         """Pages that lie in a segment, for the counters; a robots.txt is no page."""
-        self._counted.pages += len([page for page in pages if page.job])
+        self._totals.pages += len([page for page in pages if page.job])
 
     # the link's side
 
@@ -217,9 +219,9 @@ class DurableReports:
         [(oldest,)] = self._database.ask_committed("SELECT min(id) FROM outside")
         return None if oldest is None else int(str(oldest))
 
-    def counters(self) -> Counted:
+    def counters(self) -> CrawlTotals:
         """Return the counts so far."""
-        return self._counted
+        return self._totals
 
     def closed_jobs(self) -> list[int]:
         """Return the jobs that became quiet since the last call."""

@@ -15,7 +15,7 @@ from types import ModuleType
 import click
 
 from agent.cli.lazy import LazyGroup
-from agent.cli.options import DEFAULT_HOME, Place
+from agent.cli.options import DEFAULT_HOME, HomeOption
 
 __all__ = ["main"]
 
@@ -73,4 +73,4 @@ def main(context: click.Context, home: Path) -> None:
 
     Exit codes: 0 done, 1 refused or wrong, 2 usage, 3 no manager reachable.
     """
-    context.obj = context.obj or Place(home.expanduser())
+    context.obj = context.obj or HomeOption(home.expanduser())

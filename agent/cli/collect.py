@@ -11,10 +11,10 @@ import click
 
 from agent.app.collection.collection_at_rest import collect_at_rest
 from agent.app.startup.agent_run import identity_of
-from agent.cli.options import Place, in_words, pass_place, plain, say
+from agent.cli.options import HomeOption, in_words, pass_home_option, plain, print_text
 from agent.collection.allowance import read_limits
-from agent.collection.holdings import Holdings
-from agent.collection.orders import ask_now, read_orders, read_progress
+from agent.collection.orders import add_site_order, read_orders, read_progress
+from agent.collection.segment_records import SegmentRecords
 from agent.control.lock import holder_of
 from agent.settings import Home
 from shared.day_times import window_text
@@ -29,37 +29,37 @@ def collect(context: click.Context, as_json: bool) -> None:
     """Segments on their way to the centre; alone, it shows waiting and sent ones."""
     if context.invoked_subcommand is not None:
         return
-    place = context.find_object(Place)
-    assert place is not None, "the main command made it"
+    home_option = context.find_object(HomeOption)
+    assert home_option is not None, "the main command made it"
     with in_words(as_json=as_json):
-        found = _found(Home(place.path))
+        found = _found(Home(home_option.path))
     if as_json:
         click.echo(json.dumps(found))
         return
     for line in _lines(found):
-        say(plain(line))
+        print_text(plain(line))
 
 
 @collect.command()
-@pass_place
-def now(place: Place) -> None:
+@pass_home_option
+def now(home_option: HomeOption) -> None:
     """Send now what the centre has not accepted, whatever was ordered.
 
     An agent that runs does it beside the crawl; without one it is done here, until it is over.
     """
     with in_words():
-        settings = place.settings()
-        home = Home(place.path)
+        settings = home_option.settings()
+        home = Home(home_option.path)
         identity = identity_of(settings)
         if holder_of(home.lock) is None:
-            say(collect_at_rest(settings, identity, say))
+            print_text(collect_at_rest(settings, identity, print_text))
             return
-        ask_now(home.collection, round(datetime.now(UTC).timestamp() * 1000))
-    say("the agent that runs sees it within a second; `prs collect` shows how far it is")
+        add_site_order(home.collection, round(datetime.now(UTC).timestamp() * 1000))
+    print_text("the agent that runs sees it within a second; `prs collect` shows how far it is")
 
 
 def _found(home: Home) -> dict[str, Any]:
-    holdings = Holdings(home.segments, home.collection)
+    records = SegmentRecords(home.segments, home.collection)
     progress = read_progress(home.collection)
     limits = read_limits(home.collection)
     try:
@@ -71,7 +71,7 @@ def _found(home: Home) -> dict[str, Any]:
             {**asdict(order), **(asdict(progress[order.id]) if order.id in progress else {})}
             for order in read_orders(home.collection)
         ],
-        "segments": [asdict(holdings.held(name)) for name in holdings.names()],
+        "segments": [asdict(records.read(name)) for name in records.names()],
         "under_way": under_way,
         "limits": None if limits is None else asdict(limits),
     }

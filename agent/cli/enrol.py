@@ -5,28 +5,64 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.request import getproxies
 
 import click
 
-from agent.app.site.diagnosis import diagnose, look_at_way
-from agent.app.startup.composition import client_of
-from agent.app.startup.start_methods import STARTERS, Starter, arrange, start_lines
-from agent.cli.join_token import VARIABLE, given_token, refuse_argument
-from agent.cli.options import Place, in_words, pass_place, say
-from agent.cli.questions import Answers, ask, check_contact, hours_of, own_name
+from agent.app.manager_link.manager_client import client_of
+from agent.app.site.diagnosis import check_manager_route, diagnose
+from agent.app.startup.start_methods import STARTERS, Starter, install_start_method, start_lines
+from agent.cli.join_token import VARIABLE, read_token, refuse_argument
+from agent.cli.options import HomeOption, in_words, pass_home_option, print_text
+from agent.cli.questions import Answers, ask_missing, check_contact, hours_of, own_name
 from agent.cli.status import check_lines
 from agent.link.client import tls_context
 from agent.link.keys import Identity
 from agent.link.keys import enrol as enrol_home
 from agent.settings import Home, Settings, check_manager_url, write_settings
+from shared.frozen import frozen
 from shared.messages import Message
 from shared.settings import refuse_password
 from shared.wire.names import check_agent_name
 from shared.wire.positions import position_of_text
 
 __all__ = ["enrol"]
+
+
+@frozen
+class _Options:
+    """Options of the command, as click reads them. typed: arguments behind the URL."""
+
+    manager_url: str
+    typed: tuple[str, ...]
+    token_file: IO[str] | None
+    name: str
+    contact: str | None
+    weekday: str | None
+    weekend: str | None
+    ca_file: Path | None
+    proxy: str
+    position: str
+    starter: Starter
+
+    def answers(self, settings: Settings, token: str) -> Answers:
+        """Return the checked answers. Raises SettingError, HomeError."""
+        answers = Answers(
+            self.manager_url and check_manager_url(self.manager_url, "URL"),
+            token,
+            check_agent_name(self.name) if self.name else settings.manager.name,
+            None if self.contact is None else check_contact(self.contact),
+            None if self.weekday is None else hours_of(self.weekday),
+            None if self.weekend is None else hours_of(self.weekend),
+            self.starter,
+            position_of_text(self.position),
+            str(self.ca_file.absolute()) if self.ca_file else "",
+            self.proxy,
+        )
+        if self.ca_file:
+            tls_context(self.ca_file)
+        return answers
 
 
 # A token that is typed all the same may begin with `-`: it is refused as a token.
@@ -53,21 +89,8 @@ __all__ = ["enrol"]
 @click.option(
     "--start", "starter", type=click.Choice(STARTERS), default="none", help="Who starts it."
 )
-@pass_place
-def enrol(
-    place: Place,
-    manager_url: str,
-    typed: tuple[str, ...],
-    token_file: IO[str] | None,
-    name: str,
-    contact: str | None,
-    weekday: str | None,
-    weekend: str | None,
-    ca_file: Path | None,
-    proxy: str,
-    position: str,
-    starter: Starter,
-) -> None:
+@pass_home_option
+def enrol(home_option: HomeOption, /, **typed: Any) -> None:
     """Join the crawl of the manager at URL with a one-time token from its administrator.
 
     The token is never an argument: others on this machine see command lines. It is asked for, or
@@ -76,51 +99,40 @@ def enrol(
     prs.toml; the rest of it stays. The same command again is harmless, also after its answer was
     lost.
     """
-    if typed:
-        refuse_argument(typed)
+    options = _Options(**typed)
+    if options.typed:
+        refuse_argument(options.typed)
     can_ask = sys.stdin.isatty()
-    if not (manager_url or can_ask):
+    if not (options.manager_url or can_ask):
         raise click.UsageError(str(Message("agent_errors.url_missing")))
     with in_words():
-        settings = place.settings()
-        asks = can_ask and not (manager_url and (contact or settings.robot.contact))
-        if proxy:
-            refuse_password(proxy, "--proxy", "manager.proxy in prs.toml, or HTTPS_PROXY")
-        token = "" if asks and not manager_url else given_token(token_file, can_ask=can_ask)
-        answers = Answers(
-            manager_url and check_manager_url(manager_url, "URL"),
-            token,
-            check_agent_name(name) if name else settings.manager.name,
-            None if contact is None else check_contact(contact),
-            None if weekday is None else hours_of(weekday),
-            None if weekend is None else hours_of(weekend),
-            starter,
-            position_of_text(position),
-            str(ca_file.absolute()) if ca_file else "",
-            proxy,
-        )
-        if ca_file:
-            tls_context(ca_file)
-        answers = ask(answers, settings) if asks else answers
-        home = Home(place.path)
+        settings = home_option.settings()
+        asks = can_ask and not (options.manager_url and (options.contact or settings.robot.contact))
+        if options.proxy:
+            refuse_password(options.proxy, "--proxy", "manager.proxy in prs.toml, or HTTPS_PROXY")
+        token_later = asks and not options.manager_url
+        token = "" if token_later else read_token(options.token_file, can_ask=can_ask)
+        answers = options.answers(settings, token)
+        answers = ask_missing(answers, settings) if asks else answers
+        home = Home(home_option.path)
         home.make()
         settings = _write(settings, answers)
         identity = asyncio.run(_enrol(settings, home, answers))
-        say(f"enrolled as {identity.name} at {identity.manager}")
+        print_text(f"enrolled as {identity.name} at {identity.manager}")
         if answers.starter == "none":
             for line in start_lines(settings):
-                say(f"for cron: {line}")
+                print_text(f"for cron: {line}")
         if not settings.robot.contact:
-            say(
+            print_text(
                 f'next: write your mail address as contact = "..." under [robot] in '
                 f"{home.settings}",
                 err=True,
             )
         if asks or answers.starter != "none":
             for line in check_lines(asyncio.run(diagnose(settings))):
-                say(line)
-            for line in arrange(settings, answers.starter):
-                say(line)
+                print_text(line)
+            for line in install_start_method(settings, answers.starter):
+                print_text(line)
 
 
 def _write(before: Settings, answers: Answers) -> Settings:
@@ -136,30 +148,30 @@ def _write(before: Settings, answers: Answers) -> Settings:
         if getattr(getattr(before, group), name) != getattr(getattr(settings, group), name)
     ]
     if had_one and changed:
-        say(f"changed in {path}: {', '.join(changed)}")
+        print_text(f"changed in {path}: {', '.join(changed)}")
     return settings
 
 
 def _given(settings: Settings, answers: Answers) -> dict[str, dict[str, object]]:
-    """Return what prs.toml is to say. A proxy of this shell is nothing that cron would know.
+    """Return the values for prs.toml. Cron would not know a proxy of this shell.
 
     A URL or a name that stands there would go before those of the key that is made now.
     """
-    given = answers.given
-    way = given.setdefault("manager", {})
+    given = answers.settings_values
+    route = given.setdefault("manager", {})
     site, proxy = settings.manager, getproxies().get("https", "")
     if proxy and not (answers.proxy or site.proxy) and answers.url.startswith("https:"):
-        way["proxy"] = proxy
+        route["proxy"] = proxy
     if site.url:
-        way["url"] = answers.url
+        route["url"] = answers.url
     if site.name and answers.name:
-        way["name"] = answers.name
+        route["name"] = answers.name
     return given
 
 
 async def _enrol(settings: Settings, home: Home, answers: Answers) -> Identity:
     url, name = answers.url, answers.name or check_agent_name(own_name())
-    await look_at_way(settings, Identity(url, name, "", ""))
+    await check_manager_route(settings, Identity(url, name, "", ""))
 
     async def hand_in(key: str) -> None:
         async with client_of(settings, Identity(url, name, "", "")) as client:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import click
 
-from agent.app.session.single_fetch import ByHand, Hop, Visit
-from agent.cli.options import REFUSED, Place, in_words, pass_place, set_option
+from agent.app.session.single_fetch import SingleFetch
+from agent.app.session.visit import Hop, Visit
+from agent.cli.options import REFUSED, HomeOption, in_words, pass_home_option, set_option
 from agent.settings import Settings
 
 __all__ = ["fetch", "times_of"]
@@ -20,16 +21,16 @@ __all__ = ["fetch", "times_of"]
 @click.option("--json", "as_json", is_flag=True, help="Every hop, with header and times.")
 @click.option("--links", is_flag=True, help="Only the links that the crawl would find, one a line.")
 @set_option
-@pass_place
+@pass_home_option
 def fetch(
-    place: Place, address: str, as_json: bool, links: bool, overrides: tuple[str, ...]
+    home_option: HomeOption, address: str, as_json: bool, links: bool, overrides: tuple[str, ...]
 ) -> None:
     """Fetch URL as the crawl would: robots.txt first, redirects followed, limits kept.
 
     Exit code 1 where no page came. A prs.toml in the home is used, where there is one.
     """
     with in_words(as_json=as_json):
-        visit = asyncio.run(_visit(place.settings(overrides), address))
+        visit = asyncio.run(_visit(home_option.settings(overrides), address))
     if as_json:
         click.echo(json.dumps(visit.to_json()), err=links)
     else:
@@ -38,7 +39,7 @@ def fetch(
     if links:
         for link in visit.found:
             click.echo(link)
-    if not visit.good:
+    if not visit.is_success:
         raise SystemExit(REFUSED)
 
 
@@ -67,8 +68,8 @@ def times_of(hop: Hop) -> str:
 
 
 async def _visit(settings: Settings, address: str) -> Visit:
-    by_hand = ByHand(settings)
+    single_fetch = SingleFetch(settings)
     try:
-        return await by_hand.visit(address)
+        return await single_fetch.visit(address)
     finally:
-        await by_hand.close()
+        await single_fetch.close()

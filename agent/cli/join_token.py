@@ -14,7 +14,7 @@ import click
 
 from shared.messages import Message
 
-__all__ = ["VARIABLE", "given_token", "refuse_argument"]
+__all__ = ["VARIABLE", "read_token", "refuse_argument"]
 
 VARIABLE: Final = "PRS_JOIN_TOKEN"
 TOKEN_MOST: Final = 4096
@@ -28,7 +28,7 @@ def refuse_argument(typed: Sequence[str]) -> NoReturn:
     raise click.UsageError(str(Message("agent_errors.token_as_argument", variable=VARIABLE)))
 
 
-def given_token(file: IO[str] | None, *, can_ask: bool) -> str:
+def read_token(file: IO[str] | None, *, can_ask: bool) -> str:
     """Return the token. Raises UsageError where there is none."""
     where: str | Message
     # Programs that are started from here have no use for it.

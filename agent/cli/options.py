@@ -24,9 +24,9 @@ __all__ = [
     "DEFAULT_HOME",
     "REFUSED",
     "UNREACHABLE",
-    "Place",
+    "HomeOption",
     "in_words",
-    "pass_place",
+    "pass_home_option",
     "plain",
     "set_option",
 ]
@@ -39,7 +39,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @frozen
-class Place:
+class HomeOption:
     """The home that the command line names."""
 
     path: Path
@@ -54,7 +54,7 @@ class Place:
         return read_settings(self.path, overrides)
 
 
-pass_place = click.make_pass_decorator(Place)
+pass_home_option = click.make_pass_decorator(HomeOption)
 
 
 def set_option(function: _Function) -> _Function:
@@ -94,7 +94,7 @@ def _message_of(error: OSError) -> Message:
     return Message("agent_errors.system", what=what, why=error.strerror)
 
 
-def say(text: str, *, err: bool = False) -> None:
+def print_text(text: str, *, err: bool = False) -> None:
     """Print sentences, in which nouns agree with their numbers."""
     click.echo(with_plurals(text), err=err)
 

@@ -12,15 +12,15 @@ from typing import Final, TypeVar
 import click
 
 from agent.app.startup.start_methods import STARTERS, Starter
-from agent.cli.join_token import given_token
-from agent.cli.options import say
+from agent.cli.join_token import read_token
+from agent.cli.options import print_text
 from agent.settings import RobotSettings, Settings, WindowSettings, check_manager_url
 from agent.settings.texts import check_texts
 from shared.errors import PrsmError
 from shared.wire.names import check_agent_name
 from shared.wire.positions import Position, position_of_text
 
-__all__ = ["Answers", "ask", "check_contact", "hours_of", "own_name"]
+__all__ = ["Answers", "ask_missing", "check_contact", "hours_of", "own_name"]
 
 ALWAYS: Final = "always"
 ALL_DAY: Final = ("00:00-24:00",)
@@ -43,8 +43,8 @@ class Answers:
     proxy: str = ""
 
     @property
-    def given(self) -> dict[str, dict[str, object]]:
-        """Return what prs.toml is to say, by group."""
+    def settings_values(self) -> dict[str, dict[str, object]]:
+        """Return the values for prs.toml, by group."""
         found: dict[str, dict[str, object]] = {}
         if self.contact:
             found["robot"] = {"contact": self.contact}
@@ -54,9 +54,9 @@ class Answers:
         }
         if windows:
             found["windows"] = windows
-        way = {"ca_file": self.ca_file, "proxy": self.proxy}
-        if any(way.values()):
-            found["manager"] = {name: value for name, value in way.items() if value}
+        route = {"ca_file": self.ca_file, "proxy": self.proxy}
+        if any(route.values()):
+            found["manager"] = {name: value for name, value in route.items() if value}
         return found
 
 
@@ -91,26 +91,26 @@ def own_name() -> str:
     return socket.getfqdn().lower().rstrip(".")
 
 
-def ask(known: Answers, settings: Settings) -> Answers:
+def ask_missing(known: Answers, settings: Settings) -> Answers:
     """Ask a person for what the command line did not say; what prs.toml says is offered."""
-    url = known.url or _asked("Address of the manager", lambda text: check_manager_url(text, "URL"))
-    token = known.token or given_token(None, can_ask=True)
-    name = known.name or _asked("Name of this robot", check_agent_name, default=own_name())
-    contact = known.contact or _asked(
+    url = known.url or _ask("Address of the manager", lambda text: check_manager_url(text, "URL"))
+    token = known.token or read_token(None, can_ask=True)
+    name = known.name or _ask("Name of this robot", check_agent_name, default=own_name())
+    contact = known.contact or _ask(
         "Mail address, for owners of sites that the robot visits",
         check_contact,
         default=settings.robot.contact or None,
     )
     weekday, weekend, hours = known.weekday, known.weekend, settings.windows
     if weekday is None:
-        say(f"Hours by this machine's clock: {ALWAYS}, never, or 02:00-08:00", err=True)
-        weekday = _asked("  Monday to Friday", hours_of, default=_words(hours.weekday))
+        print_text(f"Hours by this machine's clock: {ALWAYS}, never, or 02:00-08:00", err=True)
+        weekday = _ask("  Monday to Friday", hours_of, default=_words(hours.weekday))
     if weekend is None:
-        weekend = _asked("  Saturday and Sunday", hours_of, default=_words(hours.weekend))
+        weekend = _ask("  Saturday and Sunday", hours_of, default=_words(hours.weekend))
     position = known.position
     if position is None:
-        say("For the map of the crawl, degrees north and east: 35.03 135.78", err=True)
-        position = _asked("  Where it stands (empty: not said)", position_of_text, default="")
+        print_text("For the map of the crawl, degrees north and east: 35.03 135.78", err=True)
+        position = _ask("  Where it stands (empty: not said)", position_of_text, default="")
     starter = known.starter
     if starter == "none":
         first: Starter = "cron" if shutil.which("crontab") else "none"
@@ -128,23 +128,23 @@ def ask(known: Answers, settings: Settings) -> Answers:
     )
 
 
-def _asked(question: str, look: Callable[[str], _Value], default: str | None = None) -> _Value:
-    """Ask until the answer is one, and return what it means."""
+def _ask(question: str, check: Callable[[str], _Value], default: str | None = None) -> _Value:
+    """Ask until the answer is valid; return its value."""
 
-    def looked_at(text: str) -> _Value:
+    def checked(text: str) -> _Value:
         try:
-            return look(text)
+            return check(text)
         except PrsmError as error:
             raise click.BadParameter(str(error)) from error
 
     answer: _Value = click.prompt(
-        question, default=default, value_proc=looked_at, show_default=bool(default), err=True
+        question, default=default, value_proc=checked, show_default=bool(default), err=True
     )
     return answer
 
 
 def _with(windows: WindowSettings | None = None, robot: RobotSettings | None = None) -> Settings:
-    """Return settings that differ in one group, to be looked at."""
+    """Return settings that differ in one group, to be checked."""
     return Settings(
         home=Path(), windows=windows or WindowSettings(), robot=robot or RobotSettings()
     )

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import click
 
-from agent.cli.options import REFUSED, UNREACHABLE, Place, in_words, pass_place, say, set_option
+from agent.cli.options import (
+    REFUSED,
+    UNREACHABLE,
+    HomeOption,
+    in_words,
+    pass_home_option,
+    print_text,
+    set_option,
+)
 from agent.cli.terminal import Terminal
 from agent.control.group import lead_a_group
-from agent.control.lock import well
+from agent.control.lock import healthy_holder
 from agent.settings.home import Home
 from shared.messages import Message
 
@@ -24,9 +32,9 @@ __all__ = ["run"]
     help="End it only if it hangs; else leave it alone, exit code 0.",
 )
 @set_option
-@pass_place
+@pass_home_option
 def run(
-    place: Place,
+    home_option: HomeOption,
     once: bool,
     quiet: bool,
     replace: bool,
@@ -37,37 +45,42 @@ def run(
     terminal = Terminal(quiet=quiet)
     lead_a_group()
     with in_words():
-        settings = place.settings(overrides)
-        if replace_hung and not replace and (other := well(Home(settings.home).lock)):
+        settings = home_option.settings(overrides)
+        if replace_hung and not replace and (other := healthy_holder(Home(settings.home).lock)):
             # What cron finds each hour of a night; nothing of an agent is imported for it.
             terminal.end(f"stopped: {Message('agent.works_already', pid=other.pid)}")
             return
         from agent.app.startup.page_worker_nursery import nursery  # noqa: PLC0415  # see above
 
         with nursery(settings) as page_workers:
-            from agent.app.startup.agent_run import run_agent  # noqa: PLC0415  # none of it is theirs
-            from agent.settings import renamed_settings  # noqa: PLC0415  # nor this
+            # None of this is the page workers'.
+            from agent.app.startup.agent_run import run_agent  # noqa: PLC0415
+            from agent.app.startup.composition import RunOptions  # noqa: PLC0415
+            from agent.settings import renamed_settings  # noqa: PLC0415
 
+            run_options = RunOptions(
+                once=once,
+                show_status=terminal.show_status,
+                reread=lambda: home_option.settings(overrides),
+                renamed=lambda: renamed_settings(home_option.path, overrides),
+                nursery=page_workers,
+            )
             try:
-                ended = run_agent(
+                result = run_agent(
                     settings,
-                    once=once,
+                    run_options,
                     replace="always" if replace else "hung" if replace_hung else "never",
-                    say=terminal.say,
-                    show=terminal.show,
-                    reread=lambda: place.settings(overrides),
-                    renamed=lambda: renamed_settings(place.path, overrides),
-                    nursery=page_workers,
+                    log_line=terminal.log_line,
                 )
             finally:
                 terminal.clear()
-    terminal.end(f"stopped: {ended.reason}")
-    if ended.refused:
-        raise SystemExit(_failed(ended.refused, REFUSED))
-    if ended.unreached:
-        raise SystemExit(_failed(ended.unreached, UNREACHABLE))
+    terminal.end(f"stopped: {result.reason}")
+    if result.refused:
+        raise SystemExit(_failed(result.refused, REFUSED))
+    if result.unreached:
+        raise SystemExit(_failed(result.unreached, UNREACHABLE))
 
 
 def _failed(reason: Message, code: int) -> int:
-    say(f"Error: {reason}", err=True)
+    print_text(f"Error: {reason}", err=True)
     return code

@@ -8,9 +8,9 @@ import threading
 import click
 
 from agent.app.startup.agent_run import identity_of
-from agent.cli.options import Place, in_words, pass_place, say, set_option
+from agent.cli.options import HomeOption, in_words, pass_home_option, print_text, set_option
 from agent.collection.allowance import Allowance
-from agent.collection.announcement import forget_serving, keep_serving
+from agent.collection.announcement import remove_serving, write_serving
 from agent.collection.segment_server import SegmentServer, Tokens, certificate_of
 from agent.errors import HomeError
 from agent.settings import Home
@@ -22,17 +22,17 @@ __all__ = ["serve"]
 
 @click.command()
 @set_option
-@pass_place
-def serve(place: Place, overrides: tuple[str, ...]) -> None:
+@pass_home_option
+def serve(home_option: HomeOption, overrides: tuple[str, ...]) -> None:
     """Serve sealed segments over TLS until it is stopped; for agents on the open network.
 
     The manager hears of it by the agent's next sync. It shows the certificate's fingerprint there,
     and a token for each ordered segment; no other client gets anything.
     """
     with in_words():
-        settings = place.settings(overrides)
+        settings = home_option.settings(overrides)
         identity = identity_of(settings)
-        home = Home(place.path)
+        home = Home(home_option.path)
         home.make()
         certificate = certificate_of(home, identity.name)
         address = name_server(settings.collection.serve_listen, "collection.serve_listen")
@@ -47,10 +47,10 @@ def serve(place: Place, overrides: tuple[str, ...]) -> None:
                 why=error.strerror,
             ) from error
         url = settings.collection.serve_url or f"https://{identity.name}:{server.port}"
-        keep_serving(home.collection, SegmentAddress(url=url, fingerprint=certificate.fingerprint))
-        say(f"serving {url}, certificate {certificate.fingerprint}")
+        write_serving(home.collection, SegmentAddress(url=url, fingerprint=certificate.fingerprint))
+        print_text(f"serving {url}, certificate {certificate.fingerprint}")
         _until_stopped(server)
-        forget_serving(home.collection)
+        remove_serving(home.collection)
 
 
 def _until_stopped(server: SegmentServer) -> None:

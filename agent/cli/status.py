@@ -12,12 +12,20 @@ from typing import Final
 import click
 
 from agent.app.site.diagnosis import diagnose, disk_of
-from agent.cli.options import REFUSED, Place, in_words, pass_place, plain, say, set_option
+from agent.cli.options import (
+    REFUSED,
+    HomeOption,
+    in_words,
+    pass_home_option,
+    plain,
+    print_text,
+    set_option,
+)
 from agent.control.doctor import Check
 from agent.control.drain import read_holds
 from agent.control.lock import holder_of
 from agent.control.status import Status, read_status, status_json
-from agent.control.updates import left_alone
+from agent.control.updates import skipped_releases
 from agent.settings import Home, documented
 from shared.errors import PrsmError
 from shared.host_failures import failure_words
@@ -47,17 +55,17 @@ WAIT_WORDS: Final = {
     show_default=True,
     help="Hosts that wait for their next request, the longest first.",
 )
-@pass_place
-def status(place: Place, as_json: bool, waits: int) -> None:
+@pass_home_option
+def status(home_option: HomeOption, as_json: bool, waits: int) -> None:
     """Show the agent's work, the reason where it has none, and each wait with its end."""
-    home = Home(place.path)
+    home = Home(home_option.path)
     with in_words(as_json=as_json):
         holder = holder_of(home.lock)
         last = read_status(home.status)
         held = read_holds(home.hold).reason
     if as_json:
         running = holder is not None
-        updates = left_alone()
+        updates = skipped_releases()
         said = {
             "running": running,
             "updates": [str(one) for one in updates],
@@ -67,40 +75,40 @@ def status(place: Place, as_json: bool, waits: int) -> None:
         click.echo(json.dumps(said))
         return
     if holder is None:
-        say("no agent runs here" + (f"; {held}" if held else ""))
-        for line in _of_disk(place):
-            say(line)
-    for release in left_alone():
-        say(plain(f"update: {release}"))
+        print_text("no agent runs here" + (f"; {held}" if held else ""))
+        for line in _disk_problem(home_option):
+            print_text(line)
+    for release in skipped_releases():
+        print_text(plain(f"update: {release}"))
     if last is None:
         if home.key.exists():
-            say("none has run yet: prs start, or prs run in this terminal")
+            print_text("none has run yet: prs start, or prs run in this terminal")
         else:
-            say("it has not joined a crawl yet: prs enrol URL")
+            print_text("it has not joined a crawl yet: prs enrol URL")
         return
     for line in status_lines(last, running=holder is not None, waits=waits):
-        say(plain(line))
+        print_text(plain(line))
 
 
-def _of_disk(place: Place) -> Iterator[str]:
+def _disk_problem(home_option: HomeOption) -> Iterator[str]:
     """Yield why an agent that does not run would find no room; settings may be wrong, too."""
     with contextlib.suppress(PrsmError, OSError):
-        disk = disk_of(place.settings(), 0)
-        if not disk.good:
+        disk = disk_of(home_option.settings(), 0)
+        if not disk.passed:
             yield f"disk: {disk.said}; {disk.remedy}"
 
 
 @click.command()
 @click.option("--page", metavar="URL", default="", help="Try the way to pages with this site.")
 @set_option
-@pass_place
-def doctor(place: Place, page: str, overrides: tuple[str, ...]) -> None:
+@pass_home_option
+def doctor(home_option: HomeOption, page: str, overrides: tuple[str, ...]) -> None:
     """Check all that an agent needs; exit code 1 where something is wrong."""
     with in_words():
-        checks = asyncio.run(diagnose(place.settings(overrides), page))
+        checks = asyncio.run(diagnose(home_option.settings(overrides), page))
     for line in check_lines(checks):
-        say(line)
-    if not all(check.good for check in checks):
+        print_text(line)
+    if not all(check.passed for check in checks):
         raise SystemExit(REFUSED)
 
 
@@ -113,8 +121,8 @@ def settings() -> None:
 def check_lines(checks: Iterable[Check]) -> Iterator[str]:
     """Yield what `prs doctor` prints."""
     for check in checks:
-        yield f"{'ok ' if check.good else 'BAD'} {check.name}: {check.said}"
-        if not check.good:
+        yield f"{'ok ' if check.passed else 'BAD'} {check.name}: {check.said}"
+        if not check.passed:
             yield f"    -> {check.remedy}"
 
 

@@ -73,12 +73,12 @@ class Terminal:
         self._wrong_since: dict[str, tuple[int, str]] = {}  # by kind: since when, and what
         self._told: set[str] = set()
 
-    def say(self, text: str) -> None:
+    def log_line(self, text: str) -> None:
         """Print a sentence above the line."""
         if not self._quiet:
             self._print(text)
 
-    def show(self, status: Status) -> None:
+    def show_status(self, status: Status) -> None:
         """Replace the line; when quiet, print what stays wrong."""
         if self._quiet:
             self._watch(status)
@@ -88,7 +88,7 @@ class Terminal:
 
     def end(self, text: str) -> None:
         """Print the last sentence; when quiet, what is still wrong."""
-        self.say(text)
+        self.log_line(text)
         for kind, (_, wrong) in self._wrong_since.items():
             self._tell(kind, wrong)
 

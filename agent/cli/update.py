@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from agent.app.manager_link.single_sync import sync_once
-from agent.cli.options import Place, in_words, pass_place, say
+from agent.cli.options import HomeOption, in_words, pass_home_option, print_text
 from agent.control.launcher_program import launcher_words
 
 __all__ = ["sync", "update"]
@@ -23,11 +23,13 @@ __all__ = ["sync", "update"]
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Trust this first root; from the administrator of the crawl.",
 )
-@pass_place
-def update(place: Place, again: bool, quiet: bool, pin: str | None, root: Path | None) -> None:
+@pass_home_option
+def update(
+    home_option: HomeOption, again: bool, quiet: bool, pin: str | None, root: Path | None
+) -> None:
     """Install the release that the manager offers, if people signed it; go back if it fails."""
     with in_words():
-        words = launcher_words(place.path)
+        words = launcher_words(home_option.path)
     words += ["--again"] if again else []
     words += ["--quiet"] if quiet else []
     words += ["--pin", pin] if pin is not None else []
@@ -36,9 +38,9 @@ def update(place: Place, again: bool, quiet: bool, pin: str | None, root: Path |
 
 
 @click.command()
-@pass_place
-def sync(place: Place) -> None:
+@pass_home_option
+def sync(home_option: HomeOption) -> None:
     """Call the manager once, and say what it answered; exit code 0 means that it did."""
     with in_words():
-        answer = sync_once(place.settings())
-    say(f"answered: round {answer.round}, list {answer.generation}")
+        answer = sync_once(home_option.settings())
+    print_text(f"answered: round {answer.round}, list {answer.generation}")

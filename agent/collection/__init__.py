@@ -1,9 +1,10 @@
 """Collection: sealed segments go to the centre, while the crawl continues beside it.
 
     orders          orders of the manager or of the site, and the progress of each
-    holdings        the sealed segments here, and the centre's answer on each
+    segment_records the sealed segments here, and the centre's answer on each
     tus             one upload by the protocol; segment_upload: a segment to its end
-    carrier         an order to its end: which segments, when to try again
+    segment_delivery  the segments of one order, to the centre's verdict; transfer_journal
+    carrier         which order is due, when to try again, reports to the manager
     segment_server  segments to be fetched, where the manager can reach this machine; announcement:
                     its address
     rate            rate limit; retention: how long segments that the centre has stay here

@@ -19,12 +19,12 @@ from shared.windows import Windows
 from shared.wire.sync import SendingLimits, said
 from shared.wire.sync_reading import read_sending_limits
 
-__all__ = ["Allowance", "keep_limits", "read_limits"]
+__all__ = ["Allowance", "read_limits", "write_limits"]
 
 LIMITS: Final = "limits.json"
 
 
-def keep_limits(folder: Path, limits: SendingLimits | None) -> None:
+def write_limits(folder: Path, limits: SendingLimits | None) -> None:
     """Keep what the manager says now. Raises DiskFullError."""
     folder.mkdir(mode=0o700, exist_ok=True)
     text = "" if limits is None else json.dumps(said(limits))
@@ -58,18 +58,18 @@ class Allowance:
     @property
     def bytes_per_s(self) -> int:
         """Return how fast; 0: no limit."""
-        self._look()
+        self._reread_if_changed()
         asked = self._asked.bytes_per_s if self._asked is not None else None
         return min(filter(None, (self._site.bytes_per_s, asked)), default=0)
 
     def is_open(self, now: datetime | None = None) -> bool:
         """Return whether segments may be sent at an instant; None: now."""
-        self._look()
+        self._reread_if_changed()
         now = now or datetime.now(UTC)
         asked = self._asked_hours
         return self._hours.is_open(now) and (asked is None or asked.is_open(now))
 
-    def _look(self) -> None:
+    def _reread_if_changed(self) -> None:
         try:
             status = (self._folder / LIMITS).stat()
             seen = status.st_mtime_ns, status.st_ino

@@ -11,17 +11,17 @@ from shared.errors import FormatError
 from shared.wire import sync_reading
 from shared.wire.sync import SegmentAddress, said
 
-__all__ = ["forget_serving", "keep_serving", "read_serving"]
+__all__ = ["read_serving", "remove_serving", "write_serving"]
 
 SERVING: Final = "serving.json"
 
 
-def keep_serving(folder: Path, serving: SegmentAddress) -> None:
+def write_serving(folder: Path, serving: SegmentAddress) -> None:
     """Write down where this home serves. Raises DiskFullError."""
     write_whole(folder / SERVING, [json.dumps(said(serving)).encode()])
 
 
-def forget_serving(folder: Path) -> None:
+def remove_serving(folder: Path) -> None:
     """Withdraw the announcement."""
     (folder / SERVING).unlink(missing_ok=True)
 

@@ -7,8 +7,8 @@ import base64
 from pathlib import Path
 from typing import Any, Final
 
-from agent.collection.holdings import Held, Holdings
 from agent.collection.orders import Order
+from agent.collection.segment_records import SegmentRecord, SegmentRecords
 from agent.collection.segment_server import Tokens
 from agent.collection.segment_upload import DamagedError
 from agent.link.client import ManagerClient
@@ -27,28 +27,28 @@ RENEW_S: Final = 3000.0  # of the hour for which a token is good
 class OfferSender:
     """Lets a manager fetch segments of this home."""
 
-    def __init__(self, manager: ManagerClient, holdings: Holdings, tokens: Tokens) -> None:
+    def __init__(self, manager: ManagerClient, records: SegmentRecords, tokens: Tokens) -> None:
         self._manager = manager
-        self._holdings = holdings
+        self._records = records
         self._tokens = tokens
         self._digests: dict[str, FileDigests] = {}
 
-    async def offer(self, order: Order, held: Held) -> str:
+    async def offer(self, order: Order, segment: SegmentRecord) -> str:
         """Offer a segment, or renew its token; return its upload's path.
 
         Raises LinkError, DamagedError, OSError.
         """
-        digests = self._digests.get(held.name)
+        digests = self._digests.get(segment.name)
         if digests is None:
-            path = self._holdings.segments / held.name
+            path = self._records.segment_folder / segment.name
             digests = await asyncio.to_thread(_digest, path)
-            self._digests[held.name] = digests
-        if digests.sha256 != held.sha256:
-            raise DamagedError(held.name, digests.sha256, held.sha256)
-        token, until_s = self._tokens.mint(held.name)
+            self._digests[segment.name] = digests
+        if digests.sha256 != segment.sha256:
+            raise DamagedError(segment.name, digests.sha256, segment.sha256)
+        token, until_s = self._tokens.mint(segment.name)
         body: dict[str, Any] = {
-            "filename": held.name,
-            "sha256": held.sha256,
+            "filename": segment.name,
+            "sha256": segment.sha256,
             "size_bytes": digests.size_bytes,
             "blocks": base64.b64encode(join_blocks(digests.blocks)).decode("ascii"),
             "token": token,

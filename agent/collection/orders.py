@@ -18,8 +18,9 @@ from shared.frozen import frozen
 from shared.wire.sync import CollectionOrder
 
 __all__ = [
-    "Order", "Progress", "ask_now", "due", "failed", "forget_now", "keep_orders", "keep_progress",
-    "order_of", "read_orders", "read_progress",
+    "Order", "OrderProgress", "add_site_order", "after_failed_try", "due_orders",
+    "order_from_wire", "read_orders", "read_progress", "remove_site_order", "write_orders",
+    "write_progress",
 ]  # fmt: skip
 
 ORDERS: Final = "orders.json"
@@ -45,7 +46,7 @@ class Order:
 
 
 @frozen
-class Progress:
+class OrderProgress:
     """Progress of an order. state: open, done or failed; told: the manager knows the state."""
 
     state: str = "open"
@@ -57,17 +58,17 @@ class Progress:
     told: bool = False
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Return whether nothing is left to do but to tell of it."""
         return self.state != "open"
 
 
-def order_of(asked: CollectionOrder) -> Order:
+def order_from_wire(asked: CollectionOrder) -> Order:
     """Return an order of the manager in the form that is kept here."""
     return Order(str(asked.id), asked.condition, asked.way, asked.from_ms, asked.until_ms)
 
 
-def keep_orders(folder: Path, orders: Iterable[Order]) -> None:
+def write_orders(folder: Path, orders: Iterable[Order]) -> None:
     """Keep what the manager asks for now. Raises DiskFullError."""
     _write(folder / ORDERS, [asdict(order) for order in orders])
 
@@ -84,48 +85,52 @@ def read_orders(folder: Path) -> list[Order]:
     return found
 
 
-def ask_now(folder: Path, now_ms: int, condition: str = "difference") -> Order:
+def add_site_order(folder: Path, now_ms: int, condition: str = "difference") -> Order:
     """Order the sending of the site's own segments. Raises DiskFullError."""
     order = Order(f"site-{now_ms}", condition)
     _write(folder / NOW, [asdict(order)])
     return order
 
 
-def forget_now(folder: Path, order_id: str) -> None:
+def remove_site_order(folder: Path, order_id: str) -> None:
     """Forget an order of the site that is over, unless a newer one took its place."""
     if any(values.get("id") == order_id for values in _read(folder / NOW, list)):
         (folder / NOW).unlink(missing_ok=True)
 
 
-def read_progress(folder: Path) -> dict[str, Progress]:
+def read_progress(folder: Path) -> dict[str, OrderProgress]:
     """Return the progress of orders, by id; an unreadable one begins again, which is harmless."""
     found = {}
     for order_id, values in _read(folder / PROGRESS, dict).items():
         try:
-            found[str(order_id)] = Progress(**values)
+            found[str(order_id)] = OrderProgress(**values)
         except TypeError:
             continue
     return found
 
 
-def keep_progress(folder: Path, progress: dict[str, Progress]) -> None:
+def write_progress(folder: Path, progress: dict[str, OrderProgress]) -> None:
     """Keep how far orders are. Raises DiskFullError."""
     _write(folder / PROGRESS, {order_id: asdict(one) for order_id, one in progress.items()})
 
 
-def due(orders: Iterable[Order], progress: dict[str, Progress], now_ms: int) -> list[Order]:
+def due_orders(
+    orders: Iterable[Order], progress: dict[str, OrderProgress], now_ms: int
+) -> list[Order]:
     """Return the orders about which something is to be done now."""
     found = []
     for order in orders:
-        one = progress.get(order.id, Progress())
-        waiting = not one.over or (not one.told and not order.is_ours)
+        one = progress.get(order.id, OrderProgress())
+        waiting = not one.is_over or (not one.told and not order.is_ours)
         # A clock that was set back must not put a try off for longer than it ever is.
         if waiting and not now_ms < one.next_try_ms <= now_ms + 86_400_000:
             found.append(order)
     return found
 
 
-def failed(progress: Progress, why: str, now_ms: int, retry_s: float) -> Progress:
+def after_failed_try(
+    progress: OrderProgress, why: str, now_ms: int, retry_s: float
+) -> OrderProgress:
     """Return an order after a try that failed: to be tried again, or given up."""
     tries = progress.tries + 1
     if tries >= TRIES:

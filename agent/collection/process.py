@@ -22,17 +22,20 @@ from typing import Final
 
 from agent.collection.allowance import Allowance
 from agent.collection.carrier import Carrier
-from agent.collection.holdings import Holdings
 from agent.collection.offers import OfferSender
 from agent.collection.rate import Rate
-from agent.collection.retention import keep_room
+from agent.collection.retention import apply_retention
+from agent.collection.segment_delivery import DeliveryClock, SegmentDelivery
+from agent.collection.segment_records import SegmentRecords
 from agent.collection.segment_server import Tokens
-from agent.collection.segment_upload import Patience, SegmentSender, StopSendingError
+from agent.collection.segment_upload import RetryPolicy, SegmentSender, StopSendingError
+from agent.collection.transfer_journal import TransferJournal
 from agent.collection.tus import TusClient
 from agent.collection.withdrawal import drop_hosts
-from agent.collection.withdrawn_hosts import doomed, note_dropped
+from agent.collection.withdrawn_hosts import hosts_to_delete, note_dropped
+from agent.control.robot_log import LineLogger
 from agent.errors import HomeError
-from agent.link.client import ManagerClient
+from agent.link.client import ManagerClient, ManagerRoute
 from agent.link.installation import KnownInstallation
 from agent.link.keys import Identity
 from agent.settings import Home, Settings
@@ -57,13 +60,13 @@ def run_process(settings: Settings, identity: Identity, user_agent: str) -> None
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def say(text: str) -> None:
+    def log_line(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
     try:
-        collect(settings, identity, user_agent, say=say, stopped=stopped.is_set)
+        collect(settings, identity, user_agent, log_line=log_line, stopped=stopped.is_set)
     except (HomeError, DiskFullError) as error:
-        say(f"collection: {error}")
+        log_line(f"collection: {error}")
 
 
 def collect(
@@ -71,74 +74,81 @@ def collect(
     identity: Identity,
     user_agent: str,
     *,
-    say: Callable[[str], None],
+    log_line: LineLogger,
     stopped: Callable[[], bool] = lambda: False,
-    patience: Patience | None = None,
+    retries: RetryPolicy | None = None,
 ) -> None:
     """Carry out all that is due in a home, then delete what may go.
 
     Raises HomeError where another process does so already, DiskFullError.
     """
     with _alone(Home(settings.home)):
-        asyncio.run(_collect(settings, identity, user_agent, say, stopped, patience))
+        asyncio.run(_collect(settings, identity, user_agent, log_line, stopped, retries))
 
 
 async def _collect(
     settings: Settings,
     identity: Identity,
     user_agent: str,
-    say: Callable[[str], None],
+    log_line: LineLogger,
     stopped: Callable[[], bool],
-    patience: Patience | None,
+    retries: RetryPolicy | None,
 ) -> None:
     home, site = Home(settings.home), settings.manager
-    holdings = Holdings(home.segments, home.collection)
+    records = SegmentRecords(home.segments, home.collection)
     allowance = Allowance(settings)
 
     def may_send() -> bool:
-        return not stopped() and allowance.is_open() and not doomed(home.collection, _now_ms())
+        return (
+            not stopped()
+            and allowance.is_open()
+            and not hosts_to_delete(home.collection, _now_ms())
+        )
 
+    ca_file = settings.home / site.ca_file if site.ca_file else None
     manager = ManagerClient(
         identity.manager,
         name=identity.name,
         key=identity.key,
-        ca_file=settings.home / site.ca_file if site.ca_file else None,
-        proxy=site.proxy,
-        timeout_s=site.timeout_s,
+        route=ManagerRoute(ca_file, site.proxy, site.timeout_s),
         user_agent=user_agent,
         installation=KnownInstallation(home.installation, identity.manager),
     )
-    await asyncio.to_thread(_drop_withdrawn, home, holdings, say)
+    await asyncio.to_thread(_drop_withdrawn, home, records, log_line)
     async with manager:
         sender = SegmentSender(
             TusClient(manager, Rate(lambda: allowance.bytes_per_s)),
             chunk_bytes=settings.collection.chunk_bytes,
             may_send=may_send,
-            patience=patience,
+            retries=retries,
             note=_ProgressNotes(home),
+        )
+        log = WeekLog(home.collection / LOGS, KEEP_LOGS_S)
+        delivery = SegmentDelivery(
+            records,
+            sender,
+            OfferSender(manager, records, Tokens(home)),
+            TransferJournal(records, log, identity.name, log_line),
+            DeliveryClock(_now_ms),
+            may_send,
         )
         carrier = Carrier(
             home.collection,
-            holdings,
-            sender,
+            delivery,
             manager,
-            WeekLog(home.collection / LOGS, KEEP_LOGS_S),
-            agent=identity.name,
             retry_s=settings.collection.retry_delay_s,
-            may_send=may_send,
-            say=say,
             now_ms=_now_ms,
-            offer=OfferSender(manager, holdings, Tokens(home)).offer,
+            log_line=log_line,
         )
         with suppress(StopSendingError):
             await carrier.carry_out()
-    keep_room(settings, holdings, say)
+    apply_retention(settings, records, log_line)
 
 
-def _drop_withdrawn(home: Home, holdings: Holdings, say: Callable[[str], None]) -> None:
-    hosts = doomed(home.collection, _now_ms())
-    if hosts and (count := drop_hosts(holdings, hosts, say)):
-        say(f"{len(hosts)} hosts were withdrawn; {count} segments held captures of them")
+def _drop_withdrawn(home: Home, records: SegmentRecords, log_line: LineLogger) -> None:
+    hosts = hosts_to_delete(home.collection, _now_ms())
+    if hosts and (count := drop_hosts(records, hosts, log_line)):
+        log_line(f"{len(hosts)} hosts were withdrawn; {count} segments held captures of them")
     if hosts:
         note_dropped(home.collection, hosts, _now_ms())
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from agent.collection.holdings import Holdings
+from agent.collection.segment_records import SegmentRecords
 from agent.control.disk import free_bytes
+from agent.control.robot_log import LineLogger
 from agent.settings import Settings
 
-__all__ = ["drop_kept", "keep_room"]
+__all__ = ["apply_retention", "delete_archived"]
 
 
-def keep_room(settings: Settings, holdings: Holdings, say: Callable[[str], None]) -> None:
+def apply_retention(settings: Settings, records: SegmentRecords, log_line: LineLogger) -> None:
     """Delete segments that the centre has and that may go, and some of the trash."""
     from agent.adapters.ledger.trash import Trash  # noqa: PLC0415  # few ask
 
@@ -26,35 +27,31 @@ def keep_room(settings: Settings, holdings: Holdings, say: Callable[[str], None]
     def short_of_disk() -> bool:
         return free_bytes(folder) < reserve_bytes
 
-    count, freed_bytes = drop_kept(
-        holdings,
-        settings.collection.segment_retention_s,
-        time.time_ns() // 1_000_000,
-        short_of_disk,
+    count, freed_bytes = delete_archived(
+        records, settings.collection.segment_retention_s, time.time_ns() // 1_000_000, short_of_disk
     )
     if count:
-        say(f"{count} segments that the centre has were deleted here, {freed_bytes} bytes")
-    trash = Trash(holdings.segments.parent)
-    count, freed_bytes = trash.empty(
-        settings.disk.trash_retention_s, time.time(), at_once=short_of_disk()
-    )
+        log_line(f"{count} segments that the centre has were deleted here, {freed_bytes} bytes")
+    trash = Trash(records.segment_folder.parent)
+    kept_s = settings.disk.trash_retention_s
+    count, freed_bytes = trash.empty(kept_s, time.time(), at_once=short_of_disk())
     if count:
-        say(f"{count} files of {trash.folder} were deleted, {freed_bytes} bytes")
+        log_line(f"{count} files of {trash.folder} were deleted, {freed_bytes} bytes")
 
 
-def drop_kept(
-    holdings: Holdings, keep_s: float, now_ms: int, short_of_disk: Callable[[], bool]
+def delete_archived(
+    records: SegmentRecords, keep_s: float, now_ms: int, short_of_disk: Callable[[], bool]
 ) -> tuple[int, int]:
     """Delete segments whose time is over, or as many as the disk needs; return (count, bytes)."""
     count = freed_bytes = 0
-    uncommitted = holdings.uncommitted
-    for name in holdings.names():
-        held = holdings.held(name)
-        if not held.is_kept_there or name == uncommitted:
+    uncommitted = records.uncommitted
+    for name in records.names():
+        segment = records.read(name)
+        if not segment.is_archived or name == uncommitted:
             continue
-        over = held.doomed or now_ms - held.ended_ms >= keep_s * 1000
+        over = segment.doomed or now_ms - segment.ended_ms >= keep_s * 1000
         if over or short_of_disk():
-            freed_bytes += holdings.remove(name)
+            freed_bytes += records.remove(name)
             count += 1
-    holdings.forget_strangers()
+    records.remove_stale()
     return count, freed_bytes

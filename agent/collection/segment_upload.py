@@ -23,10 +23,10 @@ from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.uploads import FileDigests, block_bytes_of, digest_file
 
-__all__ = ["DamagedError", "Patience", "SegmentSender", "StopSendingError"]
+__all__ = ["DamagedError", "RetryPolicy", "SegmentSender", "StopSendingError"]
 
 LEAST_CHUNK_BYTES: Final = 256 * 1024
-LOOK_AGAIN: Final = frozenset({409, 423, 460})  # the upload is elsewhere than thought
+OFFSET_UNKNOWN: Final = frozenset({409, 423, 460})  # the upload is elsewhere than thought
 GONE: Final = frozenset({404, 410})
 NO_ROOM: Final = 507
 
@@ -45,7 +45,7 @@ class DamagedError(PrsmError):
 
 
 @frozen
-class Patience:
+class RetryPolicy:
     """Retries of a segment, and the pauses between them, before its order has failed."""
 
     backoff: Backoff = field(default_factory=lambda: Backoff(1.0, 60.0))
@@ -63,7 +63,7 @@ class SegmentSender:
         *,
         chunk_bytes: int,
         may_send: Callable[[], bool],
-        patience: Patience | None = None,
+        retries: RetryPolicy | None = None,
         note: Callable[[str, int, int], None] = lambda name, offset, size: None,
     ) -> None:
         """may_send: asked before each chunk. note: told of progress (name, offset, size)."""
@@ -71,9 +71,9 @@ class SegmentSender:
         self._chunk_most = chunk_bytes
         self._chunk_bytes = chunk_bytes
         self._may_send = may_send
-        self._patience = patience or Patience()
+        self._retries = retries or RetryPolicy()
         self._note = note
-        self._chance = random.SystemRandom()
+        self._rng = random.SystemRandom()
         self._failures = 0
 
     async def send(self, path: Path, sha256: str, order: str = "") -> str:
@@ -87,13 +87,13 @@ class SegmentSender:
             digests = await asyncio.to_thread(digest_file, file, size_bytes)
             if digests.sha256 != sha256:
                 raise DamagedError(path.name, digests.sha256, sha256)
-            for _ in range(self._patience.begins):
-                upload = await self._begun(path.name, digests, order)
-                if await self._to_the_end(file, path.name, upload, digests):
+            for _ in range(self._retries.begins):
+                upload = await self._begin_upload(path.name, digests, order)
+                if await self._send_rest(file, path.name, upload, digests):
                     return upload.where
         raise LinkError("agent_errors.upload_forgotten", name=path.name)
 
-    async def _begun(self, name: str, digests: FileDigests, order: str) -> TusUpload:
+    async def _begin_upload(self, name: str, digests: FileDigests, order: str) -> TusUpload:
         self._failures = 0
         while True:
             self._check()
@@ -104,7 +104,7 @@ class SegmentSender:
                     raise
                 await self._failed(error)
 
-    async def _to_the_end(
+    async def _send_rest(
         self, file: BinaryIO, name: str, upload: TusUpload, digests: FileDigests
     ) -> bool:
         """Send what is missing; False: the upload is gone, and must be begun again."""
@@ -116,7 +116,7 @@ class SegmentSender:
                 data = await asyncio.to_thread(_read, file, start, self._end(start, size_bytes))
                 upload.offset = await self.client.append(upload.where, start, data, size_bytes)
             except LinkError as error:
-                if not await self._found_again(upload, start, size_bytes, error):
+                if not await self._find_offset(upload, start, size_bytes, error):
                     return False
                 continue
             self._failures = 0
@@ -124,29 +124,29 @@ class SegmentSender:
             self._note(name, upload.offset, size_bytes)
         return True
 
-    async def _found_again(
+    async def _find_offset(
         self, upload: TusUpload, start: int, size_bytes: int, error: LinkError
     ) -> bool:
         """Find out where to continue after a failure. False: the upload is gone."""
         if isinstance(error, RefusedError):
             if error.status in GONE:
                 return False
-            if error.status not in LOOK_AGAIN:
+            if error.status not in OFFSET_UNKNOWN:
                 raise error
         if not isinstance(error, RefusedError) or error.status == 423:
             await self._failed(error)
         else:
             self._failures += 1
-            self._give_up(error)
+            self._raise_if_final(error)
         while True:
             self._check()
             try:
-                upload.offset = await self.client.look(upload.where, size_bytes)
+                upload.offset = await self.client.read_offset(upload.where, size_bytes)
                 break
             except RefusedError as refused:
                 if refused.status in GONE:
                     return False
-                if refused.status not in LOOK_AGAIN:
+                if refused.status not in OFFSET_UNKNOWN:
                     raise
                 await self._failed(refused)
             except LinkError as again:
@@ -160,15 +160,15 @@ class SegmentSender:
     async def _failed(self, error: LinkError) -> None:
         """Count a failure and wait; raises it where there were too many, or no room is left."""
         self._failures += 1
-        self._give_up(error)
-        pause_s = self._patience.backoff.pause_s(self._failures, self._chance)
+        self._raise_if_final(error)
+        pause_s = self._retries.backoff.pause_s(self._failures, self._rng)
         if isinstance(error, WaitError) and error.retry_after_s is not None:
-            pause_s += min(error.retry_after_s, self._patience.backoff.most_s)
-        await self._patience.sleep(pause_s)
+            pause_s += min(error.retry_after_s, self._retries.backoff.most_s)
+        await self._retries.sleep(pause_s)
 
-    def _give_up(self, error: LinkError) -> None:
+    def _raise_if_final(self, error: LinkError) -> None:
         full = isinstance(error, FaultError) and error.status == NO_ROOM
-        if full or self._failures >= self._patience.failures:
+        if full or self._failures >= self._retries.failures:
             raise error
 
     def _check(self) -> None:

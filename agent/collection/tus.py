@@ -1,4 +1,4 @@
-"""One upload as tus 1.0 has it, over the same door to the manager as everything else.
+"""One upload as tus 1.0 has it, through the manager client that everything else uses.
 
 Each call is one request. Errors are those of `agent.link.errors`; a 2xx that does not speak tus is
 one too: some proxies answer everything with their own page. Where PATCH does not get through,
@@ -73,7 +73,7 @@ class TusClient:
                 raise LinkError("agent_errors.tus_location")
             return TusUpload(where, _offset(answer, digests.size_bytes))
 
-    async def look(self, where: str, size_bytes: int) -> int:
+    async def read_offset(self, where: str, size_bytes: int) -> int:
         """Return where to continue. Raises LinkError; RefusedError 404, 410: it is gone."""
         async with self._manager.request("HEAD", where, headers=_HEADERS) as answer:
             return _offset(answer, size_bytes)

@@ -11,14 +11,15 @@ import gzip
 import json
 import zlib
 from calendar import timegm
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import strptime
 from typing import BinaryIO, Final
 
-from agent.collection.holdings import LINKS, SEGMENT, Holdings
+from agent.collection.segment_records import LINKS, SEGMENT, SegmentRecords
+from agent.control.robot_log import LineLogger
 from agent.errors import HomeError
 from shared.archive.errors import DamageError, DiskFullError
 from shared.archive.reader import iter_captures
@@ -33,62 +34,64 @@ __all__ = ["drop_hosts"]
 
 PIECE_BYTES: Final = 1024**2
 
-Doomed = Mapping[str, int]
+WithdrawnHosts = Mapping[str, int]
 """Host key -> up to when its captures go, epoch milliseconds."""
 
 
-def drop_hosts(holdings: Holdings, doomed: Doomed, say: Callable[[str], None]) -> int:
+def drop_hosts(records: SegmentRecords, withdrawn: WithdrawnHosts, log_line: LineLogger) -> int:
     """Drop captures from all sealed segments; return how many segments held any.
 
     Raises DiskFullError, HomeError (a copy failed): finished segments stay finished, call again.
     """
     count = 0
-    uncommitted = holdings.uncommitted
-    for name in holdings.names():
-        if not _holds(holdings.segments / name, doomed):
+    uncommitted = records.uncommitted
+    for name in records.names():
+        if not _holds(records.segment_folder / name, withdrawn):
             continue
         if name == uncommitted:
             raise DiskFullError("agent_errors.no_room_for_segment_end", name=name)
         count += 1
-        held = holdings.held(name)
-        if held.is_kept_there:
-            holdings.remove(name)
-        elif held.state == "sent":
-            holdings.keep(replace(held, doomed=True))
+        segment = records.read(name)
+        if segment.is_archived:
+            records.remove(name)
+        elif segment.state == "sent":
+            records.write(replace(segment, doomed=True))
         else:
-            _write_anew(holdings, name, doomed, say)
-    _drop_from_trash(holdings, doomed, say)
+            _rewrite_segment(records, name, withdrawn, log_line)
+    _drop_from_trash(records, withdrawn, log_line)
     return count
 
 
-def _drop_from_trash(holdings: Holdings, doomed: Doomed, say: Callable[[str], None]) -> None:
+def _drop_from_trash(
+    records: SegmentRecords, withdrawn: WithdrawnHosts, log_line: LineLogger
+) -> None:
     """Delete segments of the trash that hold withdrawn hosts, or cannot be read to their end."""
     from agent.adapters.ledger.trash import Trash  # noqa: PLC0415  # few ask
 
-    trash = Trash(holdings.segments.parent)
+    trash = Trash(records.segment_folder.parent)
     for path in list(trash.files()):
         if SEGMENT in path.name and LINKS not in path.name:
-            if not _is_free_of(path, doomed):
+            if not _is_free_of(path, withdrawn):
                 trash.delete(path)
-                say(f"{path.name} was deleted from the trash: it holds a withdrawn host")
+                log_line(f"{path.name} was deleted from the trash: it holds a withdrawn host")
         elif LINKS in path.name:
             trash.delete(path)  # it names what a segment led to, and can be made again
 
 
-def _is_free_of(segment: Path, doomed: Doomed) -> bool:
+def _is_free_of(segment: Path, withdrawn: WithdrawnHosts) -> bool:
     try:
         with segment.open("rb") as file:
             return not any(
-                _is_doomed(stored.capture.url, stored.capture.fetched_at_ms, doomed)
+                _is_withdrawn(stored.capture.url, stored.capture.fetched_at_ms, withdrawn)
                 for stored in iter_captures(file)
             )
     except (DamageError, PrsmError, OSError):
         return False
 
 
-def _holds(segment: Path, doomed: Doomed) -> bool:
+def _holds(segment: Path, withdrawn: WithdrawnHosts) -> bool:
     try:
-        return any(_is_doomed(url, at_ms, doomed) for url, at_ms in _indexed(segment))
+        return any(_is_withdrawn(url, at_ms, withdrawn) for url, at_ms in _indexed(segment))
     except (OSError, ValueError, KeyError):
         return True  # its index is gone: the segment itself is read
 
@@ -102,16 +105,18 @@ def _indexed(segment: Path) -> Iterator[tuple[str, int]]:
             yield str(json.loads(about)["url"]), at_ms
 
 
-def _is_doomed(url: str, at_ms: int, doomed: Doomed) -> bool:
+def _is_withdrawn(url: str, at_ms: int, withdrawn: WithdrawnHosts) -> bool:
     try:
-        until_ms = doomed.get(host_of(url))
+        until_ms = withdrawn.get(host_of(url))
     except PrsmError:
         return False
     return until_ms is not None and at_ms <= until_ms
 
 
-def _write_anew(holdings: Holdings, name: str, doomed: Doomed, say: Callable[[str], None]) -> None:
-    source = holdings.segments / name
+def _rewrite_segment(
+    records: SegmentRecords, name: str, withdrawn: WithdrawnHosts, log_line: LineLogger
+) -> None:
+    source = records.segment_folder / name
     target = source.with_name(next_name(name))
     draft = target.with_name(target.name + OPEN_SUFFIX)
     kept = dropped = 0
@@ -124,7 +129,7 @@ def _write_anew(holdings: Holdings, name: str, doomed: Doomed, say: Callable[[st
                         if not kept and not dropped:
                             _copy(data, out, 0, stored.offset)  # warcinfo
                         capture = stored.capture
-                        if _is_doomed(capture.url, capture.fetched_at_ms, doomed):
+                        if _is_withdrawn(capture.url, capture.fetched_at_ms, withdrawn):
                             dropped += 1
                             continue
                         _copy(data, out, stored.offset, stored.length)
@@ -132,17 +137,21 @@ def _write_anew(holdings: Holdings, name: str, doomed: Doomed, say: Callable[[st
                 except DamageError as error:
                     damage = error
             if kept:
-                _copy_links(source, target, doomed, say)
+                _copy_links(source, target, withdrawn, log_line)
                 _seal(draft, is_cut=damage is not None)
             else:
                 draft.unlink()
         if damage is not None:
-            say(f"{name}: {damage}; it held a withdrawn host, and cannot be read from there on")
-    holdings.remove(name)
-    say(f"{name}: deleted {dropped} captures of withdrawn hosts, kept {kept}")
+            log_line(
+                f"{name}: {damage}; it held a withdrawn host, and cannot be read from there on"
+            )
+    records.remove(name)
+    log_line(f"{name}: deleted {dropped} captures of withdrawn hosts, kept {kept}")
 
 
-def _copy_links(source: Path, target: Path, doomed: Doomed, say: Callable[[str], None]) -> None:
+def _copy_links(
+    source: Path, target: Path, withdrawn: WithdrawnHosts, log_line: LineLogger
+) -> None:
     links = source.with_name(source.name + LINKS)
     if not links.exists():
         return
@@ -155,10 +164,10 @@ def _copy_links(source: Path, target: Path, doomed: Doomed, say: Callable[[str],
             after.writelines(
                 line
                 for line in before
-                if not _is_doomed(line.rpartition(b"\t")[2].strip().decode(), 0, doomed)
+                if not _is_withdrawn(line.rpartition(b"\t")[2].strip().decode(), 0, withdrawn)
             )
         except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
-            say(f"{links.name}: damaged ({error}); links from there on are not kept")
+            log_line(f"{links.name}: damaged ({error}); links from there on are not kept")
 
 
 def _seal(draft: Path, *, is_cut: bool) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from agent.settings.home import write_whole
+from shared.frozen import frozen
 
-__all__ = ["Withdrawn", "add_withdrawn", "doomed", "note_dropped", "read_withdrawn"]
+__all__ = ["Withdrawn", "add_withdrawn", "hosts_to_delete", "note_dropped", "read_withdrawn"]
 
 WITHDRAWN: Final = "withdrawn.json"
 DROPPED: Final = "dropped.json"
@@ -23,7 +24,7 @@ AFTER_MS: Final = 600_000
 """A list that names a host may hold so long after the host was withdrawn."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Withdrawn:
     """number: of the newest withdrawal that was heard of. hosts: host key -> when it was heard."""
 
@@ -53,7 +54,7 @@ def add_withdrawn(folder: Path, hosts: Iterable[str], number: int, now_ms: int) 
     write_whole(folder / WITHDRAWN, [json.dumps({"number": number, "hosts": left}).encode()])
 
 
-def doomed(folder: Path, now_ms: int) -> dict[str, int]:
+def hosts_to_delete(folder: Path, now_ms: int) -> dict[str, int]:
     """Return the hosts to go over now, each with the time up to which its captures go."""
     heard = read_withdrawn(folder).hosts
     if not heard:

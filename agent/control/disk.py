@@ -39,8 +39,8 @@ class DiskGuard:
         """Leave another amount free."""
         self._reserve_bytes = reserve_bytes
 
-    def look(self) -> Message | None:
-        """Look at the disk; return why the crawl must pause, None: it need not."""
+    def check(self) -> Message | None:
+        """Measure the free space; return why the crawl must pause, None: it need not."""
         self.free_bytes = self._free(self._folder)
         least = self._reserve_bytes * (1 + SLACK if self._paused else 1)
         self._paused = self.free_bytes < least

@@ -28,14 +28,14 @@ CLOCK_S: Final = 60.0
 
 @frozen
 class Check:
-    """One line of `prs doctor`. remedy: what to do; empty: nothing, it is good."""
+    """One line of `prs doctor`. remedy: what to do; empty: nothing."""
 
     name: str
     said: str
     remedy: str = ""
 
     @property
-    def good(self) -> bool:
+    def passed(self) -> bool:
         """Return whether nothing need be done."""
         return not self.remedy
 

@@ -1,7 +1,7 @@
 """Pause and drain requests, kept over restarts.
 
 Paused: nothing is fetched, the work stays here. Drained: nothing is fetched, and what is not done
-goes back to the manager for others. The site and the manager each have their own say, and neither
+goes back to the manager for others. The site and the manager each have their own word, and neither
 undoes the other's: a partner must be able to stop a robot on his network, whoever runs the manager;
 and a crawl that the manager stopped must not resume because a partner did not know why.
 """
@@ -20,17 +20,17 @@ from agent.settings.home import write_whole
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Holds", "Who", "change_holds", "read_holds"]
+__all__ = ["HoldOwner", "Holds", "change_holds", "read_holds"]
 
-Who = Literal["site", "manager"]
+HoldOwner = Literal["site", "manager"]
 
 
 @frozen
 class Holds:
     """Holds of this agent. handed_back: the manager was told that this agent has left."""
 
-    paused_by: tuple[Who, ...] = ()
-    drained_by: tuple[Who, ...] = ()
+    paused_by: tuple[HoldOwner, ...] = ()
+    drained_by: tuple[HoldOwner, ...] = ()
     handed_back: bool = False
 
     @property
@@ -54,20 +54,20 @@ class Holds:
             return Message("agent.paused_by_site")
         return Message("agent.paused_by_manager") if self.paused_by else None
 
-    def pause(self, who: Who) -> Holds:
-        """Return these holds with a pause by `who`."""
-        return replace(self, paused_by=_with(self.paused_by, who))
+    def pause(self, owner: HoldOwner) -> Holds:
+        """Return these holds with a pause by `owner`."""
+        return replace(self, paused_by=_with(self.paused_by, owner))
 
-    def drain(self, who: Who) -> Holds:
-        """Return these holds with a drain by `who`."""
-        return replace(self, drained_by=_with(self.drained_by, who))
+    def drain(self, owner: HoldOwner) -> Holds:
+        """Return these holds with a drain by `owner`."""
+        return replace(self, drained_by=_with(self.drained_by, owner))
 
-    def resume(self, who: Who) -> Holds:
-        """Return these without what one of the two asked for."""
+    def resume(self, owner: HoldOwner) -> Holds:
+        """Return these holds without those of `owner`."""
         return replace(
             self,
-            paused_by=tuple(one for one in self.paused_by if one != who),
-            drained_by=tuple(one for one in self.drained_by if one != who),
+            paused_by=tuple(one for one in self.paused_by if one != owner),
+            drained_by=tuple(one for one in self.drained_by if one != owner),
         )
 
 
@@ -93,14 +93,14 @@ def change_holds(path: Path, change: Callable[[Holds], Holds]) -> Holds:
     return holds
 
 
-def _with(names: tuple[Who, ...], who: Who) -> tuple[Who, ...]:
-    return names if who in names else (*names, who)
+def _with(names: tuple[HoldOwner, ...], owner: HoldOwner) -> tuple[HoldOwner, ...]:
+    return names if owner in names else (*names, owner)
 
 
-def _names(values: object) -> tuple[Who, ...]:
+def _names(values: object) -> tuple[HoldOwner, ...]:
     if not isinstance(values, list):
         raise TypeError("no list of names")
-    found: list[Who] = []
+    found: list[HoldOwner] = []
     for name in values:
         if name == "site":
             found.append("site")

@@ -20,9 +20,9 @@ from agent.errors import HomeError
 
 __all__ = ["LauncherProgram", "changed_s", "installation", "launcher_words", "start_launcher"]
 
-UNTOLD: Final = "untold.json"  # in the launcher's folder: what it could not tell the manager
-LOOKED: Final = "looked"  # there too: changed whenever it has heard what is to be run here
-TRIED: Final = "tried"  # there too: changed when an agent last had it look
+PENDING_FILE: Final = "untold.json"  # in the launcher's folder: what it could not tell the manager
+OFFER_MARK: Final = "looked"  # there too: changed whenever it has heard what is to be run here
+TRY_MARK: Final = "tried"  # there too: changed when an agent last had it look
 ROOT: Final = "root.json"  # there too: by what it judges releases
 TRY_S: Final = 3600.0
 OVERDUE_S: Final = 26 * 3600.0  # a look a day, and two hours for one that is late
@@ -41,12 +41,14 @@ class LauncherProgram:
         self._home = installation()
         self._monotonic_s = monotonic_s
         self._epoch_s = epoch_s
-        self._told_s = -TRY_S
-        self._looked_s = -OVERDUE_S
+        self._delivery_s = -TRY_S
+        self._check_s = -OVERDUE_S
         self.process: subprocess.Popen[bytes] | None = None  # the last one that was started
 
-    def look(self, *, is_open: bool) -> bool:
-        """Call this when the manager has answered; tell whether the launcher was started.
+    def start_if_due(self, *, is_open: bool) -> bool:
+        """Start the launcher where work waits for it; return whether it was started.
+
+        Call this when the manager has answered.
 
         is_open: whether it is within the site's hours; only then a release may be fetched.
         """
@@ -54,16 +56,16 @@ class LauncherProgram:
         if self._home is None or (self.process is not None and self.process.poll() is None):
             return False
         own = self._home / "launcher"
-        if is_open and now_s - self._looked_s >= OVERDUE_S and self._is_overdue(self._home):
-            self._looked_s = now_s
+        if is_open and now_s - self._check_s >= OVERDUE_S and self._is_overdue(self._home):
+            self._check_s = now_s
             with contextlib.suppress(OSError):
                 _mark(
-                    own / TRIED, self._epoch_s()
+                    own / TRY_MARK, self._epoch_s()
                 )  # each night's process begins afresh, and must not try again
             self._start()  # it tells, too
             return True
-        if now_s - self._told_s >= TRY_S and (own / UNTOLD).exists():
-            self._told_s = now_s
+        if now_s - self._delivery_s >= TRY_S and (own / PENDING_FILE).exists():
+            self._delivery_s = now_s
             self._start("--tell")
             return True
         return False
@@ -72,7 +74,10 @@ class LauncherProgram:
         """Return whether neither cron nor a timer had it look for a release lately."""
         if not (home / "launcher" / ROOT).exists():
             return False  # it could believe none
-        marks = (*(home / "launcher" / name for name in (LOOKED, TRIED)), home / "current/complete")
+        marks = (
+            *(home / "launcher" / name for name in (OFFER_MARK, TRY_MARK)),
+            home / "current/complete",
+        )
         last_s = max(map(changed_s, marks))
         return not 0 <= self._epoch_s() - last_s < OVERDUE_S
 

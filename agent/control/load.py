@@ -25,7 +25,7 @@ __all__ = ["LoadGuard"]
 
 SLACK: Final = 0.2
 MEMORY_S: Final = 86_400.0  # of hours: a value from three days of them ago counts for a twentieth
-GAP_S: Final = 10.0  # a look comes each second; of a longer gap nothing is known
+GAP_S: Final = 10.0  # a check comes each second; of a longer gap nothing is known
 KEEP_S: Final = 600.0
 LEAST: Final = 0.01
 
@@ -52,7 +52,7 @@ class LoadGuard:
         self._now_s = now_s
         self._paused = False
         self._calm = self._kept = _read(path)
-        self._looked_s = self._kept_s = now_s()
+        self._checked_s = self._kept_s = now_s()
 
     def retune(self, most: float) -> None:
         """Take another limit."""
@@ -63,8 +63,8 @@ class LoadGuard:
         """Return the part of its hours in which the machine was calm lately, 0.01 to 1."""
         return max(LEAST, round(self._calm, 2)) if self._most > 0 else 1.0
 
-    def look(self, *, counts: bool = True, last: bool = False) -> Message | None:
-        """Look at the load; return why the crawl must pause, None: it need not.
+    def check(self, *, counts: bool = True, last: bool = False) -> Message | None:
+        """Measure the load; return why the crawl must pause, None: it need not.
 
         counts: whether it is within the site's hours. last: the process ends.
         """
@@ -77,7 +77,7 @@ class LoadGuard:
 
     def _count(self, *, counts: bool, last: bool) -> None:
         now_s = self._now_s()
-        passed_s, self._looked_s = min(now_s - self._looked_s, GAP_S), now_s
+        passed_s, self._checked_s = min(now_s - self._checked_s, GAP_S), now_s
         if counts and self._most > 0:
             self._calm += (1 - self._paused - self._calm) * -math.expm1(-passed_s / MEMORY_S)
         if self._calm == self._kept or not (last or now_s - self._kept_s >= KEEP_S):

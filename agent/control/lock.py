@@ -29,7 +29,16 @@ from agent.settings.home import full_disk_said
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["HUNG_S", "HeldError", "Holder", "HomeLock", "end", "holder_of", "hung_process", "well"]
+__all__ = [
+    "HUNG_S",
+    "HeldError",
+    "Holder",
+    "HomeLock",
+    "end",
+    "healthy_holder",
+    "holder_of",
+    "hung_process",
+]
 
 PATIENCE_S: Final = 15.0  # an agent stops within seconds; one that does not, hangs
 HUNG_S: Final = 900.0  # silence of one that hangs; opening ten million URLs takes minutes
@@ -154,7 +163,7 @@ def hung_process(
     return holder if holder_of(path) == holder else None
 
 
-def well(path: Path) -> Holder | None:
+def healthy_holder(path: Path) -> Holder | None:
     """Return the process that works in a home and does not hang; None: there is none."""
     return holder_of(path) if hung_process(path) is None else None
 

@@ -45,7 +45,7 @@ class MonthlyBytes:
         """Take another cap, or another clock."""
         self._limit_bytes, self._zone = limit_bytes, zone
 
-    def look(self, now_ms: int, counted_bytes: int, *, last: bool = False) -> Message | None:
+    def check(self, now_ms: int, counted_bytes: int, *, last: bool = False) -> Message | None:
         """Count what this process fetched so far; return why the crawl must pause, None: need not.
 
         last: the process ends, and what is not kept now is forgotten.

@@ -1,4 +1,4 @@
-"""Tells systemd, where it asked for that, that this process lives: sd_notify(3) in one datagram."""
+"""Sign of life for systemd, where it asked for one: sd_notify(3) in one datagram."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import contextlib
 import os
 import socket
 
-__all__ = ["tell_systemd"]
+__all__ = ["notify_systemd"]
 
 
-def tell_systemd(text: str = "WATCHDOG=1") -> None:
+def notify_systemd(text: str = "WATCHDOG=1") -> None:
     """Send a state to the service manager that started this process; without one, do nothing."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:

@@ -15,11 +15,11 @@ class RenamedSettings:
     """The result of the last reading of the settings."""
 
     def __init__(self, read: Callable[[], tuple[Renamed, ...]]) -> None:
-        """read: looks at the file and the command line. Raises SettingError."""
+        """read: reads the file and the command line. Raises SettingError."""
         self._read = read
         self.found = read()
 
-    def look(self) -> None:
-        """Look again; a file that cannot be read changes nothing."""
+    def refresh(self) -> None:
+        """Read the settings again; a file that cannot be read changes nothing."""
         with suppress(SettingError):
             self.found = self._read()

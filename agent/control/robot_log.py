@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from shared.plurals import with_plurals
 
-__all__ = ["LOG_BYTES", "RobotLog"]
+__all__ = ["LOG_BYTES", "LineLogger", "RobotLog"]
+
+LineLogger = Callable[[str], None]
+"""Writes one sentence to the log of the agent, or to the terminal of a command."""
 
 LOG_BYTES: Final = 10_000_000  # of both files; months of an agent that has nothing unusual to say
 _LINE_CHARS: Final = 4000
 
 
 class RobotLog:
-    """The file that sentences are appended to."""
+    """The log file of one home."""
 
     def __init__(self, path: Path, most_bytes: int = LOG_BYTES) -> None:
         self._path = path
         self._half_bytes = most_bytes // 2
 
-    def say(self, text: str) -> None:
+    def append(self, text: str) -> None:
         """Append a sentence with its time: one line, nothing in it a command to a terminal."""
         plain = "".join(
             one if one.isprintable() else " " for one in with_plurals(text[:_LINE_CHARS])

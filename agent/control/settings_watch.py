@@ -1,6 +1,6 @@
-"""Notices that the settings file was changed, or that SIGHUP asks to read it again.
+"""Watch of the settings file: it was changed, or SIGHUP asks to read it again.
 
-A file is read when it looks the same at two looks in a row: an editor may still be writing it.
+A file is read when it is the same at two checks in a row: an editor may still be writing it.
 On a terminal SIGHUP means what it always does: the terminal is gone, and the agent ends.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 __all__ = ["SettingsWatch"]
 
-_Look = tuple[int, int, int] | None
+_FileState = tuple[int, int, int] | None
 
 
 class SettingsWatch:
@@ -22,32 +22,32 @@ class SettingsWatch:
     def __init__(self, path: Path) -> None:
         """Take the present file as read."""
         self._path = path
-        self._read = self._last = self._look()
-        self._asked = False
+        self._read = self._last = self._file_state()
+        self._is_requested = False
 
     def due(self) -> bool:
         """Return whether the file should be read now; the caller then reads it."""
-        last, self._last = self._last, self._look()
+        last, self._last = self._last, self._file_state()
         stable = self._last == last and self._last != self._read
-        if not (self._asked or stable):
+        if not (self._is_requested or stable):
             return False
-        self._asked, self._read = False, self._last
+        self._is_requested, self._read = False, self._last
         return True
 
-    def ask(self) -> None:
-        """Request a read of the file at the next look, changed or not."""
-        self._asked = True
+    def request(self) -> None:
+        """Request a read of the file at the next check, changed or not."""
+        self._is_requested = True
 
-    def listen(self) -> None:
-        """Take SIGHUP as such a wish, for as long as the loop runs."""
+    def handle_signal(self) -> None:
+        """Take SIGHUP as such a request, for as long as the loop runs."""
         if not _on_terminal():
-            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.ask)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.request)
 
-    def deaf(self) -> None:
-        """Give the signal back."""
+    def restore_signal(self) -> None:
+        """Restore the default handling of the signal."""
         asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
 
-    def _look(self) -> _Look:
+    def _file_state(self) -> _FileState:
         try:
             found = self._path.stat()
         except OSError:

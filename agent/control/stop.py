@@ -11,7 +11,7 @@ __all__ = ["StopRequest"]
 
 
 class StopRequest:
-    """Set once; everything that waits, waits for this too."""
+    """The request to stop: set once; everything that waits, waits for this too."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -19,12 +19,12 @@ class StopRequest:
         self.reason: Message | None = None
 
     @property
-    def asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Return whether the agent is to stop."""
         return self._event.is_set()
 
-    def ask(self, reason: Message) -> None:
-        """Ask the agent to stop; the first reason stays."""
+    def request(self, reason: Message) -> None:
+        """Request the stop; the first reason stays."""
         if not self._event.is_set():
             self.reason = reason
             self._event.set()
@@ -41,7 +41,7 @@ class StopRequest:
         Six of these end each second, all day long: `asyncio.wait_for` would make a task for each,
         and wake the loop four times.
         """
-        if self.asked:
+        if self.is_requested:
             return
         loop = asyncio.get_running_loop()
         pause = loop.create_future()
@@ -53,15 +53,15 @@ class StopRequest:
             timer.cancel()
             self._pausing.discard(pause)
 
-    def listen(self) -> None:
-        """Take SIGTERM and SIGINT as a wish to stop, for as long as the loop runs."""
+    def handle_signals(self) -> None:
+        """Take SIGTERM and SIGINT as requests to stop, for as long as the loop runs."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             reason = Message("agent.stop_signal", signal=signal.Signals(number).name)
-            loop.add_signal_handler(number, self.ask, reason)
+            loop.add_signal_handler(number, self.request, reason)
 
-    def deaf(self) -> None:
-        """Give the signals back."""
+    def restore_signals(self) -> None:
+        """Restore the default handling of the signals."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from agent.control.doctor import Check
-from agent.control.launcher_program import LOOKED, ROOT, changed_s, installation
+from agent.control.launcher_program import OFFER_MARK, ROOT, changed_s, installation
 from shared.messages import Message
 
-__all__ = ["check_updates", "left_alone"]
+__all__ = ["check_updates", "skipped_releases"]
 
 STATE = "state.json"  # in the launcher's folder
 METADATA = "metadata"  # there too: signed files that it verified
@@ -25,7 +25,7 @@ WHY = 300
 LONG_AGO_S = 8 * 86_400.0  # a site may be open one day a week
 
 
-def left_alone() -> list[Message]:
+def skipped_releases() -> list[Message]:
     """Return a message for each release that was tried here and is not tried again by itself."""
     home = installation()
     if home is None:
@@ -45,7 +45,7 @@ def check_updates(now: datetime) -> Check:
     if not (home / "launcher" / ROOT).exists():
         return _without_root(home)
     looked_s, since_s = (
-        changed_s(home / "launcher" / LOOKED),
+        changed_s(home / "launcher" / OFFER_MARK),
         changed_s(home / "current" / "complete"),
     )
     ago_s = now.timestamp() - (looked_s or since_s)

@@ -1,6 +1,6 @@
 """The link to the manager: conversation (`poller`), HTTP (`client`), storage (`outbox`, `keys`).
 
-`poller` decides without I/O, `client` is the one door to the network, `outbox` and
+`poller` decides without I/O, `client` is the only way to the network, `outbox` and
 `report_delivery` ensure that no report is lost, `manager_list` keeps M1, `link_memory` the numbers
 that must not be forgotten.
 """

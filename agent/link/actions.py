@@ -23,8 +23,9 @@ __all__ = [
     "Action",
     "ApplySettings",
     "DropHosts",
-    "ForgetTold",
+    "ForgetReported",
     "GrantPermit",
+    "PermitAction",
     "RevokePermit",
     "RunCommand",
     "ShowMessage",
@@ -116,7 +117,7 @@ class ShowMessage:
 
 
 @frozen
-class ForgetTold:
+class ForgetReported:
     """The manager has these; they need not be said again."""
 
     finished: tuple[FinishedUnit, ...]
@@ -130,14 +131,15 @@ class TakeOrders:
     orders: tuple[CollectionOrder, ...]
 
 
+PermitAction = GrantPermit | RevokePermit
+
 Action = (
     TakeOrders
     | TakeList
-    | GrantPermit
-    | RevokePermit
+    | PermitAction
     | ApplySettings
     | DropHosts
     | RunCommand
     | ShowMessage
-    | ForgetTold
+    | ForgetReported
 )

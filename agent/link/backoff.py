@@ -20,8 +20,8 @@ class Backoff:
     least_s: float
     most_s: float
 
-    def pause_s(self, failures: int, chance: random.Random) -> float:
+    def pause_s(self, failures: int, rng: random.Random) -> float:
         """Return the pause after so many failures in a row (from 1)."""
         # 2^62 times anything is above every maximum; beyond, the power would overflow.
         grown_s = self.least_s * 2.0 ** min(failures - 1, 62)
-        return min(self.most_s, grown_s) * (0.5 + chance.random() / 2)
+        return min(self.most_s, grown_s) * (0.5 + rng.random() / 2)

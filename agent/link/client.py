@@ -1,4 +1,4 @@
-"""The one door to the manager: HTTP out, answers or errors in words back.
+"""The only way to the manager: HTTP out, answers or errors in words back.
 
 The key goes out as a bearer token, to the manager's URL only: redirects are not followed. Bodies
 are streamed both ways; answers are capped. Retrying, order and time are others' business.
@@ -10,7 +10,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import AsyncIterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from agent.errors import HomeError
-from agent.link.connections import Door
+from agent.link.connections import Connections
 from agent.link.errors import LinkError, RefusedError
 from agent.link.exchange import (
     CHUNK_BYTES,
@@ -34,13 +34,14 @@ from agent.link.installation import KnownInstallation
 from agent.settings.home import full_disk_said
 from agent.settings.texts import is_loopback
 from shared.errors import FormatError
+from shared.frozen import frozen
 from shared.wire.installation import HEADER
 from shared.wire.names import hash_of_key
 from shared.wire.positions import Position
 from shared.wire.sync import SyncAnswer, SyncRequest, said
 from shared.wire.sync_reading import read_answer
 
-__all__ = ["ManagerClient", "tls_context"]
+__all__ = ["ManagerClient", "ManagerRoute", "tls_context"]
 
 ANSWER_LIMIT_BYTES: Final = 16 * 1024 * 1024  # 10,000 block patterns of 1,000 characters
 CONNECT_S: Final = 20.0
@@ -65,6 +66,15 @@ def tls_context(ca_file: Path | None, *, encrypted: bool = True) -> ssl.SSLConte
         ) from error
 
 
+@frozen
+class ManagerRoute:
+    """Route to the manager: the file of its authorities (None: the system's), proxy, timeout."""
+
+    ca_file: Path | None = None
+    proxy: str = ""
+    timeout_s: float = 60.0
+
+
 class ManagerClient:
     """Calls to one manager in the name of one agent; an async context manager."""
 
@@ -74,39 +84,37 @@ class ManagerClient:
         *,
         name: str,
         key: str,
-        ca_file: Path | None = None,
-        proxy: str = "",
-        timeout_s: float = 60.0,
+        route: ManagerRoute | None = None,
         user_agent: str = "PRS",
         transport: httpx.AsyncBaseTransport | None = None,
         installation: KnownInstallation | None = None,
     ) -> None:
         """Make ready; nothing is sent. transport: another than the network, for tests.
 
-        installation: whose agent this is, as far as known; None: it is not kept.
+        installation: of the manager, as far as known; None: it is not kept.
         """
         self._url = url.rstrip("/")
         self._installation = installation or KnownInstallation(None, url)
         self._name = name
-        near = is_loopback(urlsplit(url).hostname or "")
+        is_local = is_loopback(urlsplit(url).hostname or "")
         headers = {"User-Agent": user_agent, "Accept-Encoding": "identity"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        self._way = (ca_file, proxy)
+        self._route = route or ManagerRoute()
 
-        def connections() -> httpx.AsyncClient:
-            authorities, by_proxy = self._way
+        def connect() -> httpx.AsyncClient:
+            route = self._route
             return httpx.AsyncClient(
                 headers=headers,
-                timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-                verify=tls_context(authorities, encrypted=url.lower().startswith("https:")),
-                proxy=(by_proxy or None) if not near else None,
-                trust_env=not near,  # HTTPS_PROXY and NO_PROXY; never for this very machine
+                timeout=httpx.Timeout(route.timeout_s, connect=min(CONNECT_S, route.timeout_s)),
+                verify=tls_context(route.ca_file, encrypted=url.lower().startswith("https:")),
+                proxy=(route.proxy or None) if not is_local else None,
+                trust_env=not is_local,  # HTTPS_PROXY and NO_PROXY; never for this very machine
                 follow_redirects=False,
                 transport=transport,
             )
 
-        self._door = Door(connections)
+        self._connections = Connections(connect)
 
     async def __aenter__(self) -> Self:
         return self
@@ -116,13 +124,14 @@ class ManagerClient:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._door.close()
+        await self._connections.close()
 
-    def go_by(self, *, ca_file: Path | None, proxy: str) -> None:
-        """Go another way from the next exchange on, where it is another."""
-        if self._way != (ca_file, proxy):
-            self._way = (ca_file, proxy)
-            self._door.renew()
+    def change_route(self, *, ca_file: Path | None, proxy: str) -> None:
+        """Take another route from the next exchange on, where it is another."""
+        route = replace(self._route, ca_file=ca_file, proxy=proxy)
+        if self._route != route:
+            self._route = route
+            self._connections.renew()
 
     async def sync(self, request: SyncRequest) -> SyncAnswer:
         """Send a sync and return the answer. Raises LinkError."""
@@ -240,7 +249,7 @@ class ManagerClient:
         known = self._installation.id
         if known:
             how["headers"] = {**how.get("headers", {}), HEADER: known}
-        return Exchange(self._door, method, self._url + path, how)
+        return Exchange(self._connections, method, self._url + path, how)
 
     def _judged(self, error: RefusedError) -> RefusedError:
         """Return what a no to a sync means.

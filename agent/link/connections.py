@@ -12,30 +12,29 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import httpx
 
 from agent.errors import HomeError
 from agent.link.errors import LinkError
 
-__all__ = ["Door", "is_unbelieved"]
+__all__ = ["Connections", "is_unbelieved"]
 
 
-@dataclass
-class _Connections:
-    http: httpx.AsyncClient
-    in_use: int = 0
-    stale: bool = False
+class _OpenConnections:
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http = http
+        self.in_use = 0
+        self.stale = False
 
 
-class Door:
+class Connections:
     """The way of one agent to one manager."""
 
     def __init__(self, make: Callable[[], httpx.AsyncClient]) -> None:
         """make: opens new connections; raises HomeError."""
         self._make = make
-        self._newest = _Connections(make())
+        self._newest = _OpenConnections(make())
 
     def renew(self) -> None:
         """Replace the connections before the next exchange."""
@@ -57,11 +56,11 @@ class Door:
         """Close the connections."""
         await self._newest.http.aclose()
 
-    async def _chosen(self) -> _Connections:
+    async def _chosen(self) -> _OpenConnections:
         old = self._newest
         if old.stale:
             try:
-                self._newest = _Connections(self._make())
+                self._newest = _OpenConnections(self._make())
             except HomeError as error:  # a file that is being written, or was removed
                 raise LinkError(error.message) from error
             if not old.in_use:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import httpx
 
-from agent.link.connections import Door, is_unbelieved
+from agent.link.connections import Connections, is_unbelieved
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from shared.retry_after import date_s, retry_after_s
 from shared.wire.installation import HEADER, read_installation
@@ -41,9 +41,11 @@ _REQUEST_ID: Final = re.compile("[0-9a-f]{16}")
 class Exchange:
     """One request; inside the `async with` stands a 2xx answer whose body is not read yet."""
 
-    def __init__(self, door: Door, method: str, url: str, how: Mapping[str, Any]) -> None:
+    def __init__(
+        self, connections: Connections, method: str, url: str, how: Mapping[str, Any]
+    ) -> None:
         """how: the rest of the request, as httpx has it."""
-        self._door = door
+        self._connections = connections
         self._asked = (method, url, how)
         self._open = AsyncExitStack()
 
@@ -62,13 +64,13 @@ class Exchange:
 
     async def _send(self) -> httpx.Response:
         method, url, how = self._asked
-        http = await self._open.enter_async_context(self._door.opened())
+        http = await self._open.enter_async_context(self._connections.opened())
         request = http.build_request(method, url, **how)
         try:
             return await http.send(request, stream=True)
         except httpx.HTTPError as error:
             if is_unbelieved(error):
-                self._door.renew()
+                self._connections.renew()
             raise _network_error(request, error) from error
 
 

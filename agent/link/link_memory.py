@@ -48,7 +48,7 @@ class Memory:
         self._sequence = kept.sequence
 
     @classmethod
-    def open(cls, path: Path, *, epoch_ms: int, chance: random.Random) -> Memory:
+    def open(cls, path: Path, *, epoch_ms: int, rng: random.Random) -> Memory:
         """Read the file, or make it at the first start. Raises HomeError for one that is broken."""
         try:
             values = json.loads(path.read_bytes())
@@ -62,7 +62,7 @@ class Memory:
                 str(values.get("list_told", "")),
             )
         except FileNotFoundError:
-            kept = _Kept(epoch_ms, chance.randrange(60))
+            kept = _Kept(epoch_ms, rng.randrange(60))
             memory = cls(path, kept)
             memory._keep(kept)
             return memory
@@ -83,17 +83,17 @@ class Memory:
         return self._kept.command_done
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Return the key and place with which an agent last worked here; empty: unknown."""
         return self._kept.place
 
-    def remember_place(self, place: str) -> None:
+    def remember_location(self, location: str) -> None:
         """Keep which key is used where. Raises DiskFullError."""
-        if place != self._kept.place:
-            self._keep(replace(self._kept, place=place))
+        if location != self._kept.place:
+            self._keep(replace(self._kept, place=location))
 
     @property
-    def list_told(self) -> str:
+    def reported_list(self) -> str:
         """Under which list all was said that was finished before it; empty: not known."""
         return self._kept.list_told
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import LinkError
-from agent.link.poller import ListHeld
+from agent.link.poller import ListNumber
 from agent.settings.home import PART, full_disk_said, sync_folder
 from shared.errors import FormatError, LimitError
 from shared.wire.orders import ListHead, Order, orders
@@ -32,50 +32,50 @@ class ManagerList:
         self._limit_bytes = limit_bytes
 
     @property
-    def coming(self) -> Path:
+    def new_list_path(self) -> Path:
         """Return the path to which a new list is streamed before `accept`."""
         return self._path.with_name(self._path.name + PART)
 
-    def held(self) -> ListHeld:
+    def held(self) -> ListNumber:
         """Return which list is in force; none, or an unreadable one, is (0, 0)."""
         try:
             head = next(self._read(self._path), None)
         except (FileNotFoundError, FormatError, LimitError):
-            return ListHeld()
-        return _held(head) or ListHeld()
+            return ListNumber()
+        return _held(head) or ListNumber()
 
     def orders(self) -> Iterator[Order]:
         """Yield the orders of the list in force; nothing where there is none."""
-        if self.held() == ListHeld():
+        if self.held() == ListNumber():
             return
         for item in self._read(self._path):
             if isinstance(item, Order):
                 yield item
 
-    def accept(self) -> ListHeld:
+    def accept(self) -> ListNumber:
         """Put the list that came in force, and return which it is.
 
         Raises LinkError for one that is not whole, or does not say its round and generation, and
         DiskFullError; the list before it stays in force.
         """
         try:
-            items = self._read(self.coming)
+            items = self._read(self.new_list_path)
             held = _held(next(items, None))
             for _ in items:
                 pass
         except (FormatError, LimitError) as error:
-            self.coming.unlink(missing_ok=True)
+            self.new_list_path.unlink(missing_ok=True)
             raise LinkError("agent_errors.list_unusable", problem=error.message) from error
         if held is None:
-            self.coming.unlink(missing_ok=True)
+            self.new_list_path.unlink(missing_ok=True)
             raise LinkError("agent_errors.list_without_number")
         with full_disk_said(self._path):
-            handle = os.open(self.coming, os.O_RDONLY)
+            handle = os.open(self.new_list_path, os.O_RDONLY)
             try:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-            self.coming.replace(self._path)
+            self.new_list_path.replace(self._path)
             sync_folder(self._path.parent)
         return held
 
@@ -90,7 +90,7 @@ class ManagerList:
             yield from orders(decode(chunks, limit_bytes=self._limit_bytes))
 
 
-def _held(head: ListHead | Order | None) -> ListHeld | None:
+def _held(head: ListHead | Order | None) -> ListNumber | None:
     if not isinstance(head, ListHead) or head.round is None or head.generation is None:
         return None
-    return ListHeld(head.round, head.generation)
+    return ListNumber(head.round, head.generation)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from agent.link.actions import GrantPermit
 
-__all__ = ["Moved", "is_elsewhere"]
+__all__ = ["MovedHome", "is_elsewhere"]
 
 
 def is_elsewhere(before: str, now: str) -> bool:
@@ -21,29 +21,29 @@ def is_elsewhere(before: str, now: str) -> bool:
     return before != now and before.partition(" ")[0] == now.partition(" ")[0]
 
 
-class Moved:
-    """One for each process. Times are seconds of CLOCK_BOOTTIME."""
+class MovedHome:
+    """The wait of one process before it uses permits. Times are seconds of CLOCK_BOOTTIME."""
 
-    def __init__(self, *, elsewhere: bool) -> None:
-        """elsewhere: the home was in another place when an agent last worked in it."""
-        self._waits = elsewhere
+    def __init__(self, *, is_moved: bool) -> None:
+        """is_moved: the home was in another place when an agent last worked in it."""
+        self._is_waiting = is_moved
         self._until_s: float | None = None
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Return whether permits are not used yet."""
-        return self._waits
+        return self._is_waiting
 
-    def granted(self, permit: GrantPermit, now_s: float) -> float:
+    def wait_before_use(self, permit: GrantPermit, now_s: float) -> float:
         """Return for how many seconds more no permit may be used; 0: this one may be."""
-        if not self._waits:
+        if not self._is_waiting:
             return 0.0
         if self._until_s is None:
             self._until_s = permit.sent_boottime_s + permit.duration_s
         left_s = self._until_s - now_s
-        self._waits = left_s > 0
+        self._is_waiting = left_s > 0
         return max(0.0, left_s)
 
-    def refused(self) -> None:
+    def restart_wait(self) -> None:
         """Take note that the manager takes this one for the copy."""
         self._until_s = None

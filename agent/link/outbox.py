@@ -16,8 +16,8 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Literal
 
@@ -41,7 +41,7 @@ SENT_PREFIX: Final = "transfer.log."
 _NAME: Final = re.compile(r"([0-9]{8,})\.(log|hosts)\.([a-z0-9-]{1,80})")
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen
 class Report:
     """One report that waits."""
 
@@ -50,6 +50,9 @@ class Report:
     key: str
     size_bytes: int
     path: Path
+
+
+_BY_NUMBER: Final = attrgetter("number", "kind", "key")
 
 
 @frozen
@@ -95,13 +98,13 @@ class Outbox:
     def waiting(self) -> list[Report]:
         """Return the reports that wait, oldest first."""
         with self._folder:
-            return sorted(_reports(self._home.outbox))
+            return sorted(_reports(self._home.outbox), key=_BY_NUMBER)
 
     def refused(self) -> list[Refused]:
         """Return what the manager refused, oldest first, each with its reason."""
         found = []
         with self._folder:
-            for report in sorted(_reports(self._home.refused)):
+            for report in sorted(_reports(self._home.refused), key=_BY_NUMBER):
                 reason = _read_reason(_reason_path(report.path))
                 found.append(Refused(report.path.name, report.size_bytes, reason))
         return found

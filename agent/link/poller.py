@@ -1,4 +1,4 @@
-"""The conversation with the manager, without I/O: what to say, what to do, when to call again.
+"""The conversation with the manager, without I/O: requests to send and actions to carry out.
 
 One sync is under way at a time; it is answered, or it fails, or a late answer to an older one is
 passed over. Every statement is a state or is repeated until an answer came.
@@ -9,23 +9,23 @@ Invariants, whatever is lost, late or repeated:
 - `generation_held` names a list only when it is in force and every unit that left with it is quiet.
 - A unit is reported as finished only under the list that names it.
 - A command runs once, and again only where the process died before it was finished.
-Times are seconds of CLOCK_BOOTTIME: a machine that slept calls at once.
+Times are seconds of CLOCK_BOOTTIME; `call_schedule` plans the calls.
 Source: design 3, sync and rules 2, 8, 9; the shape is h11's.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import field, replace
 from typing import Final
 
 from agent.link.actions import (
     Action,
     ApplySettings,
     DropHosts,
-    ForgetTold,
+    ForgetReported,
     GrantPermit,
+    PermitAction,
     RevokePermit,
     RunCommand,
     ShowMessage,
@@ -33,35 +33,51 @@ from agent.link.actions import (
     TakeOrders,
     View,
 )
-from agent.link.backoff import Backoff
-from agent.link.errors import LinkError, RefusedError, WaitError
+from agent.link.call_schedule import CallSchedule
+from agent.link.errors import LinkError, RefusedError
 from agent.link.http_hints import with_remedy
 from agent.link.state_message import state_message, state_text
 from shared.frozen import frozen
 from shared.messages import Message
-from shared.wire.installation import HOUR_S
 from shared.wire.sync import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
 from shared.wire.sync_bounds import MAX_ITEMS, MAX_RENAMED
 
-__all__ = ["LEAST_WAIT_S", "LONGEST_WAIT_S", "ListHeld", "Poller"]
-
-LEAST_WAIT_S: Final = 0.05  # and whatever it says, a call has an end before the next one begins
-LONGEST_WAIT_S: Final = 86_400.0  # whatever a manager says: a day without a word is too long
-HURRY_SHARE: Final = 0.1  # of the manager's pace; news may come so much sooner
-HURRY_LEAST_S: Final = 0.2
+__all__ = ["Caller", "ListNumber", "Poller", "ResumedLink"]
 
 # After these the manager does not count on us: another may be told to fetch in our place. What a
 # proxy or another thing between says, says nothing of the manager.
 _ENDS_PERMIT: Final = frozenset({401, 403, 409, 426})
-_SLOW: Final = frozenset({401, 403, 404, 409, 426})  # only a person can mend these
 
 
 @frozen
-class ListHeld:
+class ListNumber:
     """A list's number: (0, 0) is none."""
 
     round: int = 0
     generation: int = 0
+
+
+@frozen
+class Caller:
+    """The caller of a conversation. boot_id: of this process, drawn at its start."""
+
+    name: str
+    version: str
+    boot_id: str
+
+
+@frozen
+class ResumedLink:
+    """State of the link that outlived the process before.
+
+    has_orders: orders to send are on the disk; whether they still hold is asked at once.
+    settings: of the manager.
+    """
+
+    list_held: ListNumber = field(default_factory=ListNumber)
+    command_done: str = ""
+    has_orders: bool = False
+    settings: Settings = field(default_factory=Settings)
 
 
 @frozen
@@ -72,11 +88,11 @@ class _Pending:
     generation: int
 
 
-@dataclass(slots=True)
+@frozen
 class _UnderWay:
     request: SyncRequest
     sent_boottime_s: float
-    in_force: ListHeld
+    in_force: ListNumber
     rest_s: float
 
 
@@ -85,61 +101,43 @@ class Poller:
 
     def __init__(
         self,
-        *,
-        name: str,
-        version: str,
-        boot_id: str,
-        backoff: Backoff,
-        chance: random.Random,
-        list_held: ListHeld,
-        command_done: str = "",
+        caller: Caller,
+        schedule: CallSchedule,
+        resumed: ResumedLink,
         capacity: Capacity | None = None,
-        orders_held: bool = False,
-        now_s: float,
-        settings_held: Settings | None = None,
     ) -> None:
-        """orders_held: orders to send are on the disk; whether they still hold is asked at once.
-
-        settings_held: what of the manager's settings outlived the process before.
-        """
-        self._name = name
-        self._version = version
-        self._boot_id = boot_id
-        self._backoff = backoff
-        self.capacity = capacity  # told with each sync
-        self._chance = chance
+        """capacity: reported with each sync."""
+        self._caller = caller
+        self._schedule = schedule
+        self.capacity = capacity
         self._under_way: _UnderWay | None = None
-        self._in_force = list_held
+        self._in_force = resumed.list_held
         # A new process has no request under way, so the list it starts with is wholly in force.
-        self._acknowledged = list_held
+        self._acknowledged = resumed.list_held
         self._closing: set[int] = set()
         self._taking = False
         self._epoch: int | None = None  # of the permit in use
         self._pending: _Pending | None = None
-        self._command_done = command_done
+        self._command_done = resumed.command_done
         self._command_running = ""
-        self._settings = settings_held or Settings()
+        self._settings = resumed.settings
         self._message = ""
-        self._orders: tuple[CollectionOrder, ...] | None = None if orders_held else ()
+        self._orders: tuple[CollectionOrder, ...] | None = None if resumed.has_orders else ()
         self._items = MAX_ITEMS
-        self._failures = 0
-        self._pace_s = 0.0
-        self._last_sent_s = now_s
-        self._next_s = now_s
         self.trouble: Message | None = None  # why the last call failed; None: it did not
 
     @property
     def next_s(self) -> float:
         """Return when to call next (CLOCK_BOOTTIME)."""
-        return self._next_s
+        return self._schedule.next_s
 
     @property
-    def in_force(self) -> ListHeld:
+    def in_force(self) -> ListNumber:
         """The list that the crawl follows."""
         return self._in_force
 
     @property
-    def acknowledged(self) -> ListHeld:
+    def acknowledged(self) -> ListNumber:
         """The list that a sync reports: in force, and the units that left it are quiet."""
         return self._acknowledged
 
@@ -148,7 +146,7 @@ class Poller:
         """Return whether a sync is under way."""
         return self._under_way is not None
 
-    def tell_calm(self, calm: float) -> None:
+    def report_calm(self, calm: float) -> None:
         """Report from now on in which part of its hours this machine was quiet lately."""
         if self.capacity is not None and self.capacity.calm != calm:
             self.capacity = replace(self.capacity, calm=calm)
@@ -162,10 +160,10 @@ class Poller:
             and not self._taking  # a goodbye, while units of the next list may be finished
         )
         request = SyncRequest(
-            agent=self._name,
-            boot_id=self._boot_id,
+            agent=self._caller.name,
+            boot_id=self._caller.boot_id,
             sequence=sequence,
-            version=self._version,
+            version=self._caller.version,
             clock_ms=view.clock_ms,
             state=view.state,
             state_reason=state_text(view.reason),
@@ -189,22 +187,21 @@ class Poller:
             renamed_settings=view.renamed[:MAX_RENAMED],
         )
         self._under_way = _UnderWay(request, now_s, self._in_force, view.rest_s)
-        self._last_sent_s = now_s
+        self._schedule.note_sent(now_s)
         return request
 
     def answered(self, sequence: int, answer: SyncAnswer, now_s: float) -> list[Action]:
         """Take the manager's answer to the sync of that number; a stale one changes nothing."""
-        asked = self._take(sequence)
+        asked = self._finish_call(sequence)
         if asked is None:
             return []
-        self._failures, self.trouble = 0, None
+        self.trouble = None
         self._items = min(MAX_ITEMS, self._items * 2)
-        self._pace_s = min(max(LEAST_WAIT_S, answer.next_poll_s), LONGEST_WAIT_S)
-        self._next_s = now_s + max(self._pace_s, min(asked.rest_s, LONGEST_WAIT_S))
+        self._schedule.note_answer(answer.next_poll_s, asked.rest_s, now_s)
         actions: list[Action] = []
         said = asked.request
         if said.finished or said.addresses:
-            actions.append(ForgetTold(said.finished, said.addresses))
+            actions.append(ForgetReported(tuple(said.finished), tuple(said.addresses)))
         if answer.settings != self._settings:
             self._settings = answer.settings
             actions.append(ApplySettings(answer.settings))
@@ -231,20 +228,22 @@ class Poller:
             actions.append(ShowMessage(answer.message))
         return actions
 
-    def failed(self, sequence: int, error: LinkError, now_s: float) -> list[Action]:
+    def failed(self, sequence: int, error: LinkError, now_s: float) -> list[PermitAction]:
         """Take note that the sync of that number got no answer, or a no."""
-        asked = self._take(sequence)
+        asked = self._finish_call(sequence)
         if asked is None:
             return []
-        actions = self._trouble(error, now_s)
+        actions = self._note_failure(error, now_s)
         if isinstance(error, RefusedError) and error.status == 413 and self._items > 1:
             self._items = max(1, self._items // 2)
             said = asked.request
             if max(len(said.finished), len(said.addresses)) > 1:
-                self._next_s = now_s + self._backoff.pause_s(1, self._chance)
+                self._schedule.retry_smaller(now_s)
         return actions
 
-    def list_in_force(self, held: ListHeld, closing: Iterable[int], now_s: float) -> list[Action]:
+    def list_in_force(
+        self, held: ListNumber, closing: Iterable[int], now_s: float
+    ) -> list[PermitAction]:
         """Take note that the crawl follows a new list.
 
         closing: the jobs that ended with it and may have a request under way; each is followed by
@@ -254,22 +253,22 @@ class Poller:
         self._in_force = held
         self._closing.update(closing)
         pending, self._pending = self._pending, None
-        actions: list[Action] = []
+        actions: list[PermitAction] = []
         if pending is not None and held.generation >= pending.generation:
             self._epoch = pending.permit.epoch
             actions.append(pending.permit)
         self._acknowledge(now_s)
         return actions
 
-    def list_failed(self, error: LinkError, now_s: float) -> list[Action]:
+    def list_failed(self, error: LinkError, now_s: float) -> list[PermitAction]:
         """Take note that M1 could not be had; the next sync asks for it again."""
         self._taking = False
         self._pending = None
-        return self._trouble(error, now_s)
+        return self._note_failure(error, now_s)
 
     def list_dropped(self, closing: Iterable[int], now_s: float) -> None:
         """Take note that a restart dropped the list: the manager is asked for it again."""
-        self._in_force = ListHeld()
+        self._in_force = ListNumber()
         self._closing.update(closing)
         self._acknowledge(now_s)
 
@@ -279,7 +278,7 @@ class Poller:
             self._closing.discard(job)
             self._acknowledge(now_s)
 
-    def permit_given_up(self) -> list[Action]:
+    def permit_returned(self) -> list[PermitAction]:
         """Take note that this agent gives its rights back; a new list and permit must come."""
         self._pending = None
         return self._end_permit(Message("agent.work_handed_back"))
@@ -292,24 +291,20 @@ class Poller:
         """Take note that a command was carried out; the next sync says so."""
         self._command_running = ""
         self._command_done = command_id
-        self.hurry(now_s)
+        self.call_soon(now_s)
 
-    def hurry(self, now_s: float) -> None:
+    def call_soon(self, now_s: float) -> None:
         """Call sooner, because there is news; a manager that asked for time still gets it."""
-        if self._failures:
-            return
-        gap_s = max(HURRY_LEAST_S, self._pace_s * HURRY_SHARE)
-        soon_s = max(now_s, self._last_sent_s + gap_s)
-        self._next_s = min(self._next_s, soon_s)
+        self._schedule.call_soon(now_s)
 
-    def _take(self, sequence: int) -> _UnderWay | None:
+    def _finish_call(self, sequence: int) -> _UnderWay | None:
         asked = self._under_way
         if asked is None or asked.request.sequence != sequence:
             return None
         self._under_way = None
         return asked
 
-    def _permit(self, answer: SyncAnswer, asked: _UnderWay) -> list[Action]:
+    def _permit(self, answer: SyncAnswer, asked: _UnderWay) -> list[PermitAction]:
         self._pending = None
         if answer.permit is None:
             return self._end_permit(Message("agent.permit_not_granted"))
@@ -321,31 +316,24 @@ class Poller:
         self._pending = _Pending(grant, answer.generation)
         return self._end_permit(Message("agent.permit_of_new_epoch", epoch=grant.epoch))
 
-    def _end_permit(self, reason: Message) -> list[Action]:
+    def _end_permit(self, reason: Message) -> list[PermitAction]:
         had, self._epoch = self._epoch, None
         return [] if had is None else [RevokePermit(reason)]
 
-    def _trouble(self, error: LinkError, now_s: float) -> list[Action]:
-        self._failures += 1
+    def _note_failure(self, error: LinkError, now_s: float) -> list[PermitAction]:
         self.trouble = with_remedy(error)
-        pause_s = self._backoff.pause_s(self._failures, self._chance)
-        actions: list[Action] = []
-        if isinstance(error, RefusedError) and error.is_foreign:
-            pause_s = HOUR_S + self._backoff.pause_s(1, self._chance)
-        elif isinstance(error, RefusedError):
-            if error.status in _SLOW:
-                pause_s = self._backoff.most_s * (0.5 + self._chance.random() / 2)
-            if error.status in _ENDS_PERMIT and error.by_manager:
-                self._pending = None
-                actions = self._end_permit(error.message)
-        if isinstance(error, WaitError) and error.retry_after_s is not None:
-            # The manager's own time is the least; the random half spreads the fleet behind it.
-            spread_s = self._backoff.pause_s(1, self._chance)
-            pause_s = min(error.retry_after_s, LONGEST_WAIT_S) + spread_s
-        self._next_s = now_s + pause_s
-        return actions
+        self._schedule.note_failure(error, now_s)
+        if (
+            isinstance(error, RefusedError)
+            and not error.is_foreign
+            and error.status in _ENDS_PERMIT
+            and error.by_manager
+        ):
+            self._pending = None
+            return self._end_permit(error.message)
+        return []
 
     def _acknowledge(self, now_s: float) -> None:
         if not self._closing and self._acknowledged != self._in_force:
             self._acknowledged = self._in_force
-            self.hurry(now_s)
+            self.call_soon(now_s)

@@ -17,10 +17,10 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from agent.link.backoff import Backoff
+from agent.link.call_schedule import LONGEST_WAIT_S
 from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from agent.link.http_hints import with_remedy
 from agent.link.outbox import Outbox, Report, ReportKind
-from agent.link.poller import LONGEST_WAIT_S
 from agent.pipeline.ports.clock import Clock
 from shared.messages import Message
 
@@ -37,13 +37,13 @@ class Sender:
     """Works the outbox off."""
 
     def __init__(
-        self, outbox: Outbox, send: Send, *, clock: Clock, backoff: Backoff, chance: random.Random
+        self, outbox: Outbox, send: Send, *, clock: Clock, backoff: Backoff, rng: random.Random
     ) -> None:
         self._outbox = outbox
         self._send = send
         self._clock = clock
         self._backoff = backoff
-        self._chance = chance
+        self._rng = rng
         self._blocked_failures = 0
         self._blocked_until_s = 0.0
         self._asked_until_s = 0.0  # by the manager itself
@@ -115,16 +115,16 @@ class Sender:
             return True
         if isinstance(error, FaultError) or _is_foreign(error):
             failures = self._resting.get(name, (0, 0.0))[0] + 1
-            self._resting[name] = (failures, now_s + self._backoff.pause_s(failures, self._chance))
+            self._resting[name] = (failures, now_s + self._backoff.pause_s(failures, self._rng))
             self.trouble = Message("agent.report_waits", name=name, why=error.message)
             return True
         if isinstance(error, WaitError) and error.status == 429:
-            pause_s = max(self._backoff.pause_s(1, self._chance), error.retry_after_s or 0.0)
+            pause_s = max(self._backoff.pause_s(1, self._rng), error.retry_after_s or 0.0)
             self._kind_until_s[report.kind] = now_s + min(pause_s, LONGEST_WAIT_S)
             self.trouble = Message("agent.report_waits", name=name, why=error.message)
             return True
         self._blocked_failures += 1
-        pause_s = self._backoff.pause_s(self._blocked_failures, self._chance)
+        pause_s = self._backoff.pause_s(self._blocked_failures, self._rng)
         if isinstance(error, WaitError) and error.retry_after_s is not None:
             pause_s = max(min(error.retry_after_s, LONGEST_WAIT_S), pause_s)
             self._asked_until_s = now_s + pause_s

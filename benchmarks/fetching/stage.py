@@ -17,7 +17,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from copy import copy
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, TypeAlias
@@ -249,7 +249,7 @@ async def crawl(
     while counted().pages < pages and idle < 1000:
         idle = 0 if await stage.turn(a_turn) else idle + 1
     used_s = time.process_time() - begun_s
-    done = replace(counted())
+    done = copy(counted())
     codes = ByteCodes()
     if more:
         codes.begin()

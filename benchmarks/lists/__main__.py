@@ -96,8 +96,8 @@ async def measure(folder: Path, units: int, port: int) -> list[dict[str, object]
         folder / "crawl",
         "bench.example",
         SystemClock(),
-        permitted=lambda: True,
-        fetching=lambda: True,
+        may_send=lambda: True,
+        may_start=lambda: True,
     )
     longest = Longest()
     crawl, watch = asyncio.ensure_future(session.run()), asyncio.ensure_future(longest.watch())
@@ -105,8 +105,8 @@ async def measure(folder: Path, units: int, port: int) -> list[dict[str, object]
     for name, server_list in lists(units, port):
         pages, begun_s = session.reports.counters().pages, time.monotonic()
         longest.clock_s = longest.cpu_s = 0.0
-        await session.take_list(server_list)
-        await session.tell_again()
+        await session.list.replace(server_list)
+        await session.list.report_finished_again()
         await asyncio.sleep(2 * BEAT_S)
         took_s = time.monotonic() - begun_s
         rows.append(

@@ -81,14 +81,14 @@ class Terminal:
             self._files += files
             self._total_bytes += size_bytes
 
-    def came(self, name: str, count: int) -> None:
+    def received(self, name: str, count: int) -> None:
         """Learn that bytes of a file came."""
         with self._changing:
             self._made.pop(name, None)
             self._coming[name] = self._coming.get(name, 0) + count
             self._came_bytes += count
 
-    def making(self, name: str, done: int, total: int) -> None:
+    def job_progress(self, name: str, done: int, total: int) -> None:
         """Learn how far the server is with a job."""
         with self._changing:
             begun = name not in self._made
@@ -96,7 +96,7 @@ class Terminal:
         if begun and not self._live:
             self.say(f"{name}: the server makes it")
 
-    def ended(self, taken: Taken) -> None:
+    def finished(self, taken: Taken) -> None:
         """Learn the result of a file."""
         with self._changing:
             self._files_done += 1
@@ -107,7 +107,7 @@ class Terminal:
         else:
             self.say(f"{taken.state}: {taken.place} ({in_units(taken.size_bytes)})")
 
-    def look(self) -> None:
+    def redraw(self) -> None:
         """Redraw the bars, a few times a second."""
         if self._live and self._now_s() - self._drawn_s >= DRAW_S:
             self._drawn_s = self._now_s()

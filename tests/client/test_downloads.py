@@ -14,7 +14,7 @@ from client.downloads import download
 from client.errors import CutError, DamagedError, DiskError, GoneError, TokenError
 from client.file_list import Listed
 from client.folder import Folder
-from client.partial_file import Part
+from client.partial_file import PartialFile
 from tests.client.answering import server_of
 
 CONTENT = bytes(range(256)) * 400
@@ -74,7 +74,7 @@ def take(
     counted: list[int] = []
     with (
         server_of(answers) as server,
-        Part(folder.parts, file.sha256, file.size_bytes) as part,
+        PartialFile(folder.parts, file.sha256, file.size_bytes) as part,
     ):
         download(server, part, file, counted.append)
         assert part.path.read_bytes() == CONTENT
@@ -113,7 +113,10 @@ def test_a_part_of_something_else(folder: Folder) -> None:
 def test_a_file_that_changed_its_tag(folder: Folder) -> None:
     """Another server of the same file calls it otherwise: the whole comes, and is right."""
     origin = Origin(after=5_000)
-    with server_of(origin, tries=1) as server, Part(folder.parts, SHA256, len(CONTENT)) as part:
+    with (
+        server_of(origin, tries=1) as server,
+        PartialFile(folder.parts, SHA256, len(CONTENT)) as part,
+    ):
         origin.after = 5_000
         origin.content = CONTENT[:6_000] + bytes(len(CONTENT) - 6_000)
         with pytest.raises(CutError):
@@ -222,5 +225,5 @@ def test_nothing_is_written_through_a_link(folder: Folder, tmp_path: Path) -> No
     part.unlink()
     part.symlink_to(outside / "x")
     with pytest.raises(DiskError):
-        Part(folder.parts, SHA256, 5)
+        PartialFile(folder.parts, SHA256, 5)
     assert list(outside.iterdir()) == []

@@ -24,16 +24,16 @@ class Silent:
     def expect(self, files: int, size_bytes: int) -> None:
         """Learn what is to come."""
 
-    def came(self, name: str, count: int) -> None:
+    def received(self, name: str, count: int) -> None:
         """Learn what came."""
 
-    def ended(self, taken: Taken) -> None:
+    def finished(self, taken: Taken) -> None:
         """Learn what became of a file."""
 
-    def making(self, name: str, done: int, total: int) -> None:
+    def job_progress(self, name: str, done: int, total: int) -> None:
         """Learn how far a job is."""
 
-    def look(self) -> None:
+    def redraw(self) -> None:
         """Show nothing."""
 
 

@@ -18,12 +18,12 @@ def shown(*, quiet: bool, live: bool) -> str:
         quiet=quiet, live=live, write=written.append, columns=lambda: 60, now_s=lambda: clock[0]
     )
     terminal.expect(2, 4_000_000)
-    terminal.making("www", 5, 10)
-    terminal.came("x.warc.gz", 1_000_000)
+    terminal.job_progress("www", 5, 10)
+    terminal.received("x.warc.gz", 1_000_000)
     clock[0] = 1.0
-    terminal.look()
-    terminal.ended(TAKEN)
-    terminal.ended(FAILED)
+    terminal.redraw()
+    terminal.finished(TAKEN)
+    terminal.finished(FAILED)
     terminal.clear()
     return "".join(written)
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.collection.carrier import Carrier
-from agent.collection.holdings import Held, Holdings
-from agent.collection.orders import Order, Progress, keep_orders, read_progress
+from agent.collection.orders import Order, OrderProgress, read_progress, write_orders
 from agent.collection.rate import Rate
-from agent.collection.segment_upload import Patience, SegmentSender
+from agent.collection.segment_delivery import DeliveryClock, SegmentDelivery
+from agent.collection.segment_records import SegmentRecord, SegmentRecords
+from agent.collection.segment_upload import RetryPolicy, SegmentSender
+from agent.collection.transfer_journal import TransferJournal
 from agent.collection.tus import TusClient
 from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient
@@ -59,9 +61,9 @@ class Site:
         return self.home / "collection"
 
     @property
-    def holdings(self) -> Holdings:
+    def records(self) -> SegmentRecords:
         """Return the segments and what is known of them."""
-        return Holdings(self.segments, self.folder)
+        return SegmentRecords(self.segments, self.folder)
 
     def collect(self, count: int = 1, *, at_ms: int = START_MS, body_bytes: int = 700_000) -> None:
         """Seal segments of one page each that no compression makes smaller."""
@@ -83,44 +85,50 @@ class Site:
 
     def order(self, *orders: Order) -> None:
         """Let the manager ask for something."""
-        keep_orders(self.folder, orders)
+        write_orders(self.folder, orders)
 
-    def carry_out(self, patience: Patience | None = None) -> dict[str, Progress]:
+    def carry_out(self, retries: RetryPolicy | None = None) -> dict[str, OrderProgress]:
         """Do what is due, while the manager accepts what comes; return how far orders are."""
-        asyncio.run(self._carry_out(patience))
+        asyncio.run(self._carry_out(retries))
         return read_progress(self.folder)
 
-    def carrier(self, client: ManagerClient, patience: Patience | None = None) -> Carrier:
+    def carrier(self, client: ManagerClient, retries: RetryPolicy | None = None) -> Carrier:
         """Return what carries orders out, as one process has it."""
 
         async def sleep(seconds: float) -> None:
             self.slept.append(seconds)
             await asyncio.to_thread(self.prsm.manager.acceptance.accept_waiting)
 
-        patience = patience or Patience(Backoff(1.0, 60.0), sleep=sleep)
+        retries = retries or RetryPolicy(Backoff(1.0, 60.0), sleep=sleep)
         sender = SegmentSender(
             TusClient(client, Rate(0)),
             chunk_bytes=CHUNK,
             may_send=lambda: self.may_send,
-            patience=patience,
+            retries=retries,
+        )
+        journal = TransferJournal(
+            self.records, WeekLog(self.folder / "logs", 1e9), self.agent.name, self.said.append
+        )
+        delivery = SegmentDelivery(
+            self.records,
+            sender,
+            None,
+            journal,
+            DeliveryClock(self.prsm.clock, sleep=sleep),
+            lambda: self.may_send,
         )
         return Carrier(
             self.folder,
-            self.holdings,
-            sender,
+            delivery,
             client,
-            WeekLog(self.folder / "logs", 1e9),
-            agent=self.agent.name,
             retry_s=3600,
-            may_send=lambda: self.may_send,
-            say=self.said.append,
             now_ms=self.prsm.clock,
-            sleep=sleep,
+            log_line=self.said.append,
         )
 
-    async def _carry_out(self, patience: Patience | None) -> None:
+    async def _carry_out(self, retries: RetryPolicy | None) -> None:
         async with self.client() as client:
-            await self.carrier(client, patience).carry_out()
+            await self.carrier(client, retries).carry_out()
 
     def client(self) -> ManagerClient:
         """Return a way to the manager, over the line."""
@@ -129,17 +137,17 @@ class Site:
 
     def states(self) -> list[str]:
         """Return what is known of each segment here."""
-        return [self.holdings.held(name).state for name in self.holdings.names()]
+        return [self.records.read(name).state for name in self.records.names()]
 
-    def held(self) -> list[Held]:
+    def held(self) -> list[SegmentRecord]:
         """Return all that is known of the segments here."""
-        return [self.holdings.held(name) for name in self.holdings.names()]
+        return [self.records.read(name) for name in self.records.names()]
 
     def sums(self) -> set[str]:
         """Return the SHA-256 of the segments here."""
         return {
             hashlib.sha256((self.segments / name).read_bytes()).hexdigest()
-            for name in self.holdings.names()
+            for name in self.records.names()
         }
 
     def carry_out_later(self) -> str:

@@ -15,10 +15,10 @@ import httpx
 import pytest
 
 import agent.collection.segment_server
-from agent.collection.allowance import Allowance, keep_limits
-from agent.collection.holdings import Holdings
+from agent.collection.allowance import Allowance, write_limits
 from agent.collection.offers import OfferSender
 from agent.collection.orders import Order
+from agent.collection.segment_records import SegmentRecords
 from agent.collection.segment_server import SegmentServer, Tokens, certificate_of
 from agent.settings import Home, Settings
 from manager.db.fleet import agents
@@ -75,13 +75,13 @@ def tell(site: Site, url: str, fingerprint: str) -> None:
 
 def offer(site: Site, made_s: float = 1000.0) -> str:
     """Offer the only segment with a token made at a time; return its upload's path."""
-    holdings = Holdings(site.segments, site.folder)
+    records = SegmentRecords(site.segments, site.folder)
     tokens = Tokens(Home(site.home), now_s=lambda: made_s)
 
     async def offered() -> str:
         async with site.client() as client:
-            held = holdings.held(holdings.names()[0])
-            return await OfferSender(client, holdings, tokens).offer(Order("1", way="pull"), held)
+            held = records.read(records.names()[0])
+            return await OfferSender(client, records, tokens).offer(Order("1", way="pull"), held)
 
     return asyncio.run(offered())
 
@@ -100,7 +100,7 @@ def test_a_segment_is_fetched_and_accepted(site: Site) -> None:
 
 def test_a_fetch_goes_on_at_the_byte(site: Site) -> None:
     """What came by a broken push is not fetched again."""
-    name = site.holdings.names()[0]
+    name = site.records.names()[0]
     data = (site.segments / name).read_bytes()
     with serving(site):
         where = offer(site)
@@ -120,7 +120,7 @@ def test_a_fetch_goes_on_at_the_byte(site: Site) -> None:
 
 def test_a_line_that_is_cut_is_gone_on_with(site: Site) -> None:
     """Each fetch begins at the byte at which the last one ended; nothing comes twice."""
-    size = (site.segments / site.holdings.names()[0]).stat().st_size
+    size = (site.segments / site.records.names()[0]).stat().st_size
     pulling, clock = site.prsm.manager.pulling, site.prsm.clock
     clock.now_ms = 1_000_000
     with serving(site) as server, relayed(server.port, [1_300_000, 900_000, 5000]) as line:
@@ -143,7 +143,7 @@ def test_a_line_that_is_cut_is_gone_on_with(site: Site) -> None:
 def test_strangers_keep_nobody_waiting(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who shows no token is hung up, however he trickles; who showed one may take its time."""
     monkeypatch.setattr(agent.collection.segment_server, "STRANGER_S", 0.5)
-    name = site.holdings.names()[0]
+    name = site.records.names()[0]
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with serving(site) as server, ExitStack() as stack:
@@ -201,13 +201,13 @@ def test_a_token_whose_hour_is_over_is_renewed(site: Site) -> None:
 
 def test_an_agents_hours_hold_for_fetches(site: Site) -> None:
     """Outside them it answers 503, and the manager tries again."""
-    keep_limits(site.folder, SendingLimits(weekday=(), weekend=((0, 1),), zone="UTC"))
+    write_limits(site.folder, SendingLimits(weekday=(), weekend=((0, 1),), zone="UTC"))
     with serving(site, Allowance(Settings(home=site.home))):
         offer(site)
         site.prsm.manager.pulling.fetch_due()
         (row,) = list_transfers(site.prsm.manager.db)
         assert "503: nothing is sent from here at this hour" in str(row.result)
-        keep_limits(site.folder, None)
+        write_limits(site.folder, None)
         offer(site)
         site.prsm.manager.pulling.fetch_due()
     assert list_transfers(site.prsm.manager.db)[0].state == "received"
@@ -268,7 +268,7 @@ def test_the_centres_own_network_is_out_of_bounds(site: Site) -> None:
 
 def test_only_a_right_token_opens_a_segment(site: Site) -> None:
     """Another segment's, an old one, none: 403. Other paths: 404. Ranges: 206, 416."""
-    name, home = site.holdings.names()[0], Home(site.home)
+    name, home = site.records.names()[0], Home(site.home)
     with serving(site) as server:
         base = f"https://127.0.0.1:{server.port}"
         good = Tokens(home, now_s=lambda: 1000.0).mint(name)[0]

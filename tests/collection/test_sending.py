@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from agent.collection.holdings import Held, Holdings
 from agent.collection.orders import Order
-from agent.collection.retention import drop_kept
-from agent.collection.segment_upload import Patience, StopSendingError
+from agent.collection.retention import delete_archived
+from agent.collection.segment_records import SegmentRecord, SegmentRecords
+from agent.collection.segment_upload import RetryPolicy, StopSendingError
 from agent.link.backoff import Backoff
 from manager.db.segments import segments
 from manager.operations.segments.uploads import list_transfers
@@ -113,11 +113,11 @@ def test_a_bad_line_costs_time_only(site: Site, fault: str) -> None:
 
 def test_every_kind_of_trouble_at_random(site: Site) -> None:
     """Faults of all kinds, mixed: what arrives is right, and arrives once."""
-    chance = random.Random(7)
+    rng = random.Random(7)
     words = ["cut 120000", "cut 3", "deaf", "flip 500", "html 502", "html 503", "twice", "late"]
 
     def fault(request: httpx.Request, number: int) -> str | None:
-        return chance.choice(words) if chance.random() < 0.35 else None
+        return rng.choice(words) if rng.random() < 0.35 else None
 
     site.collect(6)
     site.order(Order("1"))
@@ -127,11 +127,11 @@ def test_every_kind_of_trouble_at_random(site: Site) -> None:
     assert len(list_transfers(site.prsm.manager.db)) == 6
 
 
-def patient(site: Site, failures: int) -> Patience:
+def patient(site: Site, failures: int) -> RetryPolicy:
     async def sleep(seconds: float) -> None:
         site.slept.append(seconds)
 
-    return Patience(Backoff(1.0, 60.0), failures=failures, sleep=sleep)
+    return RetryPolicy(Backoff(1.0, 60.0), failures=failures, sleep=sleep)
 
 
 def test_a_manager_that_is_away_is_tried_again_after_an_hour(site: Site) -> None:
@@ -193,7 +193,7 @@ def test_hours_that_end_lose_nothing(site: Site) -> None:
 def test_a_segment_that_changed_on_the_disk_is_not_sent(site: Site) -> None:
     """It is said, and the others go; it is never deleted as one that the centre has."""
     site.collect(2)
-    name = site.holdings.names()[0]
+    name = site.records.names()[0]
     path = site.segments / name
     data = bytearray(path.read_bytes())
     data[1000] ^= 1
@@ -201,8 +201,8 @@ def test_a_segment_that_changed_on_the_disk_is_not_sent(site: Site) -> None:
     site.order(Order("1"))
     assert site.carry_out()["1"].result == "1 accepted, 1 damaged"
     assert site.states() == ["damaged", "accepted"]
-    assert drop_kept(site.holdings, 0, site.prsm.clock() + 1, lambda: True)[0] == 1
-    assert site.holdings.names() == [name]
+    assert delete_archived(site.records, 0, site.prsm.clock() + 1, lambda: True)[0] == 1
+    assert site.records.names() == [name]
 
 
 def test_what_is_not_ours_is_set_apart(prsm: Running, tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_what_is_not_ours_is_set_apart(prsm: Running, tmp_path: Path) -> None:
     stranger.collect(1)
     stranger.order(Order("1"))
     assert stranger.carry_out()["1"].result == "1 quarantined"
-    assert stranger.held()[0].is_kept_there
+    assert stranger.held()[0].is_archived
 
 
 def test_only_what_the_centre_has_is_deleted(site: Site) -> None:
@@ -219,7 +219,7 @@ def test_only_what_the_centre_has_is_deleted(site: Site) -> None:
     site.collect(2)
 
     def drop(keep_s: float, short: bool) -> tuple[int, int]:
-        return drop_kept(site.holdings, keep_s, site.prsm.clock(), lambda: short)
+        return delete_archived(site.records, keep_s, site.prsm.clock(), lambda: short)
 
     assert drop(0, True) == (0, 0)
     site.order(Order("1"))
@@ -329,14 +329,14 @@ def test_a_full_disk_here_loses_nothing(site: Site, monkeypatch: pytest.MonkeyPa
     site.collect(2)
     site.order(Order("1"))
 
-    def full(self: Holdings, held: Held) -> None:
+    def full(self: SegmentRecords, segment: SegmentRecord) -> None:
         raise DiskFullError("no room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Holdings, "keep", full)
+        patch.setattr(SegmentRecords, "write", full)
         assert site.carry_out()["1"].result == "2 accepted"
     assert site.states() == ["new", "new"]
-    assert drop_kept(site.holdings, 0, site.prsm.clock() + 1, lambda: True) == (0, 0)
+    assert delete_archived(site.records, 0, site.prsm.clock() + 1, lambda: True) == (0, 0)
     site.line.body_bytes = 0
     site.order(Order("2"))
     assert site.carry_out()["2"].result == "2 accepted"

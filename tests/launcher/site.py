@@ -20,7 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from launcher.place import Journal, Place
+from launcher.installation import Installation, Journal
 from launcher.state import State, read_state
 from launcher.update import update
 from manager.releases import version_of
@@ -207,43 +207,43 @@ class Site:
     """An installation that was made from release 1.0, or from none."""
 
     def __init__(self, folder: Path, centre: Centre, installed: str = "1.0") -> None:
-        self.place = Place(folder, folder / "data")
-        self.place.data.mkdir(parents=True)
-        self.place.own.mkdir()
-        self.place.versions.mkdir()
-        self.place.root.write_bytes(centre.roots[0])
+        self.installation = Installation(folder, folder / "data")
+        self.installation.data.mkdir(parents=True)
+        self.installation.own.mkdir()
+        self.installation.versions.mkdir()
+        self.installation.root.write_bytes(centre.roots[0])
         self.trust_key(centre.url)
         if installed:
-            bin_folder = self.place.release(installed) / "venv" / "bin"
+            bin_folder = self.installation.release(installed) / "venv" / "bin"
             bin_folder.mkdir(parents=True)
             prs = PRS.replace("VERSION", installed).replace("WISH", "0")
             for name, text in (("python", PYTHON), ("prs", prs)):
                 (bin_folder / name).write_text(text)
                 (bin_folder / name).chmod(0o755)
-            (self.place.release(installed) / "complete").write_text(installed)
-            self.place.point_at(installed)
+            (self.installation.release(installed) / "complete").write_text(installed)
+            self.installation.point_at(installed)
 
     def trust_key(self, url: str, key: str = KEY) -> None:
         """Enrol at a manager."""
         said = {"manager": url, "name": "a.example", "key": key, "token_hash": ""}
-        (self.place.data / "key.json").write_text(json.dumps(said))
+        (self.installation.data / "key.json").write_text(json.dumps(said))
 
     def update(self, *, again: bool = False, patience_s: float = 20) -> int:
         """Run the launcher once."""
-        journal = Journal(self.place, quiet=True)
-        return update(self.place, journal, again=again, patience_s=patience_s)
+        journal = Journal(self.installation, quiet=True)
+        return update(self.installation, journal, again=again, patience_s=patience_s)
 
     @property
     def running(self) -> str:
         """Return the version that `current` leads to."""
-        return self.place.running()
+        return self.installation.running()
 
     @property
     def state(self) -> State:
         """Return what the launcher remembers."""
-        return read_state(self.place.own / "state.json")
+        return read_state(self.installation.own / "state.json")
 
     @property
     def log(self) -> str:
         """Return what the launcher wrote."""
-        return (self.place.own / "update.log").read_text()
+        return (self.installation.own / "update.log").read_text()

@@ -126,7 +126,7 @@ def test_another_file_is_not_installed(
     (name,) = [name for name in centre.files if name.endswith("prs-1.2.tar.gz")]
     centre.files[name] = spoil(centre.files[name])
     assert "the file of 1.2" in refused(seasoned, centre)
-    assert not seasoned.place.release("1.2").exists()
+    assert not seasoned.installation.release("1.2").exists()
 
 
 def test_an_archive_that_says_another_version_is_refused(seasoned: Site, centre: Centre) -> None:

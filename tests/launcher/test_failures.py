@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from launcher.failures import FIRST_WAIT_MS, LONGEST_WAIT_MS, Failure, failure_after
+from launcher.failures import FIRST_WAIT_MS, LONGEST_WAIT_MS, Failure, next_failure
 from tests.launcher.site import PRS, Centre, Site, archive, archive_of
 
 DEAD = "#!/bin/sh\necho no such library; exit 3\n"
@@ -48,7 +48,7 @@ def test_it_is_downloaded_once_and_told_once(
     centre.publish("1.1", body)
     assert site.update() == 1
     assert (centre.downloads, site.running) == (1, "1.0")
-    assert not site.place.release("1.1").exists()
+    assert not site.installation.release("1.1").exists()
     clock.now_ms += FIRST_WAIT_MS - 1
     assert site.update() == 1
     assert centre.downloads == 1
@@ -75,7 +75,7 @@ def test_what_is_signed_anew_is_tried_at_once(site: Site, centre: Centre, clock:
     assert (site.running, site.state.failed) == ("1.2", {})
     centre.publish("1.3", archive("1.3", broken=True))
     assert site.update() == 1
-    path = site.place.own / "state.json"
+    path = site.installation.own / "state.json"
     said = json.loads(path.read_bytes())
     said["failed"]["1.3"]["signed"] = kept.signed
     path.write_text(json.dumps(said))
@@ -99,17 +99,17 @@ def test_waits_grow_to_a_month_and_end_where_the_clock_went_back() -> None:
     failure: Failure | None = None
     waits = []
     for _ in range(20):
-        failure = failure_after(failure, "a", "install", "pip ended with 1", 1000)
+        failure = next_failure(failure, "a", "install", "pip ended with 1", 1000)
         waits.append(failure.until_ms - 1000)
     assert waits[:3] == [FIRST_WAIT_MS, 2 * FIRST_WAIT_MS, 4 * FIRST_WAIT_MS]
     assert set(waits[5:]) == {LONGEST_WAIT_MS}
     assert failure is not None
-    assert failure.holds("a", 1000)
-    assert failure.holds("a", failure.until_ms - 1)
-    assert not failure.holds("a", failure.until_ms)
-    assert not failure.holds("a", 999)
-    assert not failure.holds("b", 1000)
-    assert failure_after(failure, "b", "install", "", 1000).times == 1
+    assert failure.blocks("a", 1000)
+    assert failure.blocks("a", failure.until_ms - 1)
+    assert not failure.blocks("a", failure.until_ms)
+    assert not failure.blocks("a", 999)
+    assert not failure.blocks("b", 1000)
+    assert next_failure(failure, "b", "install", "", 1000).times == 1
 
 
 def test_an_install_that_takes_too_long_leaves_nothing_behind(
@@ -126,7 +126,7 @@ time.sleep(600)
     centre.publish("1.1", archive_of("1.1", {"install.py": install}))
     assert site.update() == 1
     assert "install.py of 1.1 was not done within 5 s" in site.log
-    child = int((site.place.home / "child").read_text())
+    child = int((site.installation.home / "child").read_text())
     for _ in range(1200):
         if not is_alive(child):
             break
@@ -146,8 +146,8 @@ def test_a_release_that_a_person_installed_ends_waits_below_it(site: Site, centr
     """What failed before it is past, and `prs status` does not go on telling of it."""
     centre.publish("1.1", archive("1.1", broken=True))
     assert site.update() == 1
-    site.place.release("1.0").rename(site.place.release("1.2"))
-    site.place.point_at("1.2")
+    site.installation.release("1.0").rename(site.installation.release("1.2"))
+    site.installation.point_at("1.2")
     centre.publish("1.2")
     assert site.update() == 0
     assert (site.state.good, site.state.highest, site.state.failed) == ("1.2", "1.2", {})

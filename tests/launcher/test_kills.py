@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from launcher import place, state
+from launcher import installation, state
 from tests.launcher.site import Centre, Site, archive
 
 
@@ -40,8 +40,8 @@ def killed_at(site: Site, count: int) -> bool:
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        place.Journal.say = dying(place.Journal.say)  # type: ignore[method-assign]
-        place.Place.point_at = dying(place.Place.point_at)  # type: ignore[method-assign]
+        installation.Journal.write = dying(installation.Journal.write)  # type: ignore[method-assign]
+        installation.Installation.point_at = dying(installation.Installation.point_at)  # type: ignore[method-assign]
         state.write_whole = dying(state.write_whole)  # type: ignore[attr-defined]
         try:
             code = site.update()
@@ -97,7 +97,7 @@ def test_a_full_disk_changes_nothing(
         if where == "state":
             patch.setattr(os, "fsync", full)
         elif where == "link":
-            patch.setattr(place.Place, "point_at", full)
+            patch.setattr(installation.Installation, "point_at", full)
         else:
             patch.setattr("launcher.bundle.shutil.copyfileobj", full)
         assert site.update() == 1

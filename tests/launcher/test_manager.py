@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from launcher.errors import LauncherError, OfflineError
+from launcher.installation import LOG_BYTES
 from launcher.manager import Manager
 from launcher.manager import Site as Way
-from launcher.place import LOG_BYTES
 from tests.launcher.site import Centre, Site
 
 
@@ -85,7 +85,7 @@ def test_what_a_manager_says_is_one_line(site: Site, centre: Centre) -> None:
 
 def test_the_log_of_updates_is_bounded(site: Site) -> None:
     """Two files; a night of a site is some hundred bytes."""
-    path = site.place.own / "update.log"
+    path = site.installation.own / "update.log"
     path.write_text("x" * (LOG_BYTES + 1))
     assert site.update() == 0
     assert path.stat().st_size < 10_000

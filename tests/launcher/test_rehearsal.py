@@ -11,20 +11,20 @@ import pytest
 
 from launcher.bundle import try_launcher
 from launcher.errors import BrokenError, LauncherError, OfflineError
-from launcher.place import Place
+from launcher.installation import Installation
 from launcher.rehearsal import rehearse
 from tests.launcher.site import PRS, Centre, Site, archive_of
 
 
 def kept(site: Site) -> dict[str, bytes]:
     """Return all that the launcher keeps, by place."""
-    own = site.place.own
+    own = site.installation.own
     return {str(path): path.read_bytes() for path in own.rglob("*") if path.is_file()}
 
 
 def self_test(site: Site, *options: str) -> tuple[int, str]:
     """Have the real launcher test itself; return the exit code and what it said."""
-    words = [sys.executable, "-m", "launcher", "--home", str(site.place.home), "--self-test"]
+    words = [sys.executable, "-m", "launcher", "--home", str(site.installation.home), "--self-test"]
     done = subprocess.run(
         [*words, *options], capture_output=True, text=True, check=False, timeout=120
     )
@@ -40,12 +40,12 @@ def release(version: str, python: str) -> bytes:
 def test_a_rehearsal_changes_nothing(site: Site, centre: Centre) -> None:
     """It asks the manager as every night, before the first update and after it."""
     before = kept(site)
-    assert self_test(site, "--data", str(site.place.data)) == (0, "launcher works\n")
+    assert self_test(site, "--data", str(site.installation.data)) == (0, "launcher works\n")
     assert kept(site) == before
     centre.publish("1.1")
     assert site.update() == 0
     before = kept(site)
-    rehearse(site.place)
+    rehearse(site.installation)
     assert kept(site) == before
 
 
@@ -58,8 +58,12 @@ def test_a_rehearsal_changes_nothing(site: Site, centre: Centre) -> None:
             1,
             "the manager refuses our key",
         ),
-        (lambda site, _: (site.place.own / "state.json").write_text("{"), 1, "cannot be read"),
-        (lambda site, _: site.place.root.write_text("{}"), 1, "not genuine"),
+        (
+            lambda site, _: (site.installation.own / "state.json").write_text("{"),
+            1,
+            "cannot be read",
+        ),
+        (lambda site, _: site.installation.root.write_text("{}"), 1, "not genuine"),
     ],
 )
 def test_what_would_fail_at_night_fails_now(
@@ -67,7 +71,7 @@ def test_what_would_fail_at_night_fails_now(
 ) -> None:
     """The manager that is not reached is told apart from all else."""
     spoil(site, centre)
-    found, words = self_test(site, "--data", str(site.place.data))
+    found, words = self_test(site, "--data", str(site.installation.data))
     assert (found, said in words, "launcher works" in words) == (code, True, False), words
     assert self_test(site) == (0, "launcher works\n"), "a launcher of before asks for no more"
 
@@ -76,9 +80,9 @@ def test_signed_files_in_which_no_release_is_found(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A launcher that does not understand them would never find its successor."""
-    monkeypatch.setattr("launcher.trusted.is_version", lambda _: False)
+    monkeypatch.setattr("launcher.signed_releases.is_version", lambda _: False)
     with pytest.raises(BrokenError, match="no release is found"):
-        rehearse(site.place)
+        rehearse(site.installation)
 
 
 def test_the_new_launcher_is_told_where_the_agent_is(
@@ -88,7 +92,10 @@ def test_the_new_launcher_is_told_where_the_agent_is(
     told = tmp_path / "told"
     centre.publish("1.1", release("1.1", f'echo "$@" > {told}; echo launcher works'))
     assert site.update() == 0
-    assert f"--home {site.place.home} --data {site.place.data} --self-test" in told.read_text()
+    assert (
+        f"--home {site.installation.home} --data {site.installation.data} --self-test"
+        in told.read_text()
+    )
 
 
 def test_a_launcher_that_misses_the_manager_is_broken(site: Site, centre: Centre) -> None:
@@ -108,7 +115,7 @@ def test_a_network_that_fails_meanwhile_is_nobodys_fault(
     """The release stays, and is tried again the next night."""
     centre.publish("1.1")
 
-    def gone(_version: str, _place: Place) -> None:
+    def gone(_version: str, _installation: Installation) -> None:
         centre.front = 502
         raise OfflineError("no route")
 
@@ -117,7 +124,7 @@ def test_a_network_that_fails_meanwhile_is_nobodys_fault(
         assert site.update() == 1
     assert "unreached at test" in site.log
     assert site.state.failed == {}
-    assert site.place.is_complete("1.1")
+    assert site.installation.is_complete("1.1")
     centre.front = 0
     assert site.update() == 0
     assert site.running == "1.1"
@@ -129,11 +136,11 @@ def test_one_miss_is_tried_again(
     """A line that breaks for a moment costs no release its night."""
     tries: list[LauncherError] = []
 
-    def once(version: str, place: Place) -> None:
+    def once(version: str, installation: Installation) -> None:
         if not tries:
             tries.append(OfflineError("no route"))
             raise tries[0]
-        try_launcher(version, place)
+        try_launcher(version, installation)
 
     monkeypatch.setattr("launcher.update.try_launcher", once)
     centre.publish("1.1")

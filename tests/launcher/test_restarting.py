@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from launcher import switch
-from launcher.place import Journal
+from launcher.installation import Journal
 from tests.launcher.site import Centre, Site, archive
 
 UNIT = "prs-0123abcd.service"
@@ -23,7 +23,7 @@ UNIT = "prs-0123abcd.service"
 
 def pid_of_agent(site: Site) -> int:
     """Return who works in the agent's folder; 0: nobody."""
-    path = site.place.data / "lock"
+    path = site.installation.data / "lock"
     with path.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -35,7 +35,7 @@ def pid_of_agent(site: Site) -> int:
 
 def wait_for_agent(site: Site, version: str) -> int:
     """Wait until an agent of a release runs; return its process."""
-    ran = site.place.data / "ran"
+    ran = site.installation.data / "ran"
     for _ in range(1200):
         if ran.exists() and ran.read_text() == version and (pid := pid_of_agent(site)):
             return pid
@@ -45,8 +45,10 @@ def wait_for_agent(site: Site, version: str) -> int:
 
 def start(site: Site, version: str) -> subprocess.Popen[bytes]:
     """Start an agent of a release."""
-    (site.place.data / "ran").unlink(missing_ok=True)
-    started = subprocess.Popen([site.place.prs(version), "--home", site.place.data, "run"])
+    (site.installation.data / "ran").unlink(missing_ok=True)
+    started = subprocess.Popen(
+        [site.installation.prs(version), "--home", site.installation.data, "run"]
+    )
     wait_for_agent(site, version)
     return started
 
@@ -67,14 +69,14 @@ def killed_before_it_says(site: Site, line: str) -> None:
     """Run the launcher in a child that dies at a line of its log."""
     child = os.fork()
     if child == 0:
-        say = Journal.say
+        say = Journal.write
 
         def dying(self: Journal, text: str) -> None:
             if text.startswith(line):
                 os.kill(os.getpid(), signal.SIGKILL)
             say(self, text)
 
-        Journal.say = dying  # type: ignore[method-assign]
+        Journal.write = dying  # type: ignore[method-assign]
         try:
             site.update()
         finally:
@@ -97,14 +99,14 @@ def test_killed_with_the_agent_stopped(site: Site, centre: Centre, wish: str, te
         assert site.running == end
         assert site.state.trial is None
         wait_for_agent(site, end)
-        assert f"start: prs --home {site.place.data} run --quiet" in site.log
+        assert f"start: prs --home {site.installation.data} run --quiet" in site.log
 
 
 def test_an_agent_that_cron_started_goes_with_its_release(
     site: Site, centre: Centre, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It neither keeps the old release from showing that it works, nor outlives the new one."""
-    call = switch.Switch._call
+    call = switch.Switch._run_sync
     started: list[subprocess.Popen[bytes]] = []
 
     def call_while_cron_starts(self: switch.Switch, version: str) -> str:
@@ -112,7 +114,7 @@ def test_an_agent_that_cron_started_goes_with_its_release(
             started.append(start(site, "1.1"))
         return call(self, version)
 
-    monkeypatch.setattr(switch.Switch, "_call", call_while_cron_starts)
+    monkeypatch.setattr(switch.Switch, "_run_sync", call_while_cron_starts)
     centre.publish("1.1", archive("1.1", "'no such module'"))
     with an_agent(site):
         assert site.update(patience_s=0.5) == 1
@@ -152,7 +154,7 @@ def test_what_a_newer_launcher_wrote_is_read(site: Site, centre: Centre) -> None
     """A release that went back may have known more than the one that is back."""
     centre.publish("1.1")
     assert site.update() == 0
-    path = site.place.own / "state.json"
+    path = site.installation.own / "state.json"
     said = json.loads(path.read_bytes())
     path.write_text(json.dumps({**said, "colour": "blue"}))
     centre.publish("1.2")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tuf.api.metadata import Root
 
-from agent.control.launcher_program import LOOKED
+from agent.control.launcher_program import OFFER_MARK
 from launcher.errors import LauncherError
 from launcher.state import Trial, write_state
 from manager.releases import new_root, read, version_of
@@ -25,20 +25,20 @@ def test_a_newer_release_is_installed_and_proves_itself(site: Site, centre: Cent
     """Downloaded, installed, switched to, and good after a sync; the old one is kept."""
     assert site.update() == 0
     assert (site.running, centre.reports) == ("1.0", [])
-    assert (site.place.own / LOOKED).exists()
+    assert (site.installation.own / OFFER_MARK).exists()
     centre.publish("1.1")
     assert site.update() == 0
     assert site.running == "1.1"
     assert (site.state.good, site.state.highest, site.state.trial) == ("1.1", "1.1", None)
-    assert (site.place.data / "called").read_text() == "1.1\n"
+    assert (site.installation.data / "called").read_text() == "1.1\n"
     assert [(one["version"], one["outcome"]) for one in centre.reports] == [("1.1", "updated")]
-    assert site.place.is_complete("1.0")
+    assert site.installation.is_complete("1.0")
     steps = ["recover", "refresh", "offer", "decide", "download", "install", "test", "switch"]
     assert all(f" {step}: " in site.log for step in [*steps, "sync", "good"])
-    assert not site.place.scratch.exists()
+    assert not site.installation.scratch.exists()
     centre.publish("1.2")
     assert site.update() == 0
-    kept = sorted(path.name for path in site.place.versions.iterdir())
+    kept = sorted(path.name for path in site.installation.versions.iterdir())
     assert kept == ["1.1", "1.2"]
 
 
@@ -64,7 +64,7 @@ def test_what_a_person_installed_ends_a_trial(site: Site, centre: Centre) -> Non
     """A launcher died amid a trial, both releases with an old Python: the new one is not left."""
     before = Trial("1.1", "0.9", 1, verdict="it did not sync")
     for trial in (before, replace(before, verdict="")):
-        write_state(site.place.own / "state.json", replace(site.state, trial=trial))
+        write_state(site.installation.own / "state.json", replace(site.state, trial=trial))
         assert site.update() == 0
         assert (site.running, site.state.trial) == ("1.0", None)
     assert "another was installed" in site.log
@@ -73,8 +73,8 @@ def test_what_a_person_installed_ends_a_trial(site: Site, centre: Centre) -> Non
 def test_nobody_goes_back_to_what_is_not_whole(site: Site, centre: Centre) -> None:
     """The release before the trial is gone: the one on trial stays, and the trial is over."""
     trial = Trial("1.0", "0.9", 1, verdict="it did not sync")
-    write_state(site.place.own / "state.json", replace(site.state, trial=trial))
-    (site.place.data / "offline").touch()
+    write_state(site.installation.own / "state.json", replace(site.state, trial=trial))
+    (site.installation.data / "offline").touch()
     assert site.update() == 1
     assert (site.running, site.state.trial) == ("1.0", None)
 
@@ -82,10 +82,10 @@ def test_nobody_goes_back_to_what_is_not_whole(site: Site, centre: Centre) -> No
 def test_a_network_that_is_down_blames_no_release(site: Site, centre: Centre) -> None:
     """Neither release reaches the manager: back to the old one, and again tomorrow."""
     centre.publish("1.1")
-    (site.place.data / "offline").touch()
+    (site.installation.data / "offline").touch()
     assert site.update() == 1
     assert (site.running, site.state.bad) == ("1.0", {})
-    (site.place.data / "offline").unlink()
+    (site.installation.data / "offline").unlink()
     assert site.update() == 0
     assert site.running == "1.1"
 
@@ -96,7 +96,7 @@ def test_a_manager_that_is_gone_changes_nothing(site: Site) -> None:
     assert site.update() == 1
     assert site.running == "1.0"
     assert "the manager was not reached" in site.log or "refresh: the signed files" in site.log
-    assert not (site.place.own / LOOKED).exists()
+    assert not (site.installation.own / OFFER_MARK).exists()
 
 
 def test_a_release_that_does_not_install_is_reported(site: Site, centre: Centre) -> None:
@@ -128,7 +128,7 @@ def test_no_local_version_installs_what_is_offered(tmp_path: Path, centre: Centr
 
 def test_a_half_made_release_is_no_local_version(site: Site, centre: Centre) -> None:
     """A folder without `complete` is the rest of a broken attempt."""
-    (site.place.release("1.0") / "complete").unlink()
+    (site.installation.release("1.0") / "complete").unlink()
     assert site.running == ""
     assert site.update() == 0
     assert site.running == "1.0"
@@ -138,11 +138,11 @@ def test_a_release_whose_python_is_gone_is_installed_anew(site: Site, centre: Ce
     """After an upgrade of the system a person went back to 1.0; 1.1 was made by the old Python."""
     centre.publish("1.1")
     assert site.update() == 0
-    python = site.place.python("1.1")
+    python = site.installation.python("1.1")
     python.unlink()
     python.symlink_to("/usr/bin/python3.0")
     assert site.running == ""
-    site.place.point_at("1.0")
+    site.installation.point_at("1.0")
     assert site.update() == 0
     assert (site.running, site.state.failed) == ("1.1", {})
     assert centre.downloads == 2
@@ -150,7 +150,7 @@ def test_a_release_whose_python_is_gone_is_installed_anew(site: Site, centre: Ce
 
 def test_a_pin_of_the_site_holds(site: Site, centre: Centre) -> None:
     """The partner decides what runs on his machine."""
-    words = ["-m", "launcher", "--home", str(site.place.home)]
+    words = ["-m", "launcher", "--home", str(site.installation.home)]
     python = sys.executable
     subprocess.run([python, *words, "--pin", "1.0"], check=True, timeout=120)
     centre.publish("1.1")
@@ -164,22 +164,22 @@ def test_a_pin_of_the_site_holds(site: Site, centre: Centre) -> None:
 
 def test_an_agent_that_runs_is_stopped_and_started_again(site: Site, centre: Centre) -> None:
     """With the same words, by the release that is good; where a service starts it, by that."""
-    prs = str(site.place.prs("1.0"))
-    words = [prs, "--home", str(site.place.data), "run"]
+    prs = str(site.installation.prs("1.0"))
+    words = [prs, "--home", str(site.installation.data), "run"]
     with subprocess.Popen(words) as agent:
-        _wait(site.place.data / "ran", "1.0")
+        _wait(site.installation.data / "ran", "1.0")
         centre.publish("1.1")
         assert site.update() == 0
         assert agent.wait(60) != 0
-    _wait(site.place.data / "ran", "1.1")
+    _wait(site.installation.data / "ran", "1.1")
     assert site.running == "1.1"
-    pid = int(json.loads((site.place.data / "lock").read_text())["pid"])
+    pid = int(json.loads((site.installation.data / "lock").read_text())["pid"])
     os.kill(pid, 9)
 
 
 def test_without_a_root_nothing_is_believed(site: Site, centre: Centre) -> None:
     """Whoever serves first must not decide whom to trust."""
-    site.place.root.unlink()
+    site.installation.root.unlink()
     centre.publish("1.1")
     assert site.update() == 1
     assert "no root to judge releases by" in site.log
@@ -188,7 +188,7 @@ def test_without_a_root_nothing_is_believed(site: Site, centre: Centre) -> None:
 
 def test_updates_that_are_off_are_no_failure(site: Site, centre: Centre) -> None:
     """A manager without a newer release hears of no failed update: no alert comes of a choice."""
-    site.place.root.unlink()
+    site.installation.root.unlink()
     for version in ("", "1.0"):
         centre.offer(version)
         assert site.update() == 0
@@ -227,7 +227,7 @@ def test_a_new_signing_process_counts_from_one(site: Site, centre: Centre) -> No
 
 def test_an_agent_that_is_not_enrolled_is_told_so(site: Site) -> None:
     """Nothing can be asked without a key."""
-    (site.place.data / "key.json").unlink()
+    (site.installation.data / "key.json").unlink()
     with pytest.raises(LauncherError, match="prs enrol"):
         site.update()
 

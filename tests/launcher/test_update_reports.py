@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from launcher.place import Journal
-from launcher.update import tell
+from launcher.installation import Journal
+from launcher.update import deliver_reports
 from tests.launcher.site import Centre, Site, archive
 
 GONE = "http://127.0.0.1:9"
@@ -15,7 +15,7 @@ GONE = "http://127.0.0.1:9"
 
 def waiting(site: Site) -> list[tuple[str, str, int]]:
     """Return outcome, step and how often of what waits."""
-    path = site.place.own / "untold.json"
+    path = site.installation.own / "untold.json"
     said = json.loads(path.read_bytes()) if path.exists() else []
     return [(one["outcome"], one["step"], one["times"]) for one in said]
 
@@ -43,10 +43,10 @@ def test_a_release_that_went_back_is_told_by_the_next_sync(site: Site, centre: C
     assert site.update() == 1
     assert waiting(site) == [("went-back", "sync", 1)]
     assert centre.reports == []
-    assert tell(site.place, Journal(site.place, quiet=True)) == 0
+    assert deliver_reports(site.installation, Journal(site.installation, quiet=True)) == 0
     assert waiting(site) == [("went-back", "sync", 1)]
     centre.deaf = False
-    assert tell(site.place, Journal(site.place, quiet=True)) == 0
+    assert deliver_reports(site.installation, Journal(site.installation, quiet=True)) == 0
     assert waiting(site) == []
     assert "no such module" in str(centre.reports[0]["detail"])
 
@@ -64,7 +64,7 @@ def test_what_waits_is_bounded_and_never_in_the_way(site: Site, centre: Centre) 
     assert waiting(site) == []
     versions = [one["version"] for one in centre.reports]
     assert versions == [*(f"1.{number}" for number in range(8, 26)), "1.30"]
-    (site.place.own / "untold.json").write_text("half a")
+    (site.installation.own / "untold.json").write_text("half a")
     assert site.update() == 0
     assert "cannot be read" in site.log
 
@@ -76,9 +76,9 @@ def test_what_a_front_refuses_is_told_later(site: Site, centre: Centre, status: 
     centre.deaf = True
     assert site.update() == 1
     centre.deaf, centre.front = False, status
-    assert tell(site.place, Journal(site.place, quiet=True)) == 0
+    assert deliver_reports(site.installation, Journal(site.installation, quiet=True)) == 0
     assert waiting(site) == [("failed", "install", 1)]
     centre.front = 0
-    assert tell(site.place, Journal(site.place, quiet=True)) == 0
+    assert deliver_reports(site.installation, Journal(site.installation, quiet=True)) == 0
     assert waiting(site) == []
     assert [one["outcome"] for one in centre.reports] == ["failed"]

@@ -1,8 +1,8 @@
-"""Collection as the running agent sees it: orders taken from the sync, a process that carries them
-out started when something is due, room kept on the disk.
+"""Collection by the running agent: orders of the sync are kept, a process that carries them out is
+started when something is due, room is kept on the disk.
 
 The agent itself sends nothing: it seals the open segment when an order comes, so that the captures
-until then can go, and looks every second whether the process is needed.
+until then can go, and checks every second whether the process is needed.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
-from agent.app.startup.agent_parts import Parts
 from agent.app.startup.settings_mapping import user_agent
-from agent.collection.allowance import Allowance, keep_limits
-from agent.collection.holdings import Holdings
+from agent.collection.allowance import Allowance, write_limits
 from agent.collection.orders import (
     Order,
-    ask_now,
-    due,
-    keep_orders,
-    order_of,
+    add_site_order,
+    due_orders,
+    order_from_wire,
     read_orders,
     read_progress,
+    write_orders,
 )
-from agent.collection.retention import keep_room
-from agent.collection.withdrawn_hosts import add_withdrawn, doomed
+from agent.collection.retention import apply_retention
+from agent.collection.segment_records import SegmentRecords
+from agent.collection.withdrawn_hosts import add_withdrawn, hosts_to_delete
 from agent.link.keys import Identity
 from agent.settings import Home, Settings
 from shared.archive.errors import DiskFullError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AgentCollection"]
 
-LOOK_S: Final = 1.0
+CHECK_S: Final = 1.0
 ROOM_S: Final = 60.0
 STARTS_MOST: Final = 3  # without an end: a run that ends waits no longer
 AGAIN_S: Final = 30.0  # after a process that ended with something left to do
@@ -50,76 +50,81 @@ END_S: Final = 5.0
 class AgentCollection:
     """Starts and ends the process that sends."""
 
-    def __init__(self, parts: Parts, identity: Identity) -> None:
-        self._parts = parts
+    def __init__(
+        self, runtime: Runtime, home: Home, session: CrawlSession, identity: Identity
+    ) -> None:
+        self._stopping = runtime.stopping
+        self._clock = runtime.clock
+        self._log_line = runtime.log_line
+        self._home = home
+        self._session = session
         self._identity = identity
-        self._home = Home(parts.home.path)
         self._known: set[str] = {order.id for order in read_orders(self._home.collection)}
         self._unwritten: dict[str, Callable[[], None]] = {}  # for want of room
         self._process: SpawnProcess | None = None
-        self._asked = bool(self._known)  # by the manager, since this process began
+        self._is_ordered = bool(self._known)  # by the manager, since this process began
         self._last_order = ""  # of a run that is about to end
         self._starts = 0  # of the process, since it last had nothing left to do
         self._again_s = 0.0
         self._room_s = 0.0
 
     def finish(self) -> bool:
-        """Send what is left, for a run that is about to end; tell whether nothing is left.
+        """Send what is left, for a run that is about to end; return whether nothing is left.
 
         Where the manager asked for anything during this run, what the run fetched goes, too.
         """
-        settings = self._parts.session.settings
-        if self._is_running or not self._asked:
+        settings = self._session.settings
+        if self._is_running or not self._is_ordered:
             return not self._is_running
         if not Allowance(settings).is_open():
             return True
         if not self._last_order:
-            self._parts.say("before this run ends, what it fetched goes to the centre")
+            self._log_line("before this run ends, what it fetched goes to the centre")
             with suppress(DiskFullError):
-                self._last_order = ask_now(self._home.collection, self._parts.clock.epoch_ms()).id
+                self._last_order = add_site_order(self._home.collection, self._clock.epoch_ms()).id
                 return False
         return not self._due() or self._starts >= STARTS_MOST
 
-    def go_on(self) -> None:
+    def cancel_finish(self) -> None:
         """Take note that the run does not end yet."""
         self._last_order = ""
 
-    def take(self, asked: tuple[CollectionOrder, ...]) -> None:
+    def take_orders(self, asked: tuple[CollectionOrder, ...]) -> None:
         """Keep what the manager asks for now."""
-        self._asked = self._asked or bool(asked)
-        orders = [order_of(order) for order in asked]
-        self._write("orders", lambda: keep_orders(self._home.collection, orders))
+        self._is_ordered = self._is_ordered or bool(asked)
+        orders = [order_from_wire(order) for order in asked]
+        self._write("orders", lambda: write_orders(self._home.collection, orders))
 
     def take_limits(self, limits: SendingLimits | None) -> None:
         """Keep how fast and when the manager lets this agent send."""
-        self._write("limits", lambda: keep_limits(self._home.collection, limits))
-        self._parts.say(f"segments are sent as the manager says now: {_spoken(limits)}")
+        self._write("limits", lambda: write_limits(self._home.collection, limits))
+        self._log_line(f"segments are sent as the manager says now: {_limits_text(limits)}")
 
     def withdraw(self, hosts: tuple[str, ...], number: int) -> None:
         """Drop what is here of hosts that were taken out of the archive."""
-        folder, now_ms = self._home.collection, self._parts.clock.epoch_ms()
+        folder, now_ms = self._home.collection, self._clock.epoch_ms()
         if hosts:
-            self._parts.say(f"{len(hosts)} hosts were withdrawn: what is here of them is deleted")
-            self._parts.session.forget_hosts(hosts)
-            seal(self._parts.session)
+            self._log_line(f"{len(hosts)} hosts were withdrawn: what is here of them is deleted")
+            self._session.forget_hosts(hosts)
+            seal(self._session)
             self._again_s = 0.0
         self._write("withdrawn", lambda: add_withdrawn(folder, hosts, number, now_ms))
 
     async def run(self) -> None:
-        """Look until the agent stops."""
-        stopping = self._parts.stopping
-        while not stopping.asked:
+        """Check until the agent stops."""
+        stopping = self._stopping
+        while not stopping.is_requested:
             try:
-                await self._look()
+                await self._check()
             except DiskFullError as error:
-                self._parts.say(f"collection: {error}")
+                self._log_line(f"collection: {error}")
                 await stopping.pause(AGAIN_S)
-            await stopping.pause(LOOK_S)
+            await stopping.pause(CHECK_S)
         await self._end()
 
     def _write(self, name: str, write: Callable[[], None]) -> None:
         self._unwritten[name] = write
-        with suppress(DiskFullError):  # it is tried again with each look
+        with suppress(DiskFullError):  # it is tried again with each check
             self._write_all()
 
     def _write_all(self) -> None:
@@ -127,23 +132,23 @@ class AgentCollection:
             self._unwritten[name]()
             del self._unwritten[name]
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         self._write_all()
-        settings = self._parts.session.settings  # those in force now
+        settings = self._session.settings  # those in force now
         now_s = time.monotonic()
         if now_s >= self._room_s and not self._is_running:
             self._room_s = now_s + ROOM_S
-            holdings = Holdings(self._home.segments, self._home.collection)
-            await asyncio.to_thread(keep_room, settings, holdings, self._parts.say)
+            records = SegmentRecords(self._home.segments, self._home.collection)
+            await asyncio.to_thread(apply_retention, settings, records, self._log_line)
         orders = read_orders(self._home.collection)
         new = {order.id for order in orders} - self._known
         if new:
             self._known |= new
             self._again_s = 0.0
-            seal(self._parts.session)
+            seal(self._session)
         if self._is_running:
             return
-        dropping = bool(doomed(self._home.collection, self._parts.clock.epoch_ms()))
+        dropping = bool(hosts_to_delete(self._home.collection, self._clock.epoch_ms()))
         if not self._due() and not dropping:
             self._starts = 0
             return
@@ -152,7 +157,7 @@ class AgentCollection:
         if not Allowance(settings).is_open() and not dropping:
             return
         if dropping:
-            seal(self._parts.session)
+            seal(self._session)
         self._again_s = now_s + AGAIN_S
         process = _process_for(settings, self._identity)
         self._starts += 1
@@ -161,7 +166,7 @@ class AgentCollection:
 
     def _due(self) -> list[Order]:
         folder = self._home.collection
-        return due(read_orders(folder), read_progress(folder), self._parts.clock.epoch_ms())
+        return due_orders(read_orders(folder), read_progress(folder), self._clock.epoch_ms())
 
     @property
     def _is_running(self) -> bool:
@@ -193,7 +198,7 @@ def _process_for(settings: Settings, identity: Identity) -> SpawnProcess:
     )
 
 
-def _spoken(limits: SendingLimits | None) -> str:
+def _limits_text(limits: SendingLimits | None) -> str:
     if limits is None:
         return "no limits"
     rate = "any rate" if limits.bytes_per_s is None else f"{limits.bytes_per_s} bytes/s"

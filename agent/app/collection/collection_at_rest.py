@@ -6,11 +6,11 @@ from contextlib import suppress
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
-from agent.app.startup.agent_parts import Say
 from agent.app.startup.settings_mapping import segment_info, user_agent
-from agent.collection.orders import ask_now, forget_now, read_progress
+from agent.collection.orders import add_site_order, read_progress, remove_site_order
 from agent.collection.process import collect
 from agent.control.lock import HomeLock
+from agent.control.robot_log import LineLogger
 from agent.errors import HomeError
 from agent.link.keys import Identity
 from agent.settings import Home, Settings
@@ -20,7 +20,7 @@ from shared.messages import Message
 __all__ = ["collect_at_rest"]
 
 
-def collect_at_rest(settings: Settings, identity: Identity, say: Say) -> str:
+def collect_at_rest(settings: Settings, identity: Identity, log_line: LineLogger) -> str:
     """Send what the centre has not accepted, where no agent runs; return the result in words.
 
     Raises HomeError where one runs after all, or not all could be sent; DiskFullError.
@@ -40,10 +40,10 @@ def collect_at_rest(settings: Settings, identity: Identity, say: Say) -> str:
                 ledger.seal_segment()
         finally:
             ledger.close()
-        order = ask_now(home.collection, clock.epoch_ms())
-        collect(settings, identity, user_agent(settings), say=say)
+        order = add_site_order(home.collection, clock.epoch_ms())
+        collect(settings, identity, user_agent(settings), log_line=log_line)
         progress = read_progress(home.collection).get(order.id)
-        forget_now(home.collection, order.id)
+        remove_site_order(home.collection, order.id)
     finally:
         lock.release()
     if progress is None or progress.state != "done":

@@ -14,11 +14,11 @@ from agent.link.outbox import Outbox
 from agent.pipeline.scope import Scope
 from shared.wire.sync import FinishedUnit
 
-__all__ = ["first_unsent", "tellable"]
+__all__ = ["first_unsent", "reportable_units"]
 
 
-def tellable(session: CrawlSession, outbox: Outbox, limit: int) -> tuple[FinishedUnit, ...]:
-    """Return the units that are done and not acknowledged, as far as they may be told now."""
+def reportable_units(session: CrawlSession, outbox: Outbox, limit: int) -> tuple[FinishedUnit, ...]:
+    """Return the units that are done and not acknowledged, as far as they may be reported now."""
     pending = session.reports.pending_finished(limit)
     scope = session.scope
     pieces = {one.unit for one in pending if _is_piece(one, scope)}

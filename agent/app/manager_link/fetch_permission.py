@@ -1,8 +1,8 @@
 """Permission to send a request now, or the reason against it.
 
-Two questions: `permitted` is asked at each request (permit, hours, a hold of site or manager);
-`fetching` before one is begun at all (room on the disk and in the outbox, the month's
-bytes, the machine's load, as well).
+Two questions: `may_send` at each request (permit, hours, a hold of site or manager); `may_start`
+before one is begun at all (also room on the disk and in the outbox, the month's bytes, the
+machine's load).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Permission"]
 
 
 class Permission:
-    """The one place that knows all reasons; whoever learns one writes it here."""
+    """All reasons against fetching; each component writes its own here."""
 
     def __init__(self, gate: PermitGate, windows: Windows, clock: Clock) -> None:
         self.holds = Holds()
@@ -29,7 +29,7 @@ class Permission:
         self.load: Message | None = None
         self.crawl: Message | None = None  # what disk and modules say
         self.no_permit = Message("agent.no_sync_yet")
-        self._gate = gate
+        self.gate = gate
         self._windows = windows
         self._clock = clock
         self._open = False
@@ -41,18 +41,18 @@ class Permission:
         self._windows = windows
         self._asked_ms, self._change_ms = 0, 0
 
-    def permitted(self) -> bool:
+    def may_send(self) -> bool:
         """Return whether a request may be sent now."""
-        if not self._gate.may_fetch() or self.holds.paused:
+        if not self.gate.may_fetch() or self.holds.paused:
             return False
         now_ms, change_ms = self._clock.epoch_ms(), self._change_ms
         if now_ms < self._asked_ms or (change_ms is not None and now_ms >= change_ms):
-            self._look()
+            self._update_hours()
         return self._open
 
-    def fetching(self) -> bool:
+    def may_start(self) -> bool:
         """Return whether a request should be begun now."""
-        return self.permitted() and not self.short_of
+        return self.may_send() and not self.short_of
 
     @property
     def short_of(self) -> Message | None:
@@ -62,13 +62,13 @@ class Permission:
     @property
     def window_open(self) -> bool:
         """Return whether the site's hours allow requests now."""
-        self._look()
+        self._update_hours()
         return self._open
 
     @property
     def window_change_ms(self) -> int | None:
         """Return when the hours begin or end next, epoch milliseconds; None: never."""
-        self._look()
+        self._update_hours()
         return self._change_ms
 
     @property
@@ -81,11 +81,11 @@ class Permission:
         for reason in (self.disk, self.crawl, self.outbox, self.month, self.load):
             if reason is not None:
                 return reason
-        if self._gate.may_fetch():
+        if self.gate.may_fetch():
             return None
         return Message("agent.no_permit", why=self.no_permit)
 
-    def _look(self) -> None:
+    def _update_hours(self) -> None:
         """Evaluate the hours again when they changed, or the clock was set back."""
         now_ms = self._clock.epoch_ms()
         if self._asked_ms <= now_ms and (self._change_ms is None or now_ms < self._change_ms):

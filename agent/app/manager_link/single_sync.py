@@ -11,18 +11,19 @@ import random
 import uuid
 
 from agent.adapters.clock import SystemClock
+from agent.app.manager_link.manager_client import client_of
 from agent.app.site.site import capacity_of
 from agent.app.startup.agent_run import identity_of
-from agent.app.startup.composition import client_of
 from agent.app.startup.settings_mapping import version
 from agent.control.load import LoadGuard
 from agent.control.lock import HomeLock
 from agent.control.synced_version import note_synced
 from agent.link.actions import View
 from agent.link.backoff import Backoff
+from agent.link.call_schedule import CallSchedule
 from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
-from agent.link.poller import Poller
+from agent.link.poller import Caller, Poller, ResumedLink
 from agent.settings import Home, Settings, check_can_run
 from shared.messages import Message
 from shared.wire.sync import SyncAnswer
@@ -37,22 +38,16 @@ def sync_once(settings: Settings) -> SyncAnswer:
     identity = identity_of(settings)
     home.make()
     lock = HomeLock.take(home.lock)
-    clock, chance = SystemClock(), random.SystemRandom()
+    clock, rng = SystemClock(), random.SystemRandom()
     try:
-        memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), chance=chance)
+        memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), rng=rng)
         held = ManagerList(home.list, limit_bytes=settings.limits.server_list_bytes).held()
+        backoff = Backoff(settings.manager.backoff_s, settings.manager.max_backoff_s)
         poller = Poller(
-            name=identity.name,
-            version=version(),
-            boot_id=uuid.uuid4().hex,
-            backoff=Backoff(settings.manager.backoff_s, settings.manager.max_backoff_s),
-            chance=chance,
-            list_held=held,
-            command_done=memory.command_done,
-            capacity=capacity_of(
-                settings, LoadGuard(settings.pages.max_load_per_core, home.load).calm
-            ),
-            now_s=clock.boottime_s(),
+            Caller(identity.name, version(), uuid.uuid4().hex),
+            CallSchedule(backoff, rng, clock.boottime_s()),
+            ResumedLink(held, memory.command_done),
+            capacity_of(settings, LoadGuard(settings.pages.max_load_per_core, home.load).calm),
         )
         view = View("starting", clock.epoch_ms(), Message("agent.single_sync"))
         request = poller.request(memory.next_sequence(), view, clock.boottime_s())

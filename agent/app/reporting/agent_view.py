@@ -1,15 +1,13 @@
-"""The agent as others see it: what a sync says of it, and what `prs status` shows."""
+"""View of the agent for others: its state in a sync, and the status for `prs status`."""
 
 from __future__ import annotations
 
 import os
 from typing import Final
 
-from agent.app.manager_link.completion import tellable
-from agent.app.manager_link.conversation import Conversation
+from agent.app.manager_link.completion import reportable_units
 from agent.app.manager_link.off_hours import rest_outside_hours
-from agent.app.session.watchdog import GettingOn
-from agent.app.startup.agent_parts import Parts
+from agent.app.reporting.agent_parts import AgentParts
 from agent.app.startup.settings_mapping import version
 from agent.collection.announcement import read_serving
 from agent.collection.withdrawn_hosts import read_withdrawn
@@ -39,13 +37,12 @@ WAITS: Final = 100
 
 
 class AgentView:
-    """Looks at the parts; changes none of them."""
+    """Reads the parts; changes none of them."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: AgentParts) -> None:
         self._parts = parts
         self._rates = Rates()
-        self._getting_on = GettingOn(parts)
-        self._started_ms = parts.clock.epoch_ms()
+        self._started_ms = parts.runtime.clock.epoch_ms()
 
     def view(self) -> View:
         """Return what the next sync says."""
@@ -54,21 +51,21 @@ class AgentView:
         state, reason = self._state()
         promise_ms, rest_s = self._sleep()
         counted, crawl = session.reports.counters(), session.state()
-        held = parts.gate.held
+        held = parts.permission.gate.held
         permit = None
         if held is not None:
-            remaining_ms = round(parts.gate.remaining_s() * 1000)
+            remaining_ms = round(parts.permission.gate.remaining_s() * 1000)
             permit = HeldPermit(epoch=held.epoch, remaining_ms=remaining_ms)
         return View(
             state=state,
-            clock_ms=parts.clock.epoch_ms(),
+            clock_ms=parts.runtime.clock.epoch_ms(),
             reason=reason,
             promise_ms=promise_ms,
             rest_s=rest_s,
             permit=permit,
-            finished=tellable(session, parts.outbox, MAX_ITEMS),
+            finished=reportable_units(session, parts.reporting.outbox, MAX_ITEMS),
             addresses=tuple(session.reports.pending_addresses(MAX_ITEMS)),
-            rests=_rests(crawl, parts.clock.monotonic_s()),
+            rests=_rests(crawl, parts.runtime.clock.monotonic_s()),
             counters=Counters(
                 requests=counted.requests,
                 pages=counted.pages,
@@ -83,45 +80,44 @@ class AgentView:
                 kinds=kinds_of_links(session.crawl.kinds),
             ),
             renamed=tuple(RenamedSetting(old=one.old, new=one.new) for one in parts.renamed.found),
-            disk_free_bytes=parts.disk.free_bytes,
-            reports_waiting=parts.unreported,
+            disk_free_bytes=parts.guards.disk.free_bytes,
+            reports_waiting=parts.reporting.unreported,
             serving=read_serving(parts.home.collection),
             withdrawn_held=read_withdrawn(parts.home.collection).number,
         )
 
-    def status(self, talk: Conversation) -> Status:
-        """Return the whole for `prs status`."""
+    def status(self, *, stuck: Message | None) -> Status:
+        """Return the whole for `prs status`. stuck: the component that makes no progress."""
         parts = self._parts
         session, permission = parts.session, parts.permission
         counted, crawl, scope = session.reports.counters(), session.state(), session.scope
-        now_s = parts.clock.monotonic_s()
+        now_s = parts.runtime.clock.monotonic_s()
         pages_per_s, bytes_per_s = self._rates.note(now_s, counted.pages, counted.response_bytes)
-        waiting = parts.outbox.waiting()
-        refused = parts.outbox.refused()
-        held = parts.gate.held
+        waiting = parts.reporting.outbox.waiting()
+        refused = parts.reporting.outbox.refused()
+        held = parts.permission.gate.held
         stops, notes = session.crawl, session.crawl
-        stuck = self._getting_on.look(talk)
         failures = session.reports.failures()
         failed = sum(failures.values())
         change_ms = None if permission.window_open else permission.window_change_ms
-        opens_s = _opens_s(change_ms, parts.clock.epoch_ms(), now_s)
+        opens_s = _opens_s(change_ms, parts.runtime.clock.epoch_ms(), now_s)
         return Status(
-            name=parts.name,
-            manager=parts.manager,
+            name=parts.identity.name,
+            manager=parts.identity.manager,
             version=version(),
             pid=os.getpid(),
             started_ms=self._started_ms,
-            written_ms=parts.clock.epoch_ms(),
+            written_ms=parts.runtime.clock.epoch_ms(),
             state=self._state()[0],
             reason=permission.reason,
-            message=talk.message,
-            trouble=talk.poller.trouble,
+            message=parts.actions.message,
+            trouble=parts.poller.trouble,
             reports_trouble=parts.sender.trouble,
-            round=talk.poller.in_force.round,
-            generation=talk.poller.in_force.generation,
+            round=parts.poller.in_force.round,
+            generation=parts.poller.in_force.generation,
             epoch=None if held is None else held.epoch,
-            permit_remaining_s=parts.gate.remaining_s(),
-            next_contact_s=max(0.0, talk.poller.next_s - parts.clock.boottime_s()),
+            permit_remaining_s=parts.permission.gate.remaining_s(),
+            next_contact_s=max(0.0, parts.poller.next_s - parts.runtime.clock.boottime_s()),
             window_open=permission.window_open,
             window_change_ms=permission.window_change_ms,
             units=len(scope.jobs),
@@ -153,13 +149,13 @@ class AgentView:
             reports_refused=tuple(
                 Message("agent.report_waits", name=one.name, why=one.reason) for one in refused
             ),
-            disk_free_bytes=parts.disk.free_bytes,
-            month_bytes=parts.month.bytes,
+            disk_free_bytes=parts.guards.disk.free_bytes,
+            month_bytes=parts.guards.month.bytes,
             worst_pause_ms=session.pauses.worst_s * 1000,
             worst_commit_ms=session.pauses.worst_commit_s * 1000,
             page_workers=session.page_workers[0],
             page_workers_replaced=session.page_workers[1],
-            tightened=talk.tightened,
+            tightened=parts.settings.tightened,
             not_fetched=_stopped(stops.denied, stops.stopped, stops.given_up),
             remarks=_stopped(notes.remarks, notes.skipped),
             links={
@@ -167,13 +163,11 @@ class AgentView:
                 for name, one in session.crawl.kinds.by_name.items()
             },
             renamed=tuple(one.message for one in parts.renamed.found),
-            wrong=self._wrong(talk, stuck, failures),
+            wrong=self._problems(stuck, failures),
             stuck=stuck,
         )
 
-    def _wrong(
-        self, talk: Conversation, stuck: Message | None, failures: dict[str, int]
-    ) -> tuple[Message, ...]:
+    def _problems(self, stuck: Message | None, failures: dict[str, int]) -> tuple[Message, ...]:
         """Return what a person should mend, if it lasts."""
         parts = self._parts
         scope, crawl = parts.session.scope, parts.session.state()
@@ -181,21 +175,21 @@ class AgentView:
         found = [permission.disk, permission.outbox, permission.crawl, stuck]
         done = len(scope.finished) + len(scope.resting)
         found.append(few_hosts(failures, done, crawl.unanswered))
-        if talk.poller.trouble:
-            found.append(Message("agent.manager_trouble", problem=talk.poller.trouble))
+        if parts.poller.trouble:
+            found.append(Message("agent.manager_trouble", problem=parts.poller.trouble))
         if parts.sender.trouble:
             found.append(Message("agent.reports_trouble", problem=parts.sender.trouble))
         found += [
             Message("agent.report_refused", name=one.name, why=one.reason)
-            for one in parts.outbox.refused()
+            for one in parts.reporting.outbox.refused()
         ]
         return tuple(one for one in found if one is not None)
 
     def _state(self) -> tuple[AgentState, Message | None]:
         permission = self._parts.permission
         reason = permission.reason
-        if self._parts.stopping.asked:
-            return "stopping", self._parts.stopping.reason
+        if self._parts.runtime.stopping.is_requested:
+            return "stopping", self._parts.runtime.stopping.reason
         if permission.holds.drained:
             return "draining", reason
         if permission.holds.paused:
@@ -204,9 +198,9 @@ class AgentView:
             return "asleep", reason
         if permission.short_of or permission.crawl:
             return "paused", reason
-        if self._parts.worked_off:
+        if self._parts.session.is_worked_off:
             return "idle", reason or Message("agent.nothing_to_do")
-        return ("working", None) if self._parts.gate.may_fetch() else ("starting", reason)
+        return ("working", None) if permission.gate.may_fetch() else ("starting", reason)
 
     def _sleep(self) -> tuple[int | None, float]:
         """Return (by when this agent surely calls again, how long it rests); (None, 0): awake."""
@@ -214,9 +208,9 @@ class AgentView:
         return rest_outside_hours(
             is_open=parts.permission.window_open,
             change_ms=parts.permission.window_change_ms,
-            now_ms=parts.clock.epoch_ms(),
-            spread_s=parts.spread_s,
-            unreported=parts.unreported,
+            now_ms=parts.runtime.clock.epoch_ms(),
+            spread_s=parts.wake_early_s,
+            unreported=parts.reporting.unreported,
         )
 
 

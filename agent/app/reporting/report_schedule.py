@@ -11,12 +11,13 @@ meanwhile, as when the disk was full, the second is the same byte for byte, whic
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from agent.adapters.reports import OutsideBatch
 from agent.app.session.session import CrawlSession
+from agent.control.robot_log import LineLogger
 from agent.link.link_memory import Memory
 from agent.link.manager_time import ManagerTime
 from agent.link.outbox import Outbox
@@ -47,7 +48,7 @@ class Moment:
 
 
 class ReportSchedule:
-    """Says when a log is due. Pure but for what it remembers."""
+    """Times at which a log is due. Pure but for what it remembers."""
 
     def __init__(
         self, settings: ReportSettings, zone: tzinfo, spread_minute: int, now_s: float
@@ -137,19 +138,29 @@ class Reporting:
         outbox: Outbox,
         memory: Memory,
         clock: ManagerTime,
-        say: Callable[[str], None],
+        log_line: LineLogger,
     ) -> None:
-        """clock: by which logs say when their lines were written, and get their names."""
+        """clock: by which logs get their times and names."""
         self._session = session
-        self._outbox = outbox
+        self.outbox = outbox
         self._memory = memory
         self._clock = clock
-        self._say = say
+        self._log_line = log_line
 
     @property
     def open_log_bytes(self) -> int:
         """Return the size of the log that grows."""
         return self._session.ledger.open_log_bytes
+
+    @property
+    def unreported(self) -> int:
+        """Return the number of waiting reports: in the outbox, and the open log if it has lines."""
+        return len(self.outbox.waiting()) + bool(self.open_log_bytes)
+
+    @property
+    def has_hosts_waiting(self) -> bool:
+        """Return whether found hosts wait in the outbox."""
+        return any(report.kind == "hosts" for report in self.outbox.waiting())
 
     async def close_log(self, reason: str) -> None:
         """Close the open log and put it, and any that a crash left, into the outbox."""
@@ -165,10 +176,10 @@ class Reporting:
             minute = self._memory.log_minute(self._clock.now_ms(), made_of)
             # Compressing takes seconds where a log is long; the crawl continues meanwhile.
             key = f"{log.key}-{ledger.mark}"
-            report = await asyncio.to_thread(self._outbox.put_log, key, minute, log.body())
+            report = await asyncio.to_thread(self.outbox.put_log, key, minute, log.body())
             ledger.forget_log(log)
             ledger.commit()
-            self._say(f"log of {report.size_bytes} bytes is ready to be sent: {reason}")
+            self._log_line(f"log of {report.size_bytes} bytes is ready to be sent: {reason}")
 
     async def hand_over_hosts(self) -> int:
         """Put hosts that were found into the outbox; return how many."""
@@ -177,12 +188,12 @@ class Reporting:
         while batch := session.reports.take_outside(HOSTS_A_REPORT):
             # Those of another ledger, which was moved away, may have the same numbers.
             key = f"{batch.key}-{session.ledger.mark}"
-            await asyncio.to_thread(self._outbox.put_hosts, key, _lines(batch))
+            await asyncio.to_thread(self.outbox.put_hosts, key, _lines(batch))
             session.reports.forget_outside(batch)
             session.ledger.commit()
             count += len(batch.urls)
         if count:
-            self._say(f"{count} URLs of other hosts are ready to be sent")
+            self._log_line(f"{count} URLs of other hosts are ready to be sent")
         return count
 
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher
-from agent.app.session.session import resolver_of
+from agent.app.session.resolver import resolver_of
 from agent.app.session.single_fetch import with_contact
 from agent.app.startup.settings_mapping import fetch_options
 from agent.control.doctor import Check
@@ -28,7 +28,7 @@ from shared.errors import SettingError, UrlError
 from shared.naming import AddressRules, HostFailure
 from shared.urls import canonical, host_of
 
-__all__ = ["check_way_out", "host_asked_for", "without_password"]
+__all__ = ["check_page_route", "host_asked_for", "without_password"]
 
 NAME: Final = "way to pages"
 WAIT_S: Final = 20.0
@@ -50,7 +50,7 @@ def host_asked_for(page: str) -> str:
         return ""
 
 
-async def check_way_out(settings: Settings, manager: str, page: str = "") -> Check:
+async def check_page_route(settings: Settings, manager: str, page: str = "") -> Check:
     """Try one request. manager: its URL; empty: it is not reached. page: a URL to try instead."""
     name = host_asked_for(page or manager)
     if not page and (not manager or is_loopback(name)):

@@ -1,85 +1,40 @@
-"""One crawl: ledger, adapters, modules and their loop, put together.
+"""One crawl: adapters, modules and their loop, put together.
 
 It is opened, run until it is halted, and closed; all that it knows is in the ledger, so the next
-one continues from there. Between the last two it can still be asked what it knows.
-Invariant: a crawl that failed is let go of without a commit: its last one is what counts.
+one continues from there. Between the last two it still answers questions.
 """
 
 from __future__ import annotations
 
 import asyncio
-from array import array
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from ipaddress import IPv6Address, ip_address
-from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Self
 
-from agent.adapters.curl import CurlFetcher
-from agent.adapters.dns import DnsResolver, ResolverOptions
-from agent.adapters.held_bytes import HeldBytes
-from agent.adapters.last_captures import EarlierFile, remove_earlier
-from agent.adapters.ledger import DATABASE, LedgerOptions, SqliteLedger
+from agent.adapters.ledger import SqliteLedger
 from agent.adapters.ledger.trash import Trash
 from agent.adapters.pages.nursery import Nursery
 from agent.adapters.pages.pool import WorkerPages
 from agent.adapters.reports import DurableReports
-from agent.app.startup.page_work import page_worker
-from agent.app.startup.settings_mapping import (
-    blocked_by,
-    crawl_limits,
-    fetch_options,
-    politeness,
-    segment_info,
-)
-from agent.modules.assemble import Crawl, CrawlPorts, CrawlState
-from agent.modules.counts import StopCounts
+from agent.app.session.crawl_adapters import CrawlAdapters
+from agent.app.session.list_in_force import ListInForce
+from agent.app.startup.settings_mapping import blocked_by, crawl_limits, politeness
+from agent.modules.assemble import Crawl, CrawlState
 from agent.modules.frontier import Wait
-from agent.modules.server_list.list_change import ListChange
-from agent.modules.server_list.list_units import wanted_of
 from agent.pipeline.crawl import CRAWL
-from agent.pipeline.messages.jobs import ServerList, UnitFinished
 from agent.pipeline.ports.clock import Clock
-from agent.pipeline.ports.pages import PageWorker
 from agent.pipeline.scope import Scope
 from agent.runners.crawl_loop import CrawlLoop
 from agent.runners.in_process import InProcessRunner
 from agent.runners.loop_pauses import Pauses
 from agent.settings import Settings
-from shared.archive.errors import DiskFullError
 from shared.messages import Message
-from shared.naming import KINDS, AddressRules, NameServers
-from shared.urls import host_of
-from shared.wire.orders import ListHead
 
-__all__ = ["CrawlSession", "resolver_of"]
+__all__ = ["CrawlSession"]
 
 SEGMENTS: Final = "segments"
-EARLIER: Final = "earlier.sqlite"
 DRAIN_S: Final = 3.0  # a request that is nearly over may end; the others are sent again later
-LOOK_UP_S: Final = 5.0  # for the first answer of a name server; twice as long with each try
-LOOK_UP_TRIES: Final = 3
-TOLD: Final = 200  # units reported again before requests continue: 40 us each
 _LAST_S: Final = 2.0  # for the modules to take in how the last requests ended
-
-
-def resolver_of(
-    settings: Settings,
-    rules: AddressRules,
-    *,
-    timeout_s: float = LOOK_UP_S,
-    tries: int = LOOK_UP_TRIES,
-) -> DnsResolver:
-    """Return what looks names up for this site."""
-    network = settings.network
-    source = ip_address(network.source_address) if network.source_address else None
-    kinds = KINDS
-    if source is not None and not network.proxy:  # by which the proxy is called, not the host
-        kinds = ("AAAA",) if isinstance(source, IPv6Address) else ("A",)
-    options = ResolverOptions(kinds, proxied=bool(network.proxy))
-    servers = NameServers(settings.dns.servers, timeout_s=timeout_s, tries=tries)
-    return DnsResolver(servers, rules.refusal, options)
 
 
 class CrawlSession:
@@ -89,36 +44,22 @@ class CrawlSession:
         self,
         settings: Settings,
         folder: Path,
-        ledger: SqliteLedger,
-        reports: DurableReports,
-        held: HeldBytes,
-        fetcher: CurlFetcher,
-        resolver: DnsResolver,
-        worker: PageWorker,
-        earlier: EarlierFile | None,
+        adapters: CrawlAdapters,
         crawl: Crawl,
-        loop: CrawlLoop,
         runner: InProcessRunner,
+        loop: CrawlLoop,
     ) -> None:
         """Use `open`."""
         self.settings = settings
+        self.list = ListInForce(adapters, crawl, runner, self._fail)
         self._folder = folder
-        self.ledger = ledger
-        self.reports = reports
-        self._held = held
-        self._fetcher = fetcher
-        self._resolver = resolver
-        self._worker = worker
-        self._earlier = earlier
+        self._adapters = adapters
         self._crawl = crawl
-        self._loop = loop
         self._runner = runner
+        self._loop = loop
         self._stop = asyncio.Event()
         self._ended = asyncio.Event()
         self._failed = False
-        self.taking = False
-        """Return whether a list is being taken: what it says is not known of all units yet."""
-        self._finished_before = array("q")  # jobs of the list that were done when it came
 
     @classmethod
     def open(
@@ -128,73 +69,31 @@ class CrawlSession:
         name: str,
         clock: Clock,
         *,
-        permitted: Callable[[], bool],
-        fetching: Callable[[], bool],
+        may_send: Callable[[], bool],
+        may_start: Callable[[], bool],
         nursery: Nursery | None = None,
     ) -> Self:
         """Take up the crawl where its last commit left it.
 
-        permitted: whether a request may be sent; fetching: whether one should be begun. nursery:
+        may_send: whether a request may be sent; may_start: whether one should be begun. nursery:
         forks page workers. Raises HomeError, DiskFullError, SettingError.
         """
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
-        rules = AddressRules(settings.dns.allowed_networks)
-        if not (folder / DATABASE).exists():
-            # The segments that it tells of went with another ledger. It goes before there is one:
-            # after a kill no process could see that it did not.
-            remove_earlier(folder / EARLIER)
-        ledger = SqliteLedger.open(
-            folder,
-            LedgerOptions(
-                agent=name,
-                info=segment_info(settings, name),
-                max_segment_bytes=settings.disk.segment_bytes,
-            ),
-            clock,
-        )
-        reports = DurableReports(ledger.database)
-        held = HeldBytes(settings.limits.body_memory_bytes)
-        fetcher = CurlFetcher(fetch_options(settings), permitted, rules.refusal, clock, held)
-        resolver = resolver_of(settings, rules)
-        remarks = StopCounts()
-        worker = page_worker(settings, remarks.add, nursery, held)
-        whole_days = settings.disk.full_capture_days
-        earlier = EarlierFile(folder / EARLIER, clock, whole_days) if whole_days else None
-        ports = CrawlPorts(
-            ledger=ledger,
-            fetcher=fetcher,
-            resolver=resolver,
-            worker=worker,
-            reports=reports,
-            clock=clock,
-            earlier=earlier,
+        adapters = CrawlAdapters.open(
+            settings, folder, name, clock, may_send=may_send, nursery=nursery
         )
         crawl = Crawl(
-            ports,
+            adapters.ports(clock),
             politeness(settings),
             crawl_limits(settings),
             settings.robot.product_token,
             blocked,
-            remarks=remarks,
+            remarks=adapters.remarks,
         )
         runner = InProcessRunner(CRAWL, crawl.make)
-        loop = CrawlLoop(
-            runner, crawl, ledger, clock, fetching, commit_s=settings.disk.commit_interval_s
-        )
-        return cls(
-            settings,
-            folder,
-            ledger,
-            reports,
-            held,
-            fetcher,
-            resolver,
-            worker,
-            earlier,
-            crawl,
-            loop,
-            runner,
-        )
+        ledger, commit_s = adapters.ledger, settings.disk.commit_interval_s
+        loop = CrawlLoop(runner, crawl, ledger, clock, may_start, commit_s=commit_s)
+        return cls(settings, folder, adapters, crawl, runner, loop)
 
     async def run(self) -> None:
         """Crawl until `halt`; then keep and commit all fetched pages.
@@ -212,139 +111,59 @@ class CrawlSession:
     async def halt(self) -> None:
         """Begin nothing more, let requests that are under way end, or be sent again later."""
         self._stop.set()
-        await self._fetcher.drain(DRAIN_S)
+        await self._adapters.fetcher.drain(DRAIN_S)
         await self._ended.wait()
 
     async def close(self) -> None:
         """Close everything."""
-        self._fetcher.close()
-        self._worker.close()
-        await self._resolver.close()
-        try:
-            if self._failed:
-                self.ledger.abandon()
-            else:
-                self.ledger.close()
-                if self._earlier is not None:
-                    self._earlier.committed()
-        finally:
-            if self._earlier is not None:
-                self._earlier.close()
+        await self._adapters.close(failed=self._failed)
 
-    @property
-    def passed_bytes(self) -> int:
-        """Return how many bytes came in under a limit of the rate; 0: none was set yet."""
-        return self._fetcher.passed_bytes
-
-    @property
-    def held_bytes(self) -> int:
-        """Return how many bytes of bodies come in or wait to be read."""
-        return self._held.sum
+    def _fail(self, error: Exception) -> None:
+        self._failed = True  # what it did half must not be committed
+        self._loop.fail(error)
 
     def retune(self, settings: Settings) -> None:
         """Apply other settings; requests under way end under the earlier ones."""
         self.settings = settings
         blocked = blocked_by(settings.politeness.blocked_url_patterns)
         self._crawl.retune(politeness(settings), crawl_limits(settings), blocked)
-        self._fetcher.limit_rate(settings.network.bytes_per_s)
-        self._held.limit(settings.limits.body_memory_bytes)
-
-    async def take_list(self, server_list: ServerList) -> set[int]:
-        """Put a list in force; return the jobs that ended and are not quiet yet.
-
-        Requests continue meanwhile: it is taken in slices, each of which is over within some
-        hundredths of a second. Each of the jobs is later among `reports.closed_jobs()`.
-        """
-        self.taking = True
-        try:
-            return await self._take(server_list)
-        finally:
-            self.taking = False
-
-    async def _take(self, server_list: ServerList) -> set[int]:
-        wanted = await asyncio.to_thread(wanted_of, server_list)
-        self._crawl.skipped.add_all(wanted.skipped)
-        if self._earlier is not None:
-            self._earlier.begin_list()
-        if server_list.orders and isinstance(self._worker, WorkerPages):
-            self._worker.begin()  # now, while nothing is fetched that its start would hold up
-        taking = ListChange(self.ledger, wanted)
-        self._finished_before = taking.finished
-        ended: set[int] = set()
-        for one in taking.slices():
-            self._runner.post("seed.list", one)
-            self._settle()
-            ended.update(one.ended)
-            await asyncio.sleep(0)
-        with suppress(DiskFullError):  # the list itself is on the disk, and is read again
-            self.ledger.commit()
-        return ended
-
-    def _settle(self) -> None:
-        try:
-            self._runner.settle()
-        except Exception as error:
-            self._failed = True  # what it did half must not be committed
-            self._loop.fail(error)
-            raise
-
-    async def tell_again(self) -> None:
-        """Report all finished units of the list again: its manager does not know them.
-
-        A finished unit leaves the manager's list as soon as it counted there.
-        """
-        jobs = self.scope.jobs
-        resting = (jobs[unit].number for unit in tuple(self.scope.resting))
-        told, self._finished_before = self._finished_before, array("q")
-        numbers = chain(told, resting)
-        while part := tuple(islice(numbers, TOLD)):
-            for number in part:
-                self._tell_finished(number)
-            await asyncio.sleep(0)
-
-    def _tell_finished(self, number: int) -> None:
-        row = self.ledger.job(number)
-        if row is not None and not self.reports.tells(row.job.unit):
-            job = row.job
-            self.reports.finished(
-                UnitFinished(
-                    job.number,
-                    job.unit,
-                    row.host or host_of(job.unit),
-                    job.kind,
-                    job.round,
-                    row.pages,
-                    row.response_bytes,
-                    "finished before",
-                    self.reports.failure_of(job.number, job.unit),
-                )
-            )
-
-    async def drop(self) -> set[int]:
-        """Forget all units, queues and seen URLs, and finished units not yet reported.
-
-        Returns the jobs that ended and are not quiet yet. Raises DiskFullError.
-        """
-        ended = await self.take_list(ServerList(ListHead(), ()))
-        while units := self.reports.pending_finished(1000):
-            self.reports.forget_finished(units)
-            self.ledger.commit()
-        return ended
+        self._adapters.fetcher.limit_rate(settings.network.bytes_per_s)
+        self._adapters.held.limit(settings.limits.body_memory_bytes)
 
     def drop_pages(self) -> None:
         """Delete all pages that were collected here. Raises DiskFullError."""
         self.ledger.seal_segment()
-        if self._earlier is not None:
-            self._earlier.clear()
+        if self._adapters.earlier is not None:
+            self._adapters.earlier.clear()
         for path in (self._folder / SEGMENTS).iterdir():
             path.unlink()
         trash = Trash(self._folder)
         for path in list(trash.files()):
             trash.delete(path)
 
+    def forget_hosts(self, hosts: Sequence[str]) -> None:
+        """Take note that captures of hosts are deleted: nothing may refer to them."""
+        if self._adapters.earlier is not None:
+            self._adapters.earlier.forget(hosts)
+
+    @property
+    def ledger(self) -> SqliteLedger:
+        """Return the ledger of this crawl."""
+        return self._adapters.ledger
+
+    @property
+    def reports(self) -> DurableReports:
+        """Return the reports that wait for the manager."""
+        return self._adapters.reports
+
+    @property
+    def crawl(self) -> Crawl:
+        """Return the modules of the crawl, with their counts."""
+        return self._crawl
+
     @property
     def scope(self) -> Scope:
-        """Return what the agent holds."""
+        """Return the units of the agent."""
         return self._crawl.scope
 
     @property
@@ -353,14 +172,14 @@ class CrawlSession:
         return self._crawl.shares_hosts
 
     @property
-    def crawl(self) -> Crawl:
-        """Return the counts of URLs not fetched, by reason."""
-        return self._crawl
+    def passed_bytes(self) -> int:
+        """Return how many bytes came in under a limit of the rate; 0: none was set yet."""
+        return self._adapters.fetcher.passed_bytes
 
-    def forget_hosts(self, hosts: Sequence[str]) -> None:
-        """Take note that captures of hosts are deleted: nothing may refer to them."""
-        if self._earlier is not None:
-            self._earlier.forget(hosts)
+    @property
+    def held_bytes(self) -> int:
+        """Return how many bytes of bodies come in or wait to be read."""
+        return self._adapters.held.sum
 
     @property
     def paused(self) -> Message | None:
@@ -380,7 +199,7 @@ class CrawlSession:
     @property
     def page_workers(self) -> tuple[int, int]:
         """Return how many processes read pages, and how many a page ended."""
-        worker = self._worker
+        worker = self._adapters.worker
         return (len(worker.workers), worker.replaced) if isinstance(worker, WorkerPages) else (0, 0)
 
     def state(self) -> CrawlState:
@@ -392,7 +211,15 @@ class CrawlSession:
         return self._crawl.waits(limit)
 
     @property
-    def quiet(self) -> bool:
+    def is_quiet(self) -> bool:
         """Return whether no request, page or result just received is under way."""
         idle = self._runner.idle
         return idle and not self._crawl.at_work and not self.state().under_way
+
+    @property
+    def is_worked_off(self) -> bool:
+        """Return whether all units of the list are finished or rest, and nothing is under way."""
+        if self.list.is_changing:
+            return False
+        scope = self.scope
+        return len(scope.finished) + len(scope.resting) == len(scope.jobs) and self.is_quiet

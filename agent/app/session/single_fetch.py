@@ -1,4 +1,4 @@
-"""The steps of the crawl on one URL or one file, for a person who wants to see.
+"""Fetch of one URL or reading of one file by the steps of the crawl, for a person.
 
 Each decision is made by the crawl's own modules: `filter` says whether a URL is worth a request,
 `rules_fetch` and `robots` whether it may be fetched, `fetch` what an answer means and where it
@@ -12,15 +12,16 @@ import asyncio
 import getpass
 import socket
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.curl import CurlFetcher
-from agent.app.session.session import resolver_of
+from agent.app.session.resolver import resolver_of
+from agent.app.session.visit import ANSWERED, Hop, Visit, hop_of
 from agent.app.startup.settings_mapping import blocked_by, crawl_limits, fetch_options, page_limits
 from agent.modules.counts import StopCounts
 from agent.modules.fetch import Fetch
@@ -43,64 +44,11 @@ from shared.archive.capture import Capture
 from shared.naming import AddressRules
 from shared.urls import canonical, host_of
 
-__all__ = ["ByHand", "Hop", "Visit", "links_in", "with_contact"]
+__all__ = ["SingleFetch", "links_in", "with_contact"]
 
-_DONE: Final = ("answered", "truncated")
 _JOB: Final = 1  # a request by hand is a separate job
 _OUTCOMES: Final = {"URL too long": "url_too_long", "too many redirects": "too_many_redirects"}
 _LIMITS: Final = {"URL too long": ("limits.url_chars",)}
-
-
-@dataclass(slots=True)
-class Hop:
-    """One request, or why none was sent. Times are milliseconds, sizes bytes with headers.
-
-    outcome: as in the crawl (`messages.requests.Outcome`), or `denied` by robots.txt,
-    `no_address`, `url_too_long`, `filtered` for another reason of the filter.
-    """
-
-    url: str
-    outcome: str
-    address: str = ""
-    addresses: tuple[str, ...] = ()
-    robots: str = ""  # `allow`, `deny`, or why it is not known
-    rule: str = ""
-    status: int = 0
-    request_bytes: int = 0
-    response_bytes: int = 0
-    elapsed_ms: float = 0.0
-    lookup_ms: float | None = None  # before it; None: behind a proxy, which looks up itself
-    connect_ms: float = 0.0  # of elapsed_ms, until the connection stood; 0: it was open
-    first_byte_ms: float = 0.0  # of elapsed_ms, until the answer began
-    location: str | None = None
-    header: str = ""
-    limits: tuple[str, ...] = ()  # of ours, that were hit
-    detail: str = ""
-
-
-@dataclass(slots=True)
-class Visit:
-    """A URL from its first request to its last. `outcome` is that of the last."""
-
-    url: str
-    outcome: str = ""
-    status: int = 0
-    hops: list[Hop] = field(default_factory=list)
-    robots: list[Hop] = field(default_factory=list)
-    links: int = 0
-    notes: str = ""
-    found: tuple[str, ...] = ()  # what the links are, canonical, in the page's order
-
-    @property
-    def good(self) -> bool:
-        """Return whether a page came, whole or cut, with a status of 2xx."""
-        return self.outcome in _DONE and 200 <= self.status < 300
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all of it as JSON values."""
-        said = asdict(self)
-        del said["found"]  # `--links` prints them
-        return said
 
 
 def with_contact(settings: Settings) -> Settings:
@@ -127,8 +75,8 @@ def links_in(body: bytes, base: str, content_type: str) -> tuple[str, ...]:
     return work_on(page, page_limits(Settings(home=Path()))).links.urls
 
 
-class ByHand:
-    """Fetches single URLs. Make it inside a running event loop."""
+class SingleFetch:
+    """Fetches URLs one by one. Make it inside a running event loop."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = with_contact(settings)
@@ -149,9 +97,9 @@ class ByHand:
             self._stopped,
             lambda: datetime.now(UTC).year,
         )
-        self._rules_fetch = RulesFetch(self._fetcher, limits, self._ended)
+        self._rules_fetch = RulesFetch(self._fetcher, limits, self._set_answer)
         self._robots = Robots(robot.product_token, settings.politeness.strict_robots, clock, limits)
-        self._fetch = Fetch(self._fetcher, limits, self._ended)
+        self._fetch = Fetch(self._fetcher, limits, self._set_answer)
         self._unreachable: dict[str, str] = {}  # hosts that are denied as a whole, and why
         self._known: set[str] = set()  # hosts whose rules are known
 
@@ -171,7 +119,7 @@ class ByHand:
                 visit.outcome = "too_many_redirects"  # a loop: the crawl knows the URL already
                 break
             asked.add(url)
-            hop, links = await self._one(links, visit)
+            hop, links = await self._fetch_one(links, visit)
             if hop.outcome == "too_many_redirects":
                 visit.outcome = hop.outcome
                 break
@@ -179,7 +127,7 @@ class ByHand:
             visit.outcome, visit.status = hop.outcome, hop.status
         return visit
 
-    async def _one(self, links: Links, visit: Visit) -> tuple[Hop, Links | None]:
+    async def _fetch_one(self, links: Links, visit: Visit) -> tuple[Hop, Links | None]:
         """Return the result of one URL, and its redirect target."""
         url = links.urls[0]
         host = host_of(url)
@@ -194,27 +142,27 @@ class ByHand:
             outcome = "forbidden_address" if forbidden else "no_address"
             return Hop(url, outcome, detail=found.reason), None
         if host not in self._known and host not in self._unreachable:
-            await self._learn_rules(host, found, visit)
+            await self._fetch_rules(host, found, visit)
         due = _due(candidate, found.addresses[0])
         robots, rule = self._verdict(due)
         if robots != "allow":
             # Where robots.txt got no answer at all, the host's failure is the news.
             last = visit.robots[-1].outcome if visit.robots and not rule else "answered"
-            outcome = "denied" if last in _DONE else last
+            outcome = "denied" if last in ANSWERED else last
             return Hop(url, outcome, robots=robots, rule=rule, addresses=found.addresses), None
-        answer, outputs = await self._asked(self._fetch, partial(self._fetch.handle_due, [due]))
-        while self._asks_again(answer):
-            visit.hops.append(_hop(answer, found))
+        answer, outputs = await self._send(self._fetch, partial(self._fetch.handle_due, [due]))
+        while self._is_retried(answer):
+            visit.hops.append(hop_of(answer, found))
             due = replace(due, attempt=due.attempt + 1)
-            answer, outputs = await self._asked(self._fetch, partial(self._fetch.handle_due, [due]))
-        hop = _hop(answer, found)
+            answer, outputs = await self._send(self._fetch, partial(self._fetch.handle_due, [due]))
+        hop = hop_of(answer, found)
         hop.robots, hop.rule = robots, rule
         following: Links | None = None
         for port, message in outputs:
             if port == "redirect" and isinstance(message, Links):
                 following = message
             elif port == "page" and isinstance(message, Fetched):
-                self._look_at_page(visit, message)
+                self._read_links(visit, message)
         return hop, following
 
     def _filtered(self, links: Links, host: str) -> tuple[Candidate | None, str]:
@@ -229,15 +177,15 @@ class ByHand:
                 return None, reason
         return None, "outside"
 
-    async def _learn_rules(self, host: str, found: LookUp, visit: Visit) -> None:
+    async def _fetch_rules(self, host: str, found: LookUp, visit: Visit) -> None:
         """Fetch a host's robots.txt and have it read."""
         due: RulesDue | None = RulesDue(
             host, found.addresses[0], canonical(host) + "robots.txt", 0, 0, "crawl"
         )
         while due is not None:
             start = partial(self._rules_fetch.handle_due, [due])
-            answer, outputs = await self._asked(self._rules_fetch, start)
-            visit.robots.append(_hop(answer, found))
+            answer, outputs = await self._send(self._rules_fetch, start)
+            visit.robots.append(hop_of(answer, found))
             due = replace(due, attempt=2) if answer.is_free_retry else None
             for port, message in outputs:
                 if port == "redirect" and isinstance(message, RulesRedirected):
@@ -275,7 +223,7 @@ class ByHand:
                 return "allow", verdict
         return "deny", ""
 
-    async def _asked(
+    async def _send(
         self, module: Fetch | RulesFetch, start: Callable[[], Iterable[Output]]
     ) -> tuple[FetchAnswer, list[Output]]:
         """Start a request by a module; return the answer and the outputs that follow from it."""
@@ -284,17 +232,17 @@ class ByHand:
         answer = await self._answer
         return answer, list(module.handle_answer([answer]))
 
-    def _asks_again(self, answer: FetchAnswer) -> bool:
+    def _is_retried(self, answer: FetchAnswer) -> bool:
         """Return whether a page is asked for again because of the way in which it was asked."""
         due, retries = answer.due, self._limits.retries
         return answer.outcome == "retry" and gets_another_attempt(
             answer.outcome, answer.status, due.attempt, retries
         )
 
-    def _ended(self, answer: FetchAnswer) -> None:
+    def _set_answer(self, answer: FetchAnswer) -> None:
         self._answer.set_result(answer)
 
-    def _look_at_page(self, visit: Visit, page: Fetched) -> None:
+    def _read_links(self, visit: Visit, page: Fetched) -> None:
         work = work_on(page, page_limits(self._settings))
         visit.found, visit.notes = work.links.urls, work.processed.note
         visit.links = len(visit.found)
@@ -318,30 +266,6 @@ def _due(one: Candidate, address: str) -> Due:
 
 def _rules_due(one: RulesRedirected, address: str) -> RulesDue:
     return RulesDue(one.rules_of, address, one.url, one.hop, one.round, one.kind, chain=one.chain)
-
-
-def _hop(answer: FetchAnswer, found: LookUp) -> Hop:
-    header, cut = "", None
-    if answer.capture is not None:
-        header = answer.capture.response_header.decode("latin-1")
-        cut = answer.capture.truncated
-    return Hop(
-        answer.request.url,
-        answer.outcome,
-        address=found.addresses[0],
-        addresses=found.addresses,
-        status=answer.status,
-        request_bytes=answer.request_bytes,
-        response_bytes=answer.response_bytes,
-        elapsed_ms=round(answer.elapsed_ms, 3),
-        lookup_ms=None if found.took_ms is None else round(found.took_ms, 3),
-        connect_ms=round(answer.connect_ms, 3),
-        first_byte_ms=round(answer.first_byte_ms, 3),
-        location=answer.location,
-        header=header,
-        limits=() if cut is None else (f"cut: {cut}",),
-        detail=answer.detail,
-    )
 
 
 def _drain(outputs: Iterable[Output]) -> None:

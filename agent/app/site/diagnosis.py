@@ -12,18 +12,18 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from agent.app.manager_link.certificate_dates import check_dates, is_about_dates
+from agent.app.manager_link.manager_client import client_of
 from agent.app.session.network_check import (
     LOOK_UP_S,
     LOOK_UP_TRIES,
-    check_way_out,
+    check_page_route,
     host_asked_for,
     without_password,
 )
 from agent.app.site.site import windows_of
 from agent.app.startup.agent_run import identity_of
-from agent.app.startup.composition import client_of
 from agent.app.startup.file_limits import files_needed
-from agent.app.startup.start_methods import arranged, outdated
+from agent.app.startup.start_methods import describe_start_methods, outdated_schedule_command
 from agent.control.disk import free_bytes
 from agent.control.doctor import (
     Check,
@@ -46,7 +46,7 @@ from shared.naming import NameServers, look_up
 from shared.native import absence_reason
 from shared.urls import canonical, host_of
 
-__all__ = ["diagnose", "disk_of", "look_at_way"]
+__all__ = ["check_manager_route", "diagnose", "disk_of"]
 
 _ASKED = "www.example.com"  # a name that every name server of the Internet knows
 
@@ -81,10 +81,10 @@ async def diagnose(settings: Settings, page: str = "") -> list[Check]:
         identity = identity_of(settings)
     except HomeError as error:
         checks.append(Check("key", str(error), "enrol with: prs enrol URL"))
-        return [*checks, await check_way_out(settings, "", page)]
+        return [*checks, await check_page_route(settings, "", page)]
     checks += await _manager(settings, identity)
-    reached = any(check.name == "manager" and check.good for check in checks)
-    return [*checks, await check_way_out(settings, identity.manager if reached else "", page)]
+    reached = any(check.name == "manager" and check.passed for check in checks)
+    return [*checks, await check_page_route(settings, identity.manager if reached else "", page)]
 
 
 def _contact(settings: Settings) -> Check:
@@ -105,16 +105,16 @@ def _home(home: Home) -> Check:
 def _start(settings: Settings) -> Check:
     """Check the start method. One from before a change of the hours starts the agent too late."""
     try:
-        said = arranged(settings.home)
-        mended_by = outdated(settings)
+        said = describe_start_methods(settings.home)
+        mended_by = outdated_schedule_command(settings)
     except HomeError as error:
         return Check("start", f"unknown: {error}")
     if mended_by:
-        return Check("start", _in_one_line(said), f"these are not of today's hours: {mended_by}")
-    return Check("start", _in_one_line(said))
+        return Check("start", _join_lines(said), f"these are not of today's hours: {mended_by}")
+    return Check("start", _join_lines(said))
 
 
-def _in_one_line(said: Sequence[str]) -> str:
+def _join_lines(said: Sequence[str]) -> str:
     """Return sentences as one line; what follows a colon stands behind it."""
     return "; ".join(line.strip() for line in said).replace(":; ", ": ")
 
@@ -176,10 +176,10 @@ async def _name_servers(settings: Settings, name: str = _ASKED, *, trial: bool =
     return check_names(asked, name, found, proxied=bool(settings.network.proxy), trial=trial)
 
 
-async def look_at_way(settings: Settings, identity: Identity) -> None:
+async def check_manager_route(settings: Settings, identity: Identity) -> None:
     """Raise LinkError, with what to do, unless the manager is reached; its key is not judged."""
     for check in await _manager(settings, identity):
-        if check.name == "manager" and not check.good:
+        if check.name == "manager" and not check.passed:
             raise LinkError("agent_errors.with_remedy", problem=check.said, remedy=check.remedy)
 
 
@@ -208,14 +208,14 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
     except RefusedError as error:
         if not error.by_manager:
             said = f"{identity.manager}: another than a manager answers ({error})"
-            return [*checks, Check("manager", said, _way_out(said))]
+            return [*checks, Check("manager", said, _route_remedy(said))]
         reached = Check("manager", f"{identity.manager} answers")
         return [*checks, reached, Check("key", str(error), str(remedy(error) or ""))]
     except (LinkError, HomeError) as error:
         if is_about_dates(error):
             now = datetime.now(UTC)
             return [*checks, await check_dates(identity.manager, proxy, str(error), now)]
-        return [*checks, Check("manager", str(error), _way_out(str(error)))]
+        return [*checks, Check("manager", str(error), _route_remedy(str(error)))]
     secure = urlsplit(identity.manager).scheme == "https"
     line = "its certificate is trusted" if secure else "in plain HTTP on this machine"
     return [
@@ -230,7 +230,7 @@ def _environment_proxy(identity: Identity) -> str:
     return getproxies().get(urlsplit(identity.manager).scheme, "")
 
 
-def _way_out(said: str) -> str:
+def _route_remedy(said: str) -> str:
     if "CERTIFICATE" in said.upper():
         return (
             "if a firewall opens TLS here, set manager.ca_file to its authority's certificate, or "

@@ -1,4 +1,4 @@
-"""Start an agent: may this process work in this home at all? Then live.
+"""Start of an agent: checks that this process may work in this home, then runs it.
 
 Invariant: a message names each missing thing and the command that mends it, before any start.
 """
@@ -6,27 +6,23 @@ Invariant: a message names each missing thing and the command that mends it, bef
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import dataclasses
 from typing import Literal
 
 from agent.adapters.allocator import keep_freed_memory
-from agent.adapters.clock import SystemClock
-from agent.adapters.pages.nursery import Nursery
-from agent.app.startup.agent_parts import Say
-from agent.app.startup.composition import Ended, live
+from agent.app.startup.composition import RunOptions, run_until_stopped
 from agent.app.startup.file_limits import allow_files
-from agent.app.startup.key_change import renew_key
+from agent.app.startup.running_agent import RunResult
 from agent.app.startup.settings_mapping import blocked_by
 from agent.control.lock import HeldError, Holder, HomeLock, end, holder_of, hung_process
-from agent.control.notify import tell_systemd
-from agent.control.robot_log import RobotLog
+from agent.control.notify import notify_systemd
+from agent.control.robot_log import LineLogger, RobotLog
 from agent.control.status import Status
 from agent.errors import HomeError, LinkError
 from agent.link.keys import Identity, is_renewing, read_identity
 from agent.runners.event_gathering import new_event_loop
 from agent.settings import Home, Settings, check_can_run, check_manager_url
 from shared.messages import Message
-from shared.settings import Renamed
 
 __all__ = ["Replace", "identity_of", "run_agent"]
 
@@ -34,32 +30,22 @@ Replace = Literal["never", "hung", "always"]
 
 
 def run_agent(
-    settings: Settings,
-    *,
-    once: bool,
-    replace: Replace,
-    say: Say,
-    show: Callable[[Status], None],
-    reread: Callable[[], Settings] | None = None,
-    renamed: Callable[[], tuple[Renamed, ...]] = tuple,
-    nursery: Nursery | None = None,
-) -> Ended:
-    """Run the agent of a home until it receives a stop, or a single run is done.
+    settings: Settings, options: RunOptions, *, replace: Replace, log_line: LineLogger
+) -> RunResult:
+    """Run the agent of a home until it is asked to stop, or a single run is done.
 
     replace: end a process that works in this home already: always, never, or where it hangs; then
-    one that is well continues, and this one has nothing to do. reread: reads the settings again,
-    with the command line's values over them; None: they never change. renamed: finds the settings
-    that are given by old names. nursery: forks page workers.
-    Raises HomeError, SettingError.
+    a healthy one continues, and this one has nothing to do. log_line: to the terminal; the home's
+    log file gets the same. Raises HomeError, SettingError.
     """
     home = Home(settings.home)
     check_can_run(settings)
     identity = identity_of(settings)
     blocked_by(settings.politeness.blocked_url_patterns)
     home.make()
-    well = _make_way(home, replace, say)
-    if well is not None:
-        return Ended(Message("agent.works_already", pid=well.pid))
+    other = _end_other(home, replace, log_line)
+    if other is not None:
+        return RunResult(Message("agent.works_already", pid=other.pid))
     keep_freed_memory()
     log = RobotLog(home.robot_log)
     try:
@@ -68,58 +54,55 @@ def run_agent(
         if replace != "hung":
             raise
         # Two starts at a time, as cron's and a person's: one of them is enough.
-        log.say("another start came first, and works here; this one had nothing to do")
-        return Ended(Message("agent.another_came_first"))
+        log.append("another start came first, and works here; this one had nothing to do")
+        return RunResult(Message("agent.another_came_first"))
 
-    def tell(text: str) -> None:
-        log.say(text)
-        say(text)
+    def log_to_both(text: str) -> None:
+        log.append(text)
+        log_line(text)
 
     def show_life(status: Status) -> None:
         if not status.stuck:
             lock.alive()
-            tell_systemd()
-        show(status)
+            notify_systemd()
+        options.show_status(status)
 
     try:
-        identity = _with_key(settings, identity, tell)
-        allow_files(settings, tell)
+        identity = _with_key(settings, identity, log_to_both)
+        allow_files(settings, log_to_both)
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            ended = runner.run(
-                live(
+            result = runner.run(
+                run_until_stopped(
                     settings,
                     identity,
-                    SystemClock(),
-                    once=once,
-                    say=tell,
-                    show=show_life,
-                    reread=reread or (lambda: settings),
-                    renamed=renamed,
-                    nursery=nursery,
+                    log_to_both,
+                    dataclasses.replace(options, show_status=show_life),
                 )
             )
-        log.say(f"stopped: {ended.reason}")
+        log.append(f"stopped: {result.reason}")
     except BaseException as error:
-        log.say(f"ended by {error!r}")
+        log.append(f"ended by {error!r}")
         raise
     else:
-        return ended
+        return result
     finally:
         lock.release()
 
 
-def _with_key(settings: Settings, identity: Identity, say: Say) -> Identity:
-    """Return who works here; a change of the key that was begun is ended first."""
+def _with_key(settings: Settings, identity: Identity, log_line: LineLogger) -> Identity:
+    """Return the identity; a change of the key that was begun is ended first."""
     if not is_renewing(Home(settings.home)):
         return identity
+    from agent.app.startup.key_change import renew_key  # noqa: PLC0415  # rarely needed
+
     try:
         return renew_key(settings, identity)
     except LinkError as error:  # the next start tries again
-        say(f"the new key of `prs rekey` was not taken yet: {error}")
+        log_line(f"the new key of `prs rekey` was not taken yet: {error}")
         return identity
 
 
-def _make_way(home: Home, replace: Replace, say: Say) -> Holder | None:
+def _end_other(home: Home, replace: Replace, log_line: LineLogger) -> Holder | None:
     """Return the process that works here and may continue; None: none is left.
 
     Raises HomeError where one cannot be ended.
@@ -130,14 +113,14 @@ def _make_way(home: Home, replace: Replace, say: Say) -> Holder | None:
     only = None
     if replace == "hung" and (only := hung_process(home.lock)) is None:
         return holder_of(home.lock)
-    say(f"ending process {holder.pid}, which works here" + " and hangs" * (replace == "hung"))
+    log_line(f"ending process {holder.pid}, which works here" + " and hangs" * (replace == "hung"))
     if not end(home.lock, only=only, by_force=True):
         raise HomeError("agent_errors.process_not_ended", home=str(home.path), pid=holder.pid)
     return None
 
 
 def identity_of(settings: Settings) -> Identity:
-    """Return who this home is enrolled as. Raises HomeError where it is not, or as another."""
+    """Return the identity of this home. Raises HomeError where it is not, or as another."""
     identity = read_identity(Home(settings.home))
     if identity is None:
         raise HomeError("agent_errors.no_key", home=str(settings.home))

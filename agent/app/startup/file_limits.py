@@ -6,7 +6,7 @@ import contextlib
 import resource
 from typing import Final
 
-from agent.app.startup.agent_parts import Say
+from agent.control.robot_log import LineLogger
 from agent.settings import Settings
 
 __all__ = ["allow_files", "files_needed"]
@@ -19,8 +19,8 @@ def files_needed(settings: Settings) -> int:
     return 3 * settings.network.parallel_hosts + OTHER_FILES
 
 
-def allow_files(settings: Settings, say: Say) -> None:
-    """Raise this process's limit as far as that goes, and say where it does not."""
+def allow_files(settings: Settings, log_line: LineLogger) -> None:
+    """Raise this process's limit as far as that goes, and log where it does not."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = files_needed(settings)
     if soft >= wanted:
@@ -28,7 +28,7 @@ def allow_files(settings: Settings, say: Say) -> None:
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
     if hard < wanted:
-        say(
+        log_line(
             f"{hard} open files are allowed, and {settings.network.parallel_hosts} hosts at a time "
             f"may need {wanted}: raise the limit (ulimit -n), or lower network.parallel_hosts"
         )

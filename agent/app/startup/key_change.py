@@ -6,7 +6,7 @@ import asyncio
 import random
 
 from agent.adapters.clock import SystemClock
-from agent.app.startup.composition import client_of
+from agent.app.manager_link.manager_client import client_of
 from agent.link.errors import RefusedError
 from agent.link.keys import UNKNOWN_KEY, Identity, renew
 from agent.link.link_memory import Memory
@@ -47,8 +47,8 @@ def _keep_place(home: Home, before: Identity, now: Identity) -> None:
 
     As another key it would wait for no copy, and one may be at work with a permit of the old key.
     """
-    clock, chance = SystemClock(), random.SystemRandom()
-    memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), chance=chance)
-    key_hash, _, place = memory.place.partition(" ")
+    clock, rng = SystemClock(), random.SystemRandom()
+    memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), rng=rng)
+    key_hash, _, place = memory.location.partition(" ")
     if key_hash == hash_of_key(before.key):
-        memory.remember_place(f"{hash_of_key(now.key)} {place}")
+        memory.remember_location(f"{hash_of_key(now.key)} {place}")

@@ -8,16 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent.app.manager_link.conversation import Conversation
+from agent.app.manager_link.fetch_permission import Permission
+from agent.app.manager_link.manager_settings import ManagerSettings
+from agent.app.reporting.due_reports import DueReports
+from agent.app.runtime import Runtime
+from agent.app.site.resource_guards import ResourceGuards
 from agent.app.site.site import windows_of
-from agent.app.startup.agent_parts import Parts
 from agent.app.startup.file_limits import allow_files
 from agent.app.startup.settings_mapping import blocked_by
+from agent.control.renamed_settings import RenamedSettings
 from agent.control.settings_watch import SettingsWatch
+from agent.link.poller import Poller
 from agent.settings import SETTINGS_FILE, Settings, check_can_run, taken_up
 from shared.errors import SettingError
+from shared.frozen import frozen
 
-__all__ = ["SettingsReload"]
+__all__ = ["SettingsReload", "SettingsSource"]
+
+
+@frozen
+class SettingsSource:
+    """The settings as this process reads them: the file, with the command line's values over it.
+
+    watch: notices changes of the file. read: reads it again. renamed: settings given by old names.
+    """
+
+    watch: SettingsWatch
+    read: Callable[[], Settings]
+    renamed: RenamedSettings
 
 
 class SettingsReload:
@@ -25,52 +43,56 @@ class SettingsReload:
 
     def __init__(
         self,
-        parts: Parts,
+        runtime: Runtime,
         site: Settings,
-        read: Callable[[], Settings],
-        rereading: SettingsWatch,
+        source: SettingsSource,
+        permission: Permission,
+        guards: ResourceGuards,
+        due_reports: DueReports,
+        manager_settings: ManagerSettings,
+        poller: Poller,
     ) -> None:
-        """read: reads the file as at the start, with what the command line says over it."""
-        self._parts = parts
+        """site: the settings of the start. Of the rest each applies its part of a change."""
+        self._runtime = runtime
         self._site = site
-        self._read = read
-        self._rereading = rereading
+        self._source = source
+        self._permission = permission
+        self._guards = guards
+        self._due_reports = due_reports
+        self._manager_settings = manager_settings
+        self._poller = poller
 
-    def look(self, talk: Conversation) -> None:
+    async def check(self) -> None:
         """Read the file again where that is due."""
-        if not self._rereading.due():
+        if not self._source.watch.due():
             return
-        say = self._parts.say
+        log_line = self._runtime.log_line
         try:
-            wanted = self._read()
+            wanted = self._source.read()
             check_can_run(wanted)
             blocked_by(wanted.politeness.blocked_url_patterns)
         except SettingError as error:
-            say(f"{SETTINGS_FILE} was changed and is not taken up: {error}")
+            log_line(f"{SETTINGS_FILE} was changed and is not taken up: {error}")
             return
-        self._parts.renamed.look()
+        self._source.renamed.refresh()
         change = taken_up(self._site, wanted)
         if change.now:
-            self._apply(change.settings, talk)
-        told = [
+            self._apply(change.settings)
+        effects = [
             f"{', '.join(names)} {'holds' if len(names) == 1 else 'hold'} from {when} on"
             for names, when in ((change.now, "now"), (change.later, "the next start"))
             if names
         ]
-        say(f"{SETTINGS_FILE} was read again: {'; '.join(told) or 'nothing is different'}")
+        log_line(f"{SETTINGS_FILE} was read again: {'; '.join(effects) or 'nothing is different'}")
 
-    def _apply(self, settings: Settings, talk: Conversation) -> None:
-        parts, disk = self._parts, settings.disk
+    def _apply(self, settings: Settings) -> None:
         before, self._site = windows_of(self._site), settings
         windows = windows_of(settings)
-        parts.permission.retune(windows)
-        parts.disk.retune(disk.reserve_bytes)
-        parts.month.retune(settings.network.month_bytes, windows.zone)
-        parts.load.retune(settings.pages.max_load_per_core)
-        parts.outbox.retune(limit_bytes=disk.outbox_bytes, keep_logs_s=disk.log_retention_s)
-        parts.schedule.retune(settings.reports, windows.zone)
-        allow_files(settings, parts.say)
-        talk.take_site(settings)
+        self._permission.retune(windows)
+        self._guards.retune(settings)
+        self._due_reports.retune(settings)
+        allow_files(settings, self._runtime.log_line)
+        self._manager_settings.change_site(settings)
         if windows != before:
             # The next call may be an hour away, and what is fetched needs a permit.
-            talk.poller.hurry(parts.clock.boottime_s())
+            self._poller.call_soon(self._runtime.clock.boottime_s())

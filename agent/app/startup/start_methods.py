@@ -37,12 +37,12 @@ from agent.settings import Home, Settings
 __all__ = [
     "STARTERS",
     "Starter",
-    "arrange",
-    "arranged",
-    "outdated",
+    "describe_restart",
+    "describe_start_methods",
+    "install_start_method",
+    "outdated_schedule_command",
     "program",
     "start_lines",
-    "start_method_again",
     "start_now",
     "update_lines",
 ]
@@ -99,8 +99,8 @@ def _update_time(settings: Settings) -> UpdateTime:
 
 def _spread_minute(settings: Settings) -> int:
     home = Home(settings.home)
-    chance = random.SystemRandom()
-    memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), chance=chance)
+    rng = random.SystemRandom()
+    memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), rng=rng)
     return memory.spread_minute
 
 
@@ -112,7 +112,7 @@ def _is_from_archive() -> bool:
     return bool(os.environ.get("PRS_PROGRAM"))
 
 
-def arrange(settings: Settings, starter: Starter) -> list[str]:
+def install_start_method(settings: Settings, starter: Starter) -> list[str]:
     """Install cron or systemd as start method, or none; return what to tell. Raises HomeError."""
     home = settings.home.absolute()
     words = [*program(home), "run", "--quiet", "--replace-hung"]
@@ -146,7 +146,7 @@ def _starts(line: str) -> bool:
     return not line.endswith(" update --quiet")
 
 
-def arranged(home: Path) -> list[str]:
+def describe_start_methods(home: Path) -> list[str]:
     """Return who starts the agent, in sentences; lines of cron stand behind theirs, indented."""
     home = home.absolute()
     said: list[str] = []
@@ -164,7 +164,7 @@ def arranged(home: Path) -> list[str]:
     return said or ["nobody starts it: prs schedule cron, or prs schedule systemd"]
 
 
-def outdated(settings: Settings) -> str:
+def outdated_schedule_command(settings: Settings) -> str:
     """Return the command that brings what is arranged to today's hours; empty: it is of them."""
     home = settings.home.absolute()
     if shutil.which("crontab"):
@@ -227,7 +227,7 @@ def _start_as_cron(settings: Settings) -> int | None:
     return process.pid if process.returncode is None else None
 
 
-def start_method_again(home: Path, *, by_force: bool = False) -> str:
+def describe_restart(home: Path, *, by_force: bool = False) -> str:
     """Return in words who starts an agent that was stopped. by_force: it was killed."""
     home = home.absolute()
     if by_force and unit_path(home).exists():

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from agent.app.startup.start_methods import arrange
-from agent.collection.holdings import Holdings
+from agent.app.startup.start_methods import install_start_method
+from agent.collection.segment_records import SegmentRecords
 from agent.control.drain import change_holds, read_holds
 from agent.control.lock import end, holder_of
 from agent.errors import HomeError
@@ -23,13 +23,13 @@ from agent.link.keys import read_identity
 from agent.settings import Home, Settings
 from shared.archive.segment import OPEN_SUFFIX
 
-__all__ = ["hand_back", "remove_data", "stop_and_unschedule", "unsent"]
+__all__ = ["hand_back_work", "remove_data", "stop_and_unschedule", "unsent_segments"]
 
 PATIENCE_S: Final = 300.0
-_LOOK_S: Final = 0.2
+_PAUSE_S: Final = 0.2
 
 
-def hand_back(settings: Settings, *, patience_s: float = PATIENCE_S) -> str:
+def hand_back_work(settings: Settings, *, patience_s: float = PATIENCE_S) -> str:
     """Give all work back to the manager, and report all; return the result in words.
 
     Raises HomeError where the manager did not hear of it in time.
@@ -67,7 +67,7 @@ def hand_back(settings: Settings, *, patience_s: float = PATIENCE_S) -> str:
 
 def stop_and_unschedule(settings: Settings) -> list[str]:
     """End what runs and what would start it again; return what to tell. Raises HomeError."""
-    said = arrange(settings, "none")
+    said = install_start_method(settings, "none")
     home = Home(settings.home)
     holder = holder_of(home.lock)
     if holder is not None:
@@ -77,11 +77,11 @@ def stop_and_unschedule(settings: Settings) -> list[str]:
     return said
 
 
-def unsent(home: Home) -> list[str]:
+def unsent_segments(home: Home) -> list[str]:
     """Return the names of segments that the centre has not judged, the open one too."""
-    holdings = Holdings(home.segments, home.collection)
+    records = SegmentRecords(home.segments, home.collection)
     still_open = [path.name for path in home.segments.glob(f"*.warc.gz{OPEN_SUFFIX}")]
-    return still_open + [name for name in holdings.names() if not holdings.held(name).is_settled]
+    return still_open + [name for name in records.names() if not records.read(name).is_settled]
 
 
 def remove_data(home: Path) -> None:
@@ -102,4 +102,4 @@ def _is_over(helper: subprocess.Popen[bytes] | None) -> bool:
 def _wait(ready: Callable[[], bool], seconds: float) -> None:
     end_s = time.monotonic() + seconds
     while not ready() and time.monotonic() < end_s:
-        time.sleep(_LOOK_S)
+        time.sleep(_PAUSE_S)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ import pytest
 
 from agent.app.startup import agent_run
 from agent.app.startup.agent_run import Replace, run_agent
-from agent.app.startup.composition import Ended
+from agent.app.startup.composition import RunOptions
+from agent.app.startup.running_agent import RunResult
 from agent.control.lock import HomeLock, holder_of
 from agent.control.status import Status
 from agent.errors import HomeError
@@ -23,9 +23,10 @@ from shared.messages import Message
 def start(home: Home, how: Replace) -> str:
     """Start an agent; return why it ended."""
     settings = read_settings(home.path)
-    ended = run_agent(settings, once=True, replace=how, say=lambda _: None, show=lambda _: None)
-    assert not ended.refused
-    return str(ended.reason)
+    options = RunOptions(once=True, show_status=lambda _: None)
+    result = run_agent(settings, options, replace=how, log_line=lambda _: None)
+    assert not result.refused
+    return str(result.reason)
 
 
 @pytest.fixture
@@ -44,20 +45,21 @@ def test_a_process_that_is_stuck_gives_no_sign_of_life(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So the next start finds it silent, and replaces it, though its loop turns."""
-    well = Status("a.example", "", "1.0", 1, 0, 0, "working")
+    healthy = Status("a.example", "", "1.0", 1, 0, 0, "working")
     signs: list[float | None] = []
 
-    silent = replace(well, stuck=Message("agent.stuck_requests", limit_s=1200))
+    silent = replace(healthy, stuck=Message("agent.stuck_requests", limit_s=1200))
 
-    async def live(*_: Any, show: Callable[[Status], None], **__: Any) -> Ended:
-        for status in (well, silent, well):
-            show(status)
+    async def run_until_stopped(*arguments: Any) -> RunResult:
+        options: RunOptions = arguments[-1]
+        for status in (healthy, silent, healthy):
+            options.show_status(status)
             holder = holder_of(home.lock)
             assert holder is not None
             signs.append(holder.alive_s)
-        return Ended(Message.of_text("a test"))
+        return RunResult(Message.of_text("a test"))
 
-    monkeypatch.setattr(agent_run, "live", live)
+    monkeypatch.setattr(agent_run, "run_until_stopped", run_until_stopped)
     assert start(home, "hung") == "a test"
     first, stuck, again = signs
     assert first is not None

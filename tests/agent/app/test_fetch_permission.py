@@ -39,10 +39,10 @@ def site() -> Site:
 
 def test_a_permit_within_the_hours(site: Site) -> None:
     """Permit and hours are enough; the permit's end is the end."""
-    assert (site.permission.permitted(), site.permission.fetching()) == (True, True)
+    assert (site.permission.may_send(), site.permission.may_start()) == (True, True)
     assert site.permission.reason is None
     site.clock.sleep(3590.0)
-    assert not site.permission.permitted()
+    assert not site.permission.may_send()
     assert site.permission.reason == Message("agent.no_permit", why=Message("agent.no_sync_yet"))
 
 
@@ -50,9 +50,9 @@ def test_the_hours_end_to_the_second(site: Site) -> None:
     """The last moment of the window is inside, the next is not."""
     site.gate.grant(1, 10**6, 0.0)
     site.clock.advance(5 * 3600 - 1)
-    assert site.permission.permitted()
+    assert site.permission.may_send()
     site.clock.advance(1)
-    assert not site.permission.permitted()
+    assert not site.permission.may_send()
     assert str(site.permission.reason) == ("outside the hours of this site; they begin Sat 02:00")
 
 
@@ -71,10 +71,10 @@ def test_holds_and_room(site: Site) -> None:
     permission = site.permission
     permission.disk = Message("agent.disk_full", why="no space")
     permission.outbox = Message.of_text("reports wait")
-    assert (permission.permitted(), permission.fetching()) == (True, False)
+    assert (permission.may_send(), permission.may_start()) == (True, False)
     assert permission.reason == permission.disk
     permission.holds = Holds().pause("site")
-    assert not permission.permitted()
+    assert not permission.may_send()
     assert "prs pause" in str(permission.reason)
     permission.holds, permission.disk = Holds(), None
     assert permission.reason == permission.outbox

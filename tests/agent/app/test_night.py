@@ -7,7 +7,6 @@ Python's time zones and not of the code under test.
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -19,14 +18,14 @@ from agent.app.manager_link.fetch_permission import Permission
 from agent.app.manager_link.off_hours import rest_outside_hours
 from agent.app.reporting.report_schedule import Moment, ReportSchedule
 from agent.link.actions import GrantPermit, RevokePermit, TakeList, View
-from agent.link.backoff import Backoff
-from agent.link.poller import ListHeld, Poller
+from agent.link.poller import ListNumber
 from agent.modules.limits import Politeness
 from agent.pipeline.permit import PermitGate
 from agent.settings import ReportSettings
 from shared.windows import Windows
 from shared.wire.sync import Permit, SyncAnswer
 from tests.agent.fakes import FakeClock, Page
+from tests.agent.link.pollers import make_poller
 from tests.agent.world import World, order, site
 
 STEP_S = 20.0
@@ -81,15 +80,7 @@ class Nights:
         self.gate = PermitGate(self.clock, margin_s=INTERVAL_S)
         windows = Windows(self.zone, (self.weekday,), (self.weekend,))
         self.permission = Permission(self.gate, windows, self.clock)
-        self.poller = Poller(
-            name="prs1.example.jp",
-            version="1",
-            boot_id="b",
-            backoff=Backoff(60.0, 3600.0),
-            chance=random.Random(1),
-            list_held=ListHeld(),
-            now_s=self.clock.boottime_s(),
-        )
+        self.poller = make_poller(seed=1, now_s=self.clock.boottime_s())
         self.schedule = ReportSchedule(ReportSettings(), self.zone, 15, self.clock.monotonic_s())
         self.reported = 0  # requests whose lines went
 
@@ -113,7 +104,7 @@ class Nights:
             self.clock.now_s += STEP_S
             if self.clock.boottime_s() >= self.poller.next_s:
                 self.sync()
-            self.world.fetching = self.permission.fetching()
+            self.world.fetching = self.permission.may_start()
             self.world.tick()
             while self.world.complete():
                 pass
@@ -154,7 +145,7 @@ class Nights:
                 case TakeList():
                     units = [order(f"http://{name}.example:80/") for name in HOSTS]
                     self.world.give_list(units)
-                    for then in self.poller.list_in_force(ListHeld(1, 1), set(), now_s):
+                    for then in self.poller.list_in_force(ListNumber(1, 1), set(), now_s):
                         if isinstance(then, GrantPermit):
                             self.grant(then)
                 case GrantPermit():

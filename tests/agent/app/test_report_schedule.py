@@ -165,7 +165,7 @@ class Desk:
         self.ledger = SqliteLedger.open(self.home.crawl, options, self.clock)
         self.reports = DurableReports(self.ledger.database)
         self.outbox = Outbox(self.home, agent="prs1", limit_bytes=10**9, keep_logs_s=60.0)
-        memory = Memory.open(self.home.link_state, epoch_ms=0, chance=Random(1))
+        memory = Memory.open(self.home.link_state, epoch_ms=0, rng=Random(1))
         session: Any = SimpleNamespace(ledger=self.ledger, reports=self.reports)
         self.manager_time = ManagerTime(self.clock)
         self.reporting = Reporting(

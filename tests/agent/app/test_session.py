@@ -11,7 +11,8 @@ import pytest
 from agent.adapters.clock import SystemClock
 from agent.adapters.last_captures import EarlierFile
 from agent.adapters.ledger import DATABASE, SqliteLedger
-from agent.app.session.session import EARLIER, CrawlSession
+from agent.app.session.crawl_adapters import EARLIER
+from agent.app.session.session import CrawlSession
 from agent.modules.server_list.list_change import CHANGES
 from agent.pipeline.messages.jobs import ServerList
 from agent.pipeline.messages.pages import Earlier
@@ -28,7 +29,7 @@ def opened(folder: Path) -> CrawlSession:
     dns = replace(site.dns, servers=("127.0.0.1:1",))  # nobody answers there
     site = replace(site, pages=replace(site.pages, workers=0), dns=dns)
     return CrawlSession.open(
-        site, folder, "prs1", CLOCK, permitted=lambda: True, fetching=lambda: True
+        site, folder, "prs1", CLOCK, may_send=lambda: True, may_start=lambda: True
     )
 
 
@@ -84,22 +85,22 @@ def test_the_loop_turns_while_a_list_is_taken(tmp_path: Path) -> None:
         await asyncio.sleep(0)
         orders = tuple(Order(f"http://h{number}.invalid:80/") for number in range(UNITS))
         before = session.turns
-        assert await session.take_list(ServerList(ListHead(1, 1), orders)) == set()
+        assert await session.list.replace(ServerList(ListHead(1, 1), orders)) == set()
         assert session.turns - before >= UNITS // CHANGES
         assert len(session.scope.jobs) == UNITS
         first = session.scope.jobs[orders[0].url]
         session.ledger.finish_job(first.number)
-        taken = asyncio.ensure_future(session.take_list(ServerList(ListHead(1, 2), orders[:-1])))
+        taken = asyncio.ensure_future(session.list.replace(ServerList(ListHead(1, 2), orders[:-1])))
         await asyncio.sleep(0)
-        assert session.taking
+        assert session.list.is_changing
         assert await taken == {UNITS}
-        assert not session.taking
+        assert not session.list.is_changing
         for _ in range(2):
-            await session.tell_again()
+            await session.list.report_finished_again()
         session.ledger.commit()
         told = session.reports.pending_finished(UNITS)
         assert [one.unit for one in told if one.reason == "finished before"] == [first.unit]
-        assert await session.drop() == set(range(1, UNITS))
+        assert await session.list.drop() == set(range(1, UNITS))
         await session.halt()
         assert crawl.done()
         await session.close()

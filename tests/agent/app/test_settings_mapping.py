@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.app.session.session import resolver_of
+from agent.app.session.resolver import resolver_of
 from agent.app.startup.settings_mapping import (
     MOST_WORKERS,
     blocked_by,

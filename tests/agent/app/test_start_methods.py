@@ -65,21 +65,26 @@ def test_systemd_looks_for_releases_itself(
     Home(home).make()
     settings = read_settings(home)
     monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
-    start_methods.arrange(settings, "cron")
+    start_methods.install_start_method(settings, "cron")
     hour = update_lines(settings)[0].split()[1]
     (machine.parent / "bin" / "crontab").rename(machine.parent / "crontab")
-    said = start_methods.arrange(settings, "systemd")
+    said = start_methods.install_start_method(settings, "systemd")
     assert said[-1].startswith("systemd looks for releases, each day about ")
     timer = timer_path(home)
     assert f"OnCalendar=*-*-* {int(hour):02}:" in timer.read_text()
     words = f'"/home/robot/prs/bin/prs" "--home" "{home}" "update" "--quiet"'
     assert f"ExecStart={words}\n" in timer.with_suffix(".service").read_text()
     shown = [f"systemd starts it: {unit_path(home)}", f"systemd looks for releases: {timer}"]
-    assert start_methods.arranged(home) == shown
+    assert start_methods.describe_start_methods(home) == shown
     (machine.parent / "crontab").rename(machine.parent / "bin" / "crontab")
-    assert start_methods.arrange(settings, "systemd")[-1] == "cron does not start it any more"
+    assert (
+        start_methods.install_start_method(settings, "systemd")[-1]
+        == "cron does not start it any more"
+    )
     assert not machine.exists(), "it held nothing else"
-    assert start_methods.arrange(settings, "none") == ["systemd does not start it any more"]
+    assert start_methods.install_start_method(settings, "none") == [
+        "systemd does not start it any more"
+    ]
     assert not list(timer.parent.iterdir())
 
 
@@ -92,11 +97,11 @@ def test_a_service_from_before_there_were_timers(
     unit_path(home).parent.mkdir(parents=True)
     unit_path(home).touch()
     monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
-    assert start_methods.arranged(home)[1:] == [start_methods.NO_TIMER]
+    assert start_methods.describe_start_methods(home)[1:] == [start_methods.NO_TIMER]
     lines = update_lines(read_settings(home))
     machine.write_text(with_block("", home, lines))
-    assert start_methods.arranged(home)[0] == "cron updates it:"
-    assert start_methods.NO_TIMER not in start_methods.arranged(home)
+    assert start_methods.describe_start_methods(home)[0] == "cron updates it:"
+    assert start_methods.NO_TIMER not in start_methods.describe_start_methods(home)
 
 
 def test_what_is_of_hours_that_changed_is_blamed(
@@ -108,20 +113,20 @@ def test_what_is_of_hours_that_changed_is_blamed(
     monkeypatch.setenv("PRS_PROGRAM", "/home/robot/prs/bin/prs")
     always = read_settings(home)
     nights = read_settings(home, ['windows.weekday=["02:00-08:00"]'])
-    start_methods.arrange(always, "cron")
+    start_methods.install_start_method(always, "cron")
     assert machine.read_text().count("update --quiet") == 1
-    assert _start(always).good
+    assert _start(always).passed
     assert _start(nights).remedy.endswith("prs schedule cron")
     assert _start(always).said.startswith("cron starts it: @reboot /home/robot/prs/bin/prs ")
-    start_methods.arrange(nights, "cron")
-    assert _start(nights).good
+    start_methods.install_start_method(nights, "cron")
+    assert _start(nights).passed
     (line,) = update_lines(nights)
     assert 2 <= int(line.split()[1]) < 8
     block = [*start_methods.start_lines(nights), line.replace(line.split()[1], "15", 1)]
     machine.write_text(with_block("", home, block))
     assert _start(nights).remedy.endswith("prs schedule cron"), "a line from before it had hours"
-    start_methods.arrange(nights, "systemd")
-    assert _start(nights).good
+    start_methods.install_start_method(nights, "systemd")
+    assert _start(nights).passed
     timer = timer_path(home)
     timer.write_text(timer.read_text().replace("*-*-* 0", "*-*-* 1"))
     assert _start(nights).remedy.endswith("prs schedule systemd")
@@ -147,8 +152,8 @@ def test_who_starts_again_what_was_stopped(
     words = ["--home", str(home), "start"]
     refused = CliRunner().invoke(main, words)
     assert (refused.exit_code, "prs schedule cron" in refused.stderr) == (1, True)
-    assert start_methods.start_method_again(home) == "nobody starts it but you: prs run"
-    start_methods.arrange(settings, "cron")
+    assert start_methods.describe_restart(home) == "nobody starts it but you: prs run"
+    start_methods.install_start_method(settings, "cron")
     said = CliRunner().invoke(main, words)
     assert said.exit_code == 0
     assert said.stdout.startswith("it ran and had nothing to do now; from now on cron starts it:")
@@ -167,11 +172,11 @@ def test_who_starts_again_what_was_stopped(
     assert "ended with exit code 3; prs run shows why" in CliRunner().invoke(main, words).stderr
     prs.unlink()
     assert "cannot be started (No such file" in CliRunner().invoke(main, words).stderr
-    assert "within the hour" in start_methods.start_method_again(home)
-    start_methods.arrange(settings, "systemd")
+    assert "within the hour" in start_methods.describe_restart(home)
+    start_methods.install_start_method(settings, "systemd")
     called = tmp_path / "called"
     (tmp_path / "bin" / "systemctl").write_text(f'#!/bin/sh\necho "$@" > {called}\n')
-    assert "prs start" in start_methods.start_method_again(home)
+    assert "prs start" in start_methods.describe_restart(home)
     assert CliRunner().invoke(main, words).stdout == (
         f"systemd has started it: {unit_path(home).name}\n"
     )
@@ -183,4 +188,4 @@ def test_who_starts_again_what_was_stopped(
     assert not called.exists()
     (tmp_path / "bin" / "crontab").write_text("#!/bin/sh\necho not allowed >&2\nexit 1\n")
     unit_path(home).unlink()
-    assert "not known: crontab -l: not allowed" in start_methods.start_method_again(home)
+    assert "not known: crontab -l: not allowed" in start_methods.describe_restart(home)

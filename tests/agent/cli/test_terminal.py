@@ -82,10 +82,10 @@ def test_sentences_stand_above_the_line() -> None:
     """The line is replaced each second, and a sentence does not tear it."""
     screen = Screen()
     it = terminal(screen)
-    it.show(STATUS)
-    it.show(replace(STATUS, pages=12_346))
-    it.say("permit of 3599 s, epoch 1")
-    it.show(STATUS)
+    it.show_status(STATUS)
+    it.show_status(replace(STATUS, pages=12_346))
+    it.log_line("permit of 3599 s, epoch 1")
+    it.show_status(STATUS)
     first, second = screen.lines
     assert first.endswith("permit of 3599 s, epoch 1")
     assert "12,345 pages" in second
@@ -97,8 +97,8 @@ def test_no_terminal_no_line() -> None:
     """A pipe gets sentences, whole and without control characters."""
     screen = Screen()
     it = terminal(screen, live=False)
-    it.show(STATUS)
-    it.say("going on with list 3 of round 1")
+    it.show_status(STATUS)
+    it.log_line("going on with list 3 of round 1")
     it.end("stopped: SIGTERM")
     assert len(screen.written) == 2
     assert all(line.endswith("\n") and "\x1b" not in line for line in screen.written)
@@ -108,13 +108,13 @@ def test_quiet_says_nothing_of_a_night_that_went_well() -> None:
     """Cron sends mail for any output: troubles that mended themselves are none."""
     screen = Screen()
     it = terminal(screen, quiet=True)
-    it.say("fetching")
-    it.show(later(0))
-    it.show(later(1, "manager: it does not answer"))
-    it.show(later(10.9, "manager: it does not answer"))
-    it.show(later(11))
-    it.show(later(12, "manager: it does not answer"))
-    it.show(later(13))
+    it.log_line("fetching")
+    it.show_status(later(0))
+    it.show_status(later(1, "manager: it does not answer"))
+    it.show_status(later(10.9, "manager: it does not answer"))
+    it.show_status(later(11))
+    it.show_status(later(12, "manager: it does not answer"))
+    it.show_status(later(13))
     it.end("stopped: all units are finished, and all is reported")
     assert screen.written == []
 
@@ -124,7 +124,7 @@ def test_quiet_says_once_what_stays_wrong() -> None:
     screen = Screen()
     it = terminal(screen, quiet=True)
     for minute in range(60):
-        it.show(later(minute, f"{1000 - minute} bytes are free on the disk"))
+        it.show_status(later(minute, f"{1000 - minute} bytes are free on the disk"))
     assert PATIENCE_MS == 600_000
     (line,) = screen.lines[:-1]
     assert line.endswith("990 bytes are free on the disk")
@@ -134,7 +134,7 @@ def test_quiet_says_what_is_wrong_at_the_end() -> None:
     """A run that ends with a refused report says so, however short it was."""
     screen = Screen()
     it = terminal(screen, quiet=True)
-    it.show(later(0, "report a.log was refused: 400"))
+    it.show_status(later(0, "report a.log was refused: 400"))
     it.end("stopped: the hours of this site are over")
     assert [line[20:] for line in screen.lines[:-1]] == ["report a.log was refused: 400"]
 

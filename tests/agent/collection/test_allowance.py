@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.collection.allowance import Allowance, keep_limits, read_limits
+from agent.collection.allowance import Allowance, read_limits, write_limits
 from agent.settings import Settings
 from shared.wire.sync import SendingLimits
 
@@ -42,7 +42,7 @@ def test_hours_are_the_sites(tmp_path: Path) -> None:
 def test_the_lower_rate_holds(tmp_path: Path, ours: int, theirs: int | None, together: int) -> None:
     """Whoever said it; 0, and nothing said, is no limit."""
     allowance = Allowance(site(tmp_path, bytes_per_s=ours))
-    keep_limits(tmp_path / "collection", SendingLimits(bytes_per_s=theirs))
+    write_limits(tmp_path / "collection", SendingLimits(bytes_per_s=theirs))
     assert allowance.bytes_per_s == together
 
 
@@ -50,11 +50,11 @@ def test_both_must_allow_an_hour(tmp_path: Path) -> None:
     """The manager's hours are in its zone, or in the site's where it names none."""
     allowance = Allowance(site(tmp_path, weekday=("02:00-06:00",)))
     limits = tmp_path / "collection"
-    keep_limits(limits, SendingLimits(weekday=((240, 480),)))
+    write_limits(limits, SendingLimits(weekday=((240, 480),)))
     assert not allowance.is_open(TUESDAY_3_IN_TOKYO)
-    keep_limits(limits, SendingLimits(weekday=((17 * 60, 19 * 60),), zone="UTC"))
+    write_limits(limits, SendingLimits(weekday=((17 * 60, 19 * 60),), zone="UTC"))
     assert allowance.is_open(TUESDAY_3_IN_TOKYO)
-    keep_limits(limits, SendingLimits(weekday=((0, 1440),), zone="Nowhere/Known"))
+    write_limits(limits, SendingLimits(weekday=((0, 1440),), zone="Nowhere/Known"))
     assert allowance.is_open(TUESDAY_3_IN_TOKYO)
     assert not allowance.is_open(MONDAY_NOON_IN_TOKYO), "the site's own hours stay"
 
@@ -63,9 +63,9 @@ def test_a_word_holds_until_it_is_taken_back(tmp_path: Path) -> None:
     """Also for a process that is running, and for the next one; a damaged file says nothing."""
     folder = tmp_path / "collection"
     allowance = Allowance(site(tmp_path))
-    keep_limits(folder, SendingLimits(bytes_per_s=500))
+    write_limits(folder, SendingLimits(bytes_per_s=500))
     assert (allowance.bytes_per_s, Allowance(site(tmp_path)).bytes_per_s) == (500, 500)
-    keep_limits(folder, None)
+    write_limits(folder, None)
     assert (allowance.bytes_per_s, read_limits(folder)) == (0, None)
     (folder / "limits.json").write_text("{")
     assert allowance.bytes_per_s == 0

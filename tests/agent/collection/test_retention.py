@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import LedgerOptions, SqliteLedger, named_segment
-from agent.collection.holdings import Holdings
-from agent.collection.retention import drop_kept
+from agent.collection.retention import delete_archived
+from agent.collection.segment_records import SegmentRecords
 from agent.collection.withdrawal import drop_hosts
 from shared.archive.encode import SegmentInfo, encode_capture
 from shared.archive.errors import DiskFullError
@@ -34,17 +34,17 @@ def test_a_segment_stays_until_a_commit_knows_that_it_is_sealed(tmp_path: Path) 
     ledger.commit()
     ledger._segments.seal()  # and no room for the transaction that says so
     ledger.abandon()
-    holdings = Holdings(folder / "segments", tmp_path / "collection")
-    (name,) = holdings.names()
+    records = SegmentRecords(folder / "segments", tmp_path / "collection")
+    (name,) = records.names()
     assert named_segment(folder) == name
-    holdings.keep(replace(holdings.held(name), state="accepted"))
-    assert drop_kept(holdings, 0, 10**15, lambda: True) == (0, 0)
+    records.write(replace(records.read(name), state="accepted"))
+    assert delete_archived(records, 0, 10**15, lambda: True) == (0, 0)
     with pytest.raises(DiskFullError, match="not committed yet"):
-        drop_hosts(holdings, {HOST: 10**15}, print)
+        drop_hosts(records, {HOST: 10**15}, print)
     ledger = opened(folder)
     ledger.close()
-    assert holdings.uncommitted == ""
-    assert drop_kept(holdings, 0, 10**15, lambda: True)[0] == 1
+    assert records.uncommitted == ""
+    assert delete_archived(records, 0, 10**15, lambda: True)[0] == 1
     opened(folder).close()
 
 
@@ -58,10 +58,10 @@ def test_without_an_answer_of_the_ledger_the_newest_segment_stays(tmp_path: Path
         ledger.seal_segment()
     ledger.close()
     (folder / "ledger.sqlite").write_bytes(b"no room" * 1000)
-    holdings = Holdings(folder / "segments", tmp_path / "collection")
-    old, new = holdings.names()
+    records = SegmentRecords(folder / "segments", tmp_path / "collection")
+    old, new = records.names()
     for name in (old, new):
-        holdings.keep(replace(holdings.held(name), state="accepted"))
-    assert holdings.uncommitted == new
-    assert drop_kept(holdings, 0, 10**15, lambda: True)[0] == 1
-    assert holdings.names() == [new]
+        records.write(replace(records.read(name), state="accepted"))
+    assert records.uncommitted == new
+    assert delete_archived(records, 0, 10**15, lambda: True)[0] == 1
+    assert records.names() == [new]

@@ -14,14 +14,14 @@ NOW = datetime(2026, 11, 20, 3, 0, tzinfo=UTC)
 
 def test_disk() -> None:
     """Room for the reserve and a segment is enough; less is said with the setting's name."""
-    assert check_disk(10 * GB, 2 * GB, GB).good
+    assert check_disk(10 * GB, 2 * GB, GB).passed
     assert "segment of 1.0 GB" in check_disk(int(2.5 * GB), 2 * GB, GB).remedy
     assert "disk.reserve_bytes" in check_disk(GB, 2 * GB, GB).remedy
 
 
 def test_files() -> None:
     """Too few open files are said with both ways out."""
-    assert check_files(1024, 664, 200).good
+    assert check_files(1024, 664, 200).passed
     bad = check_files(256, 664, 200)
     assert "256 open files allowed" in bad.said
     assert "ulimit -n" in bad.remedy
@@ -30,11 +30,11 @@ def test_files() -> None:
 def test_clock() -> None:
     """A minute is too much; which side is ahead is said; an unknown time is no fault."""
     assert check_clock(NOW, NOW + timedelta(seconds=1)).said == "agrees with the manager's"
-    assert check_clock(NOW, NOW - timedelta(seconds=59)).good
+    assert check_clock(NOW, NOW - timedelta(seconds=59)).passed
     ahead = check_clock(NOW + timedelta(hours=1), NOW)
-    assert (ahead.said, ahead.good) == ("3600 s ahead of the manager", False)
+    assert (ahead.said, ahead.passed) == ("3600 s ahead of the manager", False)
     assert "behind" in check_clock(NOW, NOW + timedelta(hours=1)).said
-    assert check_clock(NOW, None).good
+    assert check_clock(NOW, None).passed
 
 
 def test_hours() -> None:

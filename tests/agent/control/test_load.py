@@ -13,7 +13,7 @@ def test_it_pauses_above_the_limit_and_goes_on_a_fifth_below(tmp_path: Path) -> 
     """In between nothing changes, so that it does not flicker."""
     loads = iter([1.9, 2.1, 1.9, 1.7, 1.5, 1.9])
     guard = LoadGuard(2.0, tmp_path / "load.json", lambda: next(loads))
-    said = [guard.look() for _ in range(6)]
+    said = [guard.check() for _ in range(6)]
     assert [bool(text) for text in said] == [False, True, True, True, False, False]
     assert "pages.max_load_per_core = 2" in str(said[1])
 
@@ -21,10 +21,10 @@ def test_it_pauses_above_the_limit_and_goes_on_a_fifth_below(tmp_path: Path) -> 
 def test_without_a_limit_nothing_is_too_much(tmp_path: Path) -> None:
     """And this machine's own load is a number."""
     guard = LoadGuard(0.0, tmp_path / "load.json", lambda: 1e9)
-    assert guard.look() is None
+    assert guard.check() is None
     assert guard.calm == 1.0
     guard.retune(1.0)
-    assert "1000000000.0 a core" in str(guard.look())
+    assert "1000000000.0 a core" in str(guard.check())
     assert load_a_core() >= 0
 
 
@@ -40,7 +40,7 @@ class Machine:
         self.load = load
         for _ in range(round(hours * 3600 / GAP_S)):
             self.now_s += GAP_S
-            self.guard.look(counts=counts)
+            self.guard.check(counts=counts)
         return self.guard.calm
 
 
@@ -51,12 +51,12 @@ def test_how_calm_it_was_lately_is_told_and_remembered(tmp_path: Path) -> None:
     assert machine.goes_on(3, 9.0, counts=False) == 1.0
     assert machine.goes_on(24, 9.0) == pytest.approx(0.37)
     assert machine.goes_on(24, 0.0) == pytest.approx(0.77)
-    machine.guard.look(last=True)
+    machine.guard.check(last=True)
     again = Machine(tmp_path / "load.json")
     assert again.guard.calm == pytest.approx(0.77)
     again.now_s += 86_400.0
     again.load = 9.0
-    again.guard.look()
+    again.guard.check()
     assert again.guard.calm == pytest.approx(0.77)
     assert again.goes_on(150, 9.0) == 0.01
 

@@ -42,5 +42,5 @@ def test_a_file_that_is_gone_is_noticed(tmp_path: Path) -> None:
 def test_whoever_asks_is_served_at_once(tmp_path: Path) -> None:
     """SIGHUP has the file read, changed or not, and once."""
     rereading = SettingsWatch(tmp_path / "prs.toml")
-    rereading.ask()
+    rereading.request()
     assert [rereading.due() for _ in range(2)] == [True, False]

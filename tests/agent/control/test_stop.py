@@ -17,13 +17,13 @@ def test_waiting_ends_with_the_wish() -> None:
         stopping = StopRequest()
         waiting = asyncio.ensure_future(stopping.pause(3600.0))
         await asyncio.sleep(0)
-        stopping.ask(Message("agent.stop_drained"))
-        stopping.ask(Message("agent.stop_error"))
+        stopping.request(Message("agent.stop_drained"))
+        stopping.request(Message("agent.stop_error"))
         await waiting
         return stopping
 
     stopping = asyncio.run(work())
-    assert (stopping.asked, stopping.reason) == (True, Message("agent.stop_drained"))
+    assert (stopping.is_requested, stopping.reason) == (True, Message("agent.stop_drained"))
 
 
 def test_signals_are_a_wish() -> None:
@@ -31,10 +31,10 @@ def test_signals_are_a_wish() -> None:
 
     async def work() -> Message | None:
         stopping = StopRequest()
-        stopping.listen()
+        stopping.handle_signals()
         os.kill(os.getpid(), signal.SIGTERM)
         await stopping.pause(3600.0)
-        stopping.deaf()
+        stopping.restore_signals()
         return stopping.reason
 
     assert asyncio.run(work()) == Message("agent.stop_signal", signal="SIGTERM")
@@ -46,7 +46,7 @@ def test_a_pause_without_a_wish_ends_by_itself() -> None:
     async def work() -> bool:
         stopping = StopRequest()
         await stopping.pause(0.0)
-        return stopping.asked
+        return stopping.is_requested
 
     assert not asyncio.run(work())
 
@@ -60,7 +60,7 @@ def test_all_who_pause_are_woken_and_one_may_give_up() -> None:
         await asyncio.sleep(0)
         pauses[0].cancel()
         await asyncio.sleep(0)
-        stopping.ask(Message("agent.stop_drained"))
+        stopping.request(Message("agent.stop_drained"))
         await stopping.pause(3600.0)
         return await asyncio.gather(*pauses, return_exceptions=True)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.control.notify import tell_systemd
+from agent.control.notify import notify_systemd
 from agent.control.units import (
     install_timer,
     install_unit,
@@ -116,12 +116,12 @@ def test_signs_of_life_reach_who_asked_for_them(
 ) -> None:
     """One datagram; nothing where nobody asked, or nobody listens any more."""
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-    tell_systemd()
+    notify_systemd()
     place = tmp_path / "notify"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(str(place))
         monkeypatch.setenv("NOTIFY_SOCKET", str(place))
-        tell_systemd()
+        notify_systemd()
         assert listener.recv(100) == b"WATCHDOG=1"
     place.unlink()
-    tell_systemd()
+    notify_systemd()

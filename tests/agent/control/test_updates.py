@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent.cli.status import check_lines
-from agent.control.updates import check_updates, left_alone
-from launcher.failures import failure_after
+from agent.control.updates import check_updates, skipped_releases
+from launcher.failures import next_failure
 from launcher.state import State, write_state
 from shared.messages import Message
 
@@ -22,14 +22,14 @@ def test_what_failed_and_what_went_back_is_said(
     """With how often, why, until when, and what a person can do."""
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "versions" / "1.0" / "venv"))
-    assert left_alone() == []
+    assert skipped_releases() == []
     (tmp_path / "launcher").mkdir()
     path = tmp_path / "launcher" / "state.json"
     write_state(path, State(highest="1.0", good="1.0"))
-    assert left_alone() == []
-    failed = failure_after(None, "digest", "install", "pip ended with 1:\nno room", 0)
+    assert skipped_releases() == []
+    failed = next_failure(None, "digest", "install", "pip ended with 1:\nno room", 0)
     write_state(path, State(bad={"1.1": "no such module"}, failed={"1.2": failed}))
-    back, broken = left_alone()
+    back, broken = skipped_releases()
     assert back == Message("agent.update_went_back", version="1.1", why="no such module")
     assert str(broken).startswith(
         "1.2 failed at install, 1 time (pip ended with 1: no room); it is"
@@ -37,9 +37,9 @@ def test_what_failed_and_what_went_back_is_said(
     assert "until 1970-01-0" in str(broken)
     for damaged in ("half a", "[]", '{"bad": 3}', '{"bad": {}, "failed": {"1.1": {}}}'):
         path.write_text(damaged)
-        assert left_alone() == []
+        assert skipped_releases() == []
     path.write_text('{"bad": {}, "failed": {"1.1": {"until_ms": 1e30}}}')
-    assert left_alone() == []
+    assert skipped_releases() == []
 
 
 def test_updates_that_are_off_are_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_updates_that_are_off_are_no_fault(tmp_path: Path, monkeypatch: pytest.M
         if has_launched:
             (tmp_path / "launcher").mkdir()
         check = check_updates(now)
-        assert check.good
+        assert check.passed
         assert "stays on release 1.0" in check.said
         assert "prs update --root root.json" in check.said
         (line,) = check_lines([check])
@@ -62,7 +62,7 @@ def test_a_root_that_is_gone_is_a_fault(tmp_path: Path, monkeypatch: pytest.Monk
     now = datetime(2026, 11, 25, tzinfo=UTC)
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "versions" / "1.0" / "venv"))
     (tmp_path / "launcher" / "metadata").mkdir(parents=True)
-    assert check_updates(now).good, "an empty folder proves nothing"
+    assert check_updates(now).passed, "an empty folder proves nothing"
     (tmp_path / "launcher" / "metadata" / "root.json").touch()
     check = check_updates(now)
     assert check.said == f"{tmp_path}/launcher/root.json is gone, so no release can be verified"
@@ -72,7 +72,7 @@ def test_a_root_that_is_gone_is_a_fault(tmp_path: Path, monkeypatch: pytest.Monk
 def test_whether_releases_come_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not from an archive; without a root; never looked; lately; and long ago."""
     now = datetime(2026, 11, 25, tzinfo=UTC)
-    assert check_updates(now).good
+    assert check_updates(now).passed
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "versions" / "1.0" / "venv"))
     own = tmp_path / "launcher"
     own.mkdir()
@@ -86,10 +86,10 @@ def test_whether_releases_come_is_said(tmp_path: Path, monkeypatch: pytest.Monke
         installed_s = now.timestamp() - days * 86_400
         os.utime(complete, (installed_s, installed_s))
         check = check_updates(now)
-        assert (check.said, check.good) == ("no release was looked for yet", is_good)
+        assert (check.said, check.passed) == ("no release was looked for yet", is_good)
     for hours, is_good in ((3, True), (150, True), (200, False)):
         (own / "looked").touch()
         looked_s = now.timestamp() - hours * 3600
         os.utime(own / "looked", (looked_s, looked_s))
         check = check_updates(now)
-        assert (check.said, check.good) == (f"looked for {hours} h ago", is_good)
+        assert (check.said, check.passed) == (f"looked for {hours} h ago", is_good)

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from agent.errors import HomeError
-from agent.link.client import ManagerClient
-from agent.link.connections import Door
+from agent.link.client import ManagerClient, ManagerRoute
+from agent.link.connections import Connections
 from agent.link.errors import LinkError
 
 REFUSES = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
@@ -47,20 +47,20 @@ def test_an_exchange_ends_where_it_began() -> None:
 
     async def work() -> None:
         desk = Desk()
-        door = Door(desk.make)
-        async with door.opened() as first:
-            door.renew()
-            async with door.opened() as second:
+        connections = Connections(desk.make)
+        async with connections.opened() as first:
+            connections.renew()
+            async with connections.opened() as second:
                 assert second is desk.made[1]
                 assert not first.is_closed
-            async with door.opened() as again:
+            async with connections.opened() as again:
                 assert again is second
         assert first.is_closed
-        door.renew()
-        async with door.opened() as third:
+        connections.renew()
+        async with connections.opened() as third:
             assert third is not second
             assert second.is_closed
-        await door.close()
+        await connections.close()
         assert third.is_closed
 
     run(work)
@@ -71,17 +71,17 @@ def test_a_way_that_cannot_be_made_now_is_tried_again() -> None:
 
     async def work() -> None:
         desk = Desk()
-        door = Door(desk.make)
-        door.renew()
+        connections = Connections(desk.make)
+        connections.renew()
         desk.problem = "manager.ca_file ca.pem: no PEM certificates"
         for _ in range(2):
             with pytest.raises(LinkError, match="no PEM certificates"):
-                async with door.opened():
+                async with connections.opened():
                     pass
         desk.problem = ""
-        async with door.opened() as fresh:
+        async with connections.opened() as fresh:
             assert fresh is desk.made[1]
-        await door.close()
+        await connections.close()
 
     run(work)
 
@@ -145,10 +145,12 @@ def test_another_proxy_holds_from_the_next_exchange_on() -> None:
         ways = [f"http://site:{word}@127.0.0.1:{port}" for word in ("spring", "autumn")]
         async with (
             server,
-            ManagerClient("https://prsm.example.jp", name="prs1", key="k", proxy=ways[0]) as client,
+            ManagerClient(
+                "https://prsm.example.jp", name="prs1", key="k", route=ManagerRoute(proxy=ways[0])
+            ) as client,
         ):
             for way in (ways[0], ways[1], ways[1]):
-                client.go_by(ca_file=None, proxy=way)
+                client.change_route(ca_file=None, proxy=way)
                 with pytest.raises(LinkError, match="407 Proxy Authentication Required") as caught:
                     await client.is_restart()
                 assert "autumn" not in str(caught.value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import random
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,10 +15,11 @@ from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient
 from agent.link.errors import LinkError, RefusedError, WaitError
 from agent.link.installation import KnownInstallation
-from agent.link.poller import ListHeld, Poller
+from agent.link.poller import Poller
 from agent.settings import Home
 from shared.wire.installation import HEADER
 from shared.wire.sync import Permit, SyncAnswer, SyncRequest
+from tests.agent.link.pollers import make_poller
 
 OWN = "11111111-1111-4111-8111-111111111111"
 OTHER = "22222222-2222-4222-8222-222222222222"
@@ -77,10 +77,7 @@ def known(home: Path) -> KnownInstallation:
 
 
 def poller() -> Poller:
-    return Poller(
-        name="a.example", version="1", boot_id="b", backoff=Backoff(1, 60),
-        chance=random.Random(1), list_held=ListHeld(), now_s=0.0,
-    )  # fmt: skip
+    return make_poller("a.example", backoff=Backoff(1, 60), seed=1)
 
 
 def request() -> SyncRequest:

@@ -15,7 +15,7 @@ NOW_MS = 1_700_000_000_000  # 2023-11-14 22:13:20 UTC
 
 
 def opened(path: Path, epoch_ms: int = NOW_MS) -> Memory:
-    return Memory.open(path, epoch_ms=epoch_ms, chance=random.Random(3))
+    return Memory.open(path, epoch_ms=epoch_ms, rng=random.Random(3))
 
 
 def test_the_sequence_grows_over_restarts(tmp_path: Path) -> None:
@@ -38,19 +38,19 @@ def test_minute_and_command_are_remembered(tmp_path: Path) -> None:
     """The random minute is drawn once at install; the last command is known to a new process."""
     memory = opened(tmp_path / "m")
     memory.remember_command("c7")
-    again = Memory.open(tmp_path / "m", epoch_ms=NOW_MS, chance=random.Random(99))
+    again = Memory.open(tmp_path / "m", epoch_ms=NOW_MS, rng=random.Random(99))
     assert 0 <= again.spread_minute < 60
     assert (again.spread_minute, again.command_done) == (memory.spread_minute, "c7")
 
 
 def test_the_place_is_remembered(tmp_path: Path) -> None:
     """And one that was written before places were is none."""
-    opened(tmp_path / "m").remember_place("key1 here")
-    assert opened(tmp_path / "m").place == "key1 here"
+    opened(tmp_path / "m").remember_location("key1 here")
+    assert opened(tmp_path / "m").location == "key1 here"
     values = json.loads((tmp_path / "m").read_bytes())
     del values["place"]
     (tmp_path / "m").write_text(json.dumps(values))
-    assert opened(tmp_path / "m").place == ""
+    assert opened(tmp_path / "m").location == ""
 
 
 def test_two_logs_never_share_a_minute(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agent.errors import LinkError
 from agent.link.manager_list import ManagerList
-from agent.link.poller import ListHeld
+from agent.link.poller import ListNumber
 from shared.wire.orders import ListHead, Order, head_lines, order_lines
 from shared.wire.server_list import Comment, ListLine, encode
 
@@ -17,7 +17,7 @@ UNITS = [Order(f"http://h{number}.example.jp:80/", max_transfer=50) for number i
 
 
 def coming(server_list: ManagerList, lines: Iterable[ListLine], cut: int | None = None) -> None:
-    server_list.coming.write_bytes(b"".join(encode(lines))[:cut])
+    server_list.new_list_path.write_bytes(b"".join(encode(lines))[:cut])
 
 
 def lines(generation: int, orders: Iterable[Order] = UNITS) -> list[ListLine]:
@@ -31,7 +31,7 @@ def server_list(tmp_path: Path) -> ManagerList:
 
 def test_nothing_is_held_at_first(server_list: ManagerList) -> None:
     """A new home holds no list."""
-    assert server_list.held() == ListHeld()
+    assert server_list.held() == ListNumber()
     assert list(server_list.orders()) == []
     server_list.drop()
 
@@ -39,13 +39,13 @@ def test_nothing_is_held_at_first(server_list: ManagerList) -> None:
 def test_a_list_is_in_force_over_restarts(server_list: ManagerList, tmp_path: Path) -> None:
     """What was accepted is read again by the next process, until a restart drops it."""
     coming(server_list, lines(7))
-    assert server_list.held() == ListHeld()
-    assert server_list.accept() == ListHeld(2, 7)
+    assert server_list.held() == ListNumber()
+    assert server_list.accept() == ListNumber(2, 7)
     again = ManagerList(tmp_path / "list.gz", limit_bytes=10_000)
-    assert again.held() == ListHeld(2, 7)
+    assert again.held() == ListNumber(2, 7)
     assert list(again.orders()) == UNITS
     again.drop()
-    assert again.held() == ListHeld()
+    assert again.held() == ListNumber()
 
 
 def test_an_empty_list_is_a_list(server_list: ManagerList) -> None:
@@ -53,7 +53,7 @@ def test_an_empty_list_is_a_list(server_list: ManagerList) -> None:
     coming(server_list, lines(7))
     server_list.accept()
     coming(server_list, lines(8, []))
-    assert server_list.accept() == ListHeld(2, 8)
+    assert server_list.accept() == ListNumber(2, 8)
     assert list(server_list.orders()) == []
 
 
@@ -65,8 +65,8 @@ def test_a_list_that_was_cut_is_refused(server_list: ManagerList, cut: int) -> N
     coming(server_list, lines(8), cut)
     with pytest.raises(LinkError, match="cannot be used"):
         server_list.accept()
-    assert server_list.held() == ListHeld(2, 7)
-    assert not server_list.coming.exists()
+    assert server_list.held() == ListNumber(2, 7)
+    assert not server_list.new_list_path.exists()
 
 
 def test_a_list_that_is_too_large_is_refused(server_list: ManagerList) -> None:
@@ -89,7 +89,7 @@ def test_a_number_that_nobody_can_count_with_is_refused(
     with pytest.raises(LinkError, match=f"#{name}=999999999999999999...: has {digits} digits"):
         server_list.accept()
     coming(server_list, [*lines(8), Comment(f"Colour={'9' * digits}")])
-    assert server_list.accept() == ListHeld(2, 8)
+    assert server_list.accept() == ListNumber(2, 8)
 
 
 def test_a_list_without_its_number_is_refused(server_list: ManagerList) -> None:
@@ -102,5 +102,5 @@ def test_a_list_without_its_number_is_refused(server_list: ManagerList) -> None:
 def test_a_file_that_the_disk_broke_is_no_list(server_list: ManagerList, tmp_path: Path) -> None:
     """A list that cannot be read any more is taken anew."""
     (tmp_path / "list.gz").write_bytes(b"not gzip")
-    assert server_list.held() == ListHeld()
+    assert server_list.held() == ListNumber()
     assert list(server_list.orders()) == []

@@ -177,7 +177,7 @@ class Desk:
             self.manager.take,
             clock=self.clock,
             backoff=Backoff(60, 3600),
-            chance=random.Random(1),
+            rng=random.Random(1),
         )
 
     def send(self) -> int:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-import random
 
 import pytest
 
 from agent.link.actions import View
-from agent.link.backoff import Backoff
-from agent.link.poller import ListHeld, Poller
 from agent.link.state_message import MOST_CHARS, state_message, state_text
 from shared.messages import Message
 from shared.wire.sync import said
+from tests.agent.link.pollers import make_poller
 
 
 def request(reason: Message | None) -> dict[str, object]:
     """Return the sync of an agent with a reason, as JSON has it."""
-    poller = Poller(
-        name="a", version="1", boot_id="b", backoff=Backoff(1.0, 2.0), chance=random.Random(1),
-        list_held=ListHeld(), now_s=0.0,
-    )  # fmt: skip
+    poller = make_poller("a")
     sent = said(poller.request(1, View("paused", 1, reason), 0.0))
     found: dict[str, object] = json.loads(json.dumps(sent))
     return found

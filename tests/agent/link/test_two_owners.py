@@ -8,7 +8,7 @@ real manager also fences old lists off; this one does not, so the agent must be 
 
 from __future__ import annotations
 
-import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hypothesis import settings
@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from agent.link.actions import Action, GrantPermit, RevokePermit, TakeList, View
-from agent.link.backoff import Backoff
 from agent.link.errors import LinkError, RefusedError
-from agent.link.poller import ListHeld, Poller
+from agent.link.poller import ListNumber, ResumedLink
 from agent.pipeline.permit import PermitGate
 from shared.wire.sync import Permit, SyncAnswer, SyncRequest
 from tests.agent.link.fake_clock import FakeClock
+from tests.agent.link.pollers import make_poller
 from tests.examples import examples
 
 PERMIT_S = 1000.0
@@ -68,10 +68,10 @@ class ModelManager:
             permit=Permit(epoch=self.epoch, duration_s=PERMIT_S),
         )
 
-    def list(self) -> tuple[ListHeld, frozenset[str]]:
+    def list(self) -> tuple[ListNumber, frozenset[str]]:
         """Return M1 as it is now."""
         units = frozenset(unit for unit, at in self.rights.items() if at is None)
-        return ListHeld(1, self.generation), units
+        return ListNumber(1, self.generation), units
 
 
 @dataclass
@@ -92,26 +92,20 @@ class TwoOwners(RuleBasedStateMachine):
         self.manager = ModelManager()
         self.network: list[Message] = []
         self.sequence = 0
-        self.disk: tuple[ListHeld, frozenset[str]] = (ListHeld(), frozenset())
+        self.disk: tuple[ListNumber, frozenset[str]] = (ListNumber(), frozenset())
         self.begin_process()
 
     def begin_process(self) -> None:
         self.gate = PermitGate(self.clock, MARGIN_S)
         held, self.units = self.disk
-        self.poller = Poller(
-            name="prs1",
-            version="1",
-            boot_id="b",
-            backoff=Backoff(60, 3600),
-            chance=random.Random(1),
-            list_held=held,
-            now_s=self.clock.boottime_s(),
+        self.poller = make_poller(
+            "prs1", seed=1, now_s=self.clock.boottime_s(), resumed=ResumedLink(held)
         )
         self.wants_list = False
         self.closing: dict[int, tuple[str, float]] = {}  # job: unit, last request's begin
         self.jobs = 0
 
-    def do(self, actions: list[Action]) -> None:
+    def do(self, actions: Sequence[Action]) -> None:
         for action in actions:
             if isinstance(action, GrantPermit):
                 self.gate.grant(action.epoch, action.duration_s, action.sent_boottime_s)

@@ -114,7 +114,8 @@ def test_enrolment_writes_no_renamed_setting() -> None:
         "https://x.example", "token", "a.example", "a@example.org", ("01:00-02:00",), (),
         STARTERS[0], ca_file="ca.pem", proxy="http://proxy.example:3128",
     )  # fmt: skip
-    written = {f"{group}.{name}" for group, values in answers.given.items() for name in values}
+    values = answers.settings_values
+    written = {f"{group}.{name}" for group in values for name in values[group]}
     assert len(written) == 5
     assert written <= known_names() - {one.new for one in RENAMED}
 

@@ -31,10 +31,10 @@ def kill_after(it: Scene, count: int) -> float:
 
 def test_killed_again_and_again(tmp_path: Path) -> None:
     """Every page is kept once; only what was under way or not committed is asked for again."""
-    chance = random.Random(5)
+    rng = random.Random(5)
     with scene(tmp_path, hosts=8) as it:
         it.give_all()
-        killed_at = [kill_after(it, chance.randrange(5, 25)) for _ in range(4)]
+        killed_at = [kill_after(it, rng.randrange(5, 25)) for _ in range(4)]
         acknowledged = it.logged()
         assert it.once() == 0, it.said()
 

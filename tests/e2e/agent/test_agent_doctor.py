@@ -18,7 +18,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from agent.app.session.network_check import check_way_out
+from agent.app.session.network_check import check_page_route
 from agent.app.site import diagnosis
 from agent.cli import main
 from agent.control.doctor import Check
@@ -75,7 +75,7 @@ def test_a_manager_without_an_address(site: Settings) -> None:
     checks = look(site)
     assert "prsm.invalid has no address" in checks["manager"].said
     assert "manager.url" in checks["manager"].remedy
-    assert [name for name, check in checks.items() if not check.good] == ["manager"]
+    assert [name for name, check in checks.items() if not check.passed] == ["manager"]
 
 
 def test_by_what_pages_are_read(site: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_by_what_pages_are_read(site: Settings, monkeypatch: pytest.MonkeyPatch)
     assert look(site)["pages"].said == f"read by code made for {platform.machine()}"
     monkeypatch.setattr(diagnosis, "absence_reason", lambda: "no code was made for riscv64")
     assert look(site)["pages"].said.endswith("more: no code was made for riscv64")
-    assert look(site)["pages"].good
+    assert look(site)["pages"].passed
 
 
 def test_tls_that_a_firewall_opens(site: Settings, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_tls_that_a_firewall_opens(site: Settings, tmp_path: Path) -> None:
     assert "CERTIFICATE" in opened["manager"].said.upper()
     assert "set manager.ca_file" in opened["manager"].remedy
     assert trusted["manager"].said.endswith("answers, its certificate is trusted")
-    assert (trusted["manager"].good, trusted["key"].good) == (True, True)
+    assert (trusted["manager"].passed, trusted["key"].passed) == (True, True)
     assert "clock" in trusted
 
 
@@ -121,7 +121,7 @@ def test_a_name_server_that_is_not_there(tmp_path: Path) -> None:
     """Without one nothing is found: it is said which were asked, and what to set."""
     there = Settings(home=tmp_path, dns=DnsSettings(servers=("127.0.0.1:1",)))
     check = asyncio.run(diagnosis._name_servers(there))
-    assert not check.good
+    assert not check.passed
     assert check.said.startswith("127.0.0.1:1: ")
     assert "dns.servers" in check.remedy
 
@@ -152,12 +152,12 @@ def test_what_name_servers_answer_is_told_apart(
         page = way(there, "", f"http://{name}/a")
     assert check.said.startswith(f"{server}: {name}")
     assert said in check.said
-    assert check.good == good
+    assert check.passed == good
     if not good:
         assert "dns.servers" in check.remedy
         assert page.said.startswith(f"{name} is not reached without a proxy: ")
-        assert "dns.servers" in page.remedy
-    assert not page.good
+        assert "naming.servers" in page.remedy
+    assert not page.passed
 
 
 def test_a_trial_may_be_in_a_closed_network(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_a_trial_may_be_in_a_closed_network(tmp_path: Path) -> None:
             trial: asyncio.run(diagnosis._name_servers(there, "nxdomain.example", trial=trial))
             for trial in (True, False)
         }
-    assert asked[True].good
+    assert asked[True].passed
     assert "no such name (NXDOMAIN); the manager is this machine" in asked[True].said
-    assert not asked[False].good
+    assert not asked[False].passed
 
 
 @pytest.mark.parametrize("manager", ["http://127.0.0.1:8000", "https://prsm.invalid"])
@@ -199,7 +199,7 @@ def test_the_way_to_a_page_goes_by_the_names_of_the_crawl(tmp_path: Path) -> Non
     async def looks() -> tuple[Check, list[bytes]]:
         async with RawServer(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") as server:
             page = f"http://127.0.0.1.inside.example:{server.port}/"
-            return await check_way_out(there, "", page), server.requests
+            return await check_page_route(there, "", page), server.requests
 
     with running_name_server() as (server, _):
         dns = DnsSettings(servers=(server,), allowed_networks=("127.0.0.0/8",))
@@ -219,7 +219,7 @@ def test_a_proxy_looks_names_up_itself(tmp_path: Path) -> None:
         )
         check = asyncio.run(diagnosis._name_servers(there, "nxdomain.example"))
     assert "no such name (NXDOMAIN); the proxy looks names up" in check.said
-    assert check.good
+    assert check.passed
 
 
 def test_no_password_is_shown(site: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +239,7 @@ def test_an_address_that_is_not_ours(site: Settings) -> None:
     other = replace(site, network=NetworkSettings(source_address="192.0.2.1"))
     assert "network.source_address" in look(other)["source"].remedy
     own = replace(site, network=NetworkSettings(source_address="127.0.0.1"))
-    assert look(own)["source"].good
+    assert look(own)["source"].passed
 
 
 def test_enrolment_without_a_manager(tmp_path: Path) -> None:
@@ -310,27 +310,27 @@ def test_a_clock_that_is_wrong(site: Settings, tmp_path: Path, years: int) -> No
 
 
 def way(site: Settings, manager: str, page: str = "") -> Check:
-    return asyncio.run(check_way_out(site, manager, page))
+    return asyncio.run(check_page_route(site, manager, page))
 
 
 def test_the_way_to_pages_without_a_proxy(site: Settings) -> None:
     """The manager's host by default, never another; a site of the person's choice."""
     assert "not tried, as the manager is this machine" in way(site, "http://127.0.0.1:1").said
     assert "not tried, as the manager is not reached" in way(site, "").said
-    assert look(site)["way to pages"].good
+    assert look(site)["way to pages"].passed
 
     async def looks() -> tuple[Check, list[bytes]]:
         async with RawServer(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n") as server:
             url = f"http://127.0.0.1:{server.port}/a?b"
-            refused = await check_way_out(site, "", url)
+            refused = await check_page_route(site, "", url)
             assert not server.requests, "the crawl would not go there"
             assert "127.0.0.0/8 (loopback), which is not crawled" in refused.said
-            assert "dns.allowed_networks" in refused.remedy
+            assert "naming.allowed_networks" in refused.remedy
             dns = replace(site.dns, allowed_networks=("127.0.0.0/8",))
-            return await check_way_out(replace(site, dns=dns), "", url), server.requests
+            return await check_page_route(replace(site, dns=dns), "", url), server.requests
 
     check, requests = asyncio.run(looks())
-    assert (check.said, check.good) == ("127.0.0.1 answers without a proxy", True)
+    assert (check.said, check.passed) == ("127.0.0.1 answers without a proxy", True)
     assert requests[0].startswith(b"GET /robots.txt HTTP/1.1\r\n")
     assert b"a@example.org" in requests[0]
     closed = way(site, "https://prsm.invalid")
@@ -350,7 +350,7 @@ def test_the_way_to_pages_through_a_proxy(site: Settings, scheme: str, status: i
         async with RawServer(answer) as server:
             proxy = f"http://me:pa55@127.0.0.1:{server.port}"
             there = replace(site, network=replace(site.network, proxy=proxy))
-            return await check_way_out(there, f"{scheme}://prsm.invalid"), server.requests
+            return await check_page_route(there, f"{scheme}://prsm.invalid"), server.requests
 
     check, requests = asyncio.run(looks())
     asked = b"CONNECT prsm.invalid:443 " if scheme == "https" else b"GET http://prsm.invalid/robots"
@@ -358,7 +358,7 @@ def test_the_way_to_pages_through_a_proxy(site: Settings, scheme: str, status: i
     assert b"authorization: Basic" in requests[0].replace(b"Authorization", b"authorization")
     assert "through http://127.0.0.1:" in check.said
     assert "pa55" not in check.said
-    assert not check.good
+    assert not check.passed
     assert "network.proxy" in check.remedy
 
 

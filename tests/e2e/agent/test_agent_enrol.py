@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from agent.cli import main
-from agent.cli.questions import Answers, ask
+from agent.cli.questions import Answers, ask_missing
 from agent.settings import Home, read_settings
 from tests.agent.app.fake_manager import FakeManager, Handler, refuse
 from tests.e2e.nginx import make_certificate
@@ -164,6 +164,6 @@ def test_questions_offer_what_the_settings_say(home: Home) -> None:
     settings = read_settings(home.path)
     known = Answers("https://m.example.org", "t", "prs1", None, None, None, "cron")
     with CliRunner().isolation(input="\n\n\n\n"):
-        said = ask(known, settings)
+        said = ask_missing(known, settings)
     assert said.contact == "a@example.org"
     assert (said.weekday, said.weekend) == (("02:00-04:00", "05:00-08:00"), ())

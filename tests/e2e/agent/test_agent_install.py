@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.startup.uninstall import hand_back
+from agent.app.startup.uninstall import hand_back_work
 from agent.control.crontab import block_in
 from agent.control.drain import read_holds
 from agent.errors import HomeError
@@ -168,7 +168,7 @@ def test_leaving_without_a_manager_is_said(tmp_path: Path) -> None:
         for path in ("sync", "unsubscribe"):
             it.manager.fail(path, *[refuse(401, "key: unknown")] * 50)
         with pytest.raises(HomeError, match=r"not handed back.*--without-manager"):
-            hand_back(read_settings(it.home), patience_s=60.0)
+            hand_back_work(read_settings(it.home), patience_s=60.0)
         assert read_holds(it.home / "hold.json").drained
         said = it.agent.prs("uninstall", "--without-manager", "--delete-data", "--unsent")
         assert "was deleted" in said

@@ -55,7 +55,7 @@ def test_killed_at_random_moments(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """Whenever the agent dies, while it starts too, the next one goes on from its last commit."""
-    chance = random.Random(11)
+    rng = random.Random(11)
     pages = max(20, KILLS * 12 // 10)
     with scene(tmp_path, hosts=10, pages_mean=pages, interval_s=INTERVAL_S) as it:
         it.give_all()
@@ -64,9 +64,9 @@ def test_killed_at_random_moments(
         for _ in range(KILLS):
             seen = len(it.web.requests())
             it.agent.start()
-            if chance.random() < 0.85:
+            if rng.random() < 0.85:
                 it.until("a request", lambda seen=seen: len(it.web.requests()) > seen)  # type: ignore[misc]
-            time.sleep(chance.random() * 0.8)
+            time.sleep(rng.random() * 0.8)
             it.agent.kill()
             killings.after_kill()
         assert it.once(*PATIENT, *QUICK, seconds=1200) == 0, it.said()

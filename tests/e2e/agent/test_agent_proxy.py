@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from agent.link.client import ManagerClient
+from agent.link.client import ManagerClient, ManagerRoute
 from agent.link.errors import LinkError
 
 pytestmark = pytest.mark.e2e
@@ -55,7 +55,7 @@ def test_a_manager_elsewhere_is_called_through_the_proxy(
                 "https://prsm.example.jp",
                 name="prs1",
                 key="k",
-                proxy=proxy if by_setting else "",
+                route=ManagerRoute(proxy=proxy if by_setting else ""),
             ) as client,
         ):
             with pytest.raises(LinkError, match="the proxy does not lead to"):
@@ -78,7 +78,7 @@ def test_a_manager_on_this_machine_is_called_directly(monkeypatch: pytest.Monkey
         async with (
             proxy_server,
             server,
-            ManagerClient(manager, name="prs1", key="k", proxy=proxy) as client,
+            ManagerClient(manager, name="prs1", key="k", route=ManagerRoute(proxy=proxy)) as client,
         ):
             assert (await client.is_restart())[0] == "CONTINUE"
         assert at_proxy == []

@@ -52,8 +52,8 @@ def test_a_key_is_replaced(home: Home) -> None:
     with FakeManager() as manager:
         old = join(home, manager)
         place = f"{hash_of_key(old)} here"
-        memory = Memory.open(home.link_state, epoch_ms=0, chance=random.Random(1))
-        memory.remember_place(place)
+        memory = Memory.open(home.link_state, epoch_ms=0, rng=random.Random(1))
+        memory.remember_location(place)
         code, said = prs(home, "rekey")
         assert (code, said) == (0, f"prs1 has a new key, and {manager.url} knows no other\n")
         new = key_of(home)

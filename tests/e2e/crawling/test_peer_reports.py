@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.session.single_fetch import ByHand, Visit
+from agent.app.session.single_fetch import SingleFetch
+from agent.app.session.visit import Visit
 from agent.settings import Settings
 from shared.archive.encode import encode_capture
 from shared.archive.reader import read_capture
@@ -63,11 +64,11 @@ async def visit_site(site: Site, path: str = "/page") -> Visit:
     """Visit a page as `prs fetch` does."""
     settings = Settings(home=Path())
     dns = replace(settings.dns, allowed_networks=("127.0.0.0/8",))
-    by_hand = ByHand(replace(settings, dns=dns))
+    single_fetch = SingleFetch(replace(settings, dns=dns))
     try:
-        return await by_hand.visit(f"http://127.0.0.1:{site.port}{path}")
+        return await single_fetch.visit(f"http://127.0.0.1:{site.port}{path}")
     finally:
-        await by_hand.close()
+        await single_fetch.close()
 
 
 def visited(site: Site, path: str = "/page") -> Visit:
@@ -86,7 +87,7 @@ def test_links_are_those_of_a_browser(source: str) -> None:
     answer, links = LINKS[source]
     site = Site({"/page": answer})
     visit = visited(site)
-    assert visit.good
+    assert visit.is_success
     assert [link.removeprefix(f"http://127.0.0.1:{site.port}") for link in visit.found] == links
 
 
@@ -104,7 +105,7 @@ def test_cookies_of_a_chain_are_sent_as_they_were_set(source: str) -> None:
     """The newest value of a name, byte for byte."""
     answers, cookies = COOKIES[source]
     site = Site(answers)
-    assert visited(site).good
+    assert visited(site).is_success
     assert site.cookies == cookies
 
 
@@ -141,7 +142,7 @@ def test_a_cookie_goes_to_another_port_of_its_host() -> None:
             field = "Set-Cookie: a=1; path=/\r\n"
             first = {"/page": moved(f"http://127.0.0.1:{other.port}/there", fields=field)}
             async with Site(first) as site:
-                assert (await visit_site(site)).good
+                assert (await visit_site(site)).is_success
             return other.cookies
 
     assert asyncio.run(run()) == ["a=1"]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.session.single_fetch import ByHand
+from agent.app.session.single_fetch import SingleFetch
 from agent.pipeline.messages.requests import FetchAnswer
 from agent.settings import Settings
 from shared.urls import canonical
@@ -119,7 +119,7 @@ class Site(RawServer):
         writer.close()
 
 
-async def by_hand(rules: bytes, path: str) -> tuple[str, list[FetchAnswer]]:
+async def fetch_one(rules: bytes, path: str) -> tuple[str, list[FetchAnswer]]:
     """Return the page's URL, and all answers that `prs fetch` got."""
     settings = Settings(home=Path())
     settings = replace(
@@ -129,11 +129,11 @@ async def by_hand(rules: bytes, path: str) -> tuple[str, list[FetchAnswer]]:
     )
     answers: list[FetchAnswer] = []
     async with Site(rules) as site:
-        visitor = ByHand(settings)
+        visitor = SingleFetch(settings)
 
         def ended(one: FetchAnswer) -> None:
             answers.append(one)
-            visitor._ended(one)
+            visitor._set_answer(one)
 
         for module in (visitor._fetch, visitor._rules_fetch):
             module._done = ended
@@ -172,6 +172,6 @@ CASES = written() | wild()
 def test_both_ask_for_the_page_or_neither_does(name: str) -> None:
     """Verdicts are the crawl's own, whatever the rules say and however they come."""
     rules, path = CASES[name]
-    url, answers = asyncio.run(by_hand(rules, path))
+    url, answers = asyncio.run(fetch_one(rules, path))
     by_us = any(one.request.url == url and not one.request.rules for one in answers)
     assert (url in crawled(url, answers)) == by_us

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.session.single_fetch import ByHand, Hop, Visit
+from agent.app.session.single_fetch import SingleFetch
+from agent.app.session.visit import Hop, Visit
 from agent.cli.fetch import times_of
 from agent.settings import Settings
 from tests.e2e.crawling.test_fetch import HELLO
@@ -23,11 +24,11 @@ def visit_of(home: Path) -> Visit:
 
     async def run() -> Visit:
         async with RawServer(HELLO) as server:
-            by_hand = ByHand(replace(settings, dns=dns))
+            single_fetch = SingleFetch(replace(settings, dns=dns))
             try:
-                return await by_hand.visit(f"http://127.0.0.1:{server.port}/")
+                return await single_fetch.visit(f"http://127.0.0.1:{server.port}/")
             finally:
-                await by_hand.close()
+                await single_fetch.close()
 
     return asyncio.run(run())
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.app.session.single_fetch import ByHand, Visit
+from agent.app.session.single_fetch import SingleFetch
+from agent.app.session.visit import Visit
 from agent.settings import Settings
 from tests.e2e.raw_server import RawServer
 from tests.fixtures_dir import fixture_folder
@@ -67,12 +68,12 @@ def visited(case: str, path: str = "/page") -> tuple[Visit, list[str], list[str]
 
     async def run() -> tuple[Visit, list[str], list[str]]:
         async with Site(case) as site:
-            by_hand = ByHand(replace(settings, dns=dns))
+            single_fetch = SingleFetch(replace(settings, dns=dns))
             try:
                 start = f"http://127.0.0.1:{site.port}"
-                visit = await by_hand.visit(start + path)
+                visit = await single_fetch.visit(start + path)
             finally:
-                await by_hand.close()
+                await single_fetch.close()
             asked = [request.split()[1].decode() for request in site.requests]
             return visit, [link.removeprefix(start) for link in visit.found], asked
 
@@ -83,7 +84,7 @@ def visited(case: str, path: str = "/page") -> tuple[Visit, list[str], list[str]
 def test_the_links_of_a_page_are_those_of_a_browser(case: str, links: list[str]) -> None:
     """Encodings, lengths, encodings of content and types as Chromium takes them."""
     visit, found, _ = visited(case)
-    assert visit.good
+    assert visit.is_success
     assert found == links
 
 
@@ -126,7 +127,7 @@ def test_raw_bytes_of_a_redirect_are_asked_for() -> None:
 def test_a_status_that_passes_is_no_page() -> None:
     """The crawl tries it again; nothing is read from it now."""
     visit, found, _ = visited("status-509")
-    assert (visit.status, found, visit.good) == (509, [], False)
+    assert (visit.status, found, visit.is_success) == (509, [], False)
 
 
 def test_links_alone_are_printed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from agent.control.home_place import place_of
+from agent.control.home_location import home_location_of
 
 CARD = "00:11:22:33:44:55"
 
@@ -27,20 +27,20 @@ def test_the_same_place_is_the_same_after_a_reboot(tmp_path: Path) -> None:
     home = tmp_path / "prs"
     home.mkdir()
     (tmp_path / "link").symlink_to(home)
-    before = place_of(home, machine(tmp_path / "boot1"))
-    assert place_of(tmp_path / "link", machine(tmp_path / "boot2")) == before
+    before = home_location_of(home, machine(tmp_path / "boot1"))
+    assert home_location_of(tmp_path / "link", machine(tmp_path / "boot2")) == before
 
 
 def test_a_copy_is_in_another_place(tmp_path: Path) -> None:
     """On this machine, on another one, on one that was cloned from the same image."""
     home, root = tmp_path / "prs", machine(tmp_path / "root")
     home.mkdir()
-    here = place_of(home, root)
+    here = home_location_of(home, root)
     shutil.copytree(home, tmp_path / "copy")
     others = [
-        place_of(tmp_path / "copy", root),
-        place_of(home, machine(tmp_path / "two", machine_id="m2")),
-        place_of(home, machine(tmp_path / "three", address="00:11:22:33:44:66")),
+        home_location_of(tmp_path / "copy", root),
+        home_location_of(home, machine(tmp_path / "two", machine_id="m2")),
+        home_location_of(home, machine(tmp_path / "three", address="00:11:22:33:44:66")),
     ]
     assert here not in others
     assert len(set(others)) == 3
@@ -48,4 +48,6 @@ def test_a_copy_is_in_another_place(tmp_path: Path) -> None:
 
 def test_a_machine_that_says_nothing_of_itself_has_a_place(tmp_path: Path) -> None:
     """A container without an id and without cards."""
-    assert place_of(tmp_path, tmp_path / "nothing") == place_of(tmp_path, tmp_path / "nothing")
+    assert home_location_of(tmp_path, tmp_path / "nothing") == home_location_of(
+        tmp_path, tmp_path / "nothing"
+    )

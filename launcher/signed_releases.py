@@ -23,12 +23,12 @@ from tuf.api.metadata import Metadata, TargetFile, Targets
 from tuf.ngclient import Updater, UpdaterConfig
 
 from launcher.errors import LauncherError, OfflineError, RefusedError
+from launcher.installation import Installation
 from launcher.manager import Fetcher, Manager
-from launcher.patience import METADATA_S, download_s, within
-from launcher.place import Place
+from launcher.time_limits import METADATA_S, download_s, time_limit
 from shared.versions import is_version
 
-__all__ = ["Release", "Trusted"]
+__all__ = ["Release", "SignedReleases"]
 
 
 @dataclass(frozen=True)
@@ -45,25 +45,26 @@ class Release:
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-class Trusted:
+class SignedReleases:
     """The signed releases, as of now."""
 
-    def __init__(self, place: Place, manager: Manager) -> None:
+    def __init__(self, installation: Installation, manager: Manager) -> None:
         """Fetch and verify all metadata. Raises LauncherError and its kinds."""
-        folder = place.own / "metadata"
+        folder = installation.own / "metadata"
         folder.mkdir(exist_ok=True)
         try:
-            first = place.root.read_bytes()
+            first = installation.root.read_bytes()
         except FileNotFoundError as error:
             raise LauncherError(
-                f"{place.root}: no root to judge releases by; it comes with the archive that is "
-                "installed, or by `prs update --root FILE` from the administrator of the crawl"
+                f"{installation.root}: no root to judge releases by; it comes with the archive "
+                "that is installed, or by `prs update --root FILE` from the administrator of the "
+                "crawl"
             ) from error
-        with _in_words("the signed files"), within(METADATA_S, manager.url):
+        with _in_words("the signed files"), time_limit(METADATA_S, manager.url):
             self._updater = Updater(
                 str(folder),
                 f"{manager.url}/metadata/",
-                str(place.scratch),
+                str(installation.scratch),
                 f"{manager.url}/targets/",
                 Fetcher(manager),
                 UpdaterConfig(max_root_rotations=1000),
@@ -73,17 +74,17 @@ class Trusted:
             targets: Metadata[Targets] = Metadata.from_file(str(folder / "targets.json"))
         self.releases = dict(_named(targets.signed))
 
-    def download(self, release: Release, place: Place) -> Path:
+    def download(self, release: Release, installation: Installation) -> Path:
         """Return the file of a release, its length and hash as signed. Raises LauncherError."""
-        free = shutil.disk_usage(place.scratch).free
+        free = shutil.disk_usage(installation.scratch).free
         if free < 2 * release.target.length:
             raise LauncherError(
                 f"{free // 1_000_000} MB are free, and {release.version} needs more than twice "
                 f"its {release.target.length // 1_000_000} MB; make room"
             )
-        seconds = download_s(release.target.length)
-        with _in_words(f"the file of {release.version}"), within(seconds, release.target.path):
-            return Path(self._updater.download_target(release.target, str(place.scratch / "file")))
+        seconds, target = download_s(release.target.length), installation.scratch / "file"
+        with _in_words(f"the file of {release.version}"), time_limit(seconds, release.target.path):
+            return Path(self._updater.download_target(release.target, str(target)))
 
 
 class _in_words:  # noqa: N801 - reads as a statement

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from launcher import lock, manager, patience, switch, trusted
+from launcher import lock, manager, signed_releases, switch, time_limits
 from launcher.errors import LauncherError
-from launcher.place import Journal
+from launcher.installation import Journal
 from tests.launcher.site import Centre, Site
 
 
@@ -26,8 +26,8 @@ def test_a_server_that_drips_is_left(
 ) -> None:
     """Each byte comes in time, and the whole never: the next night it is tried again."""
     monkeypatch.setattr(manager, "ANSWER_S", 2.0)
-    monkeypatch.setattr(trusted, "METADATA_S", 2.0)
-    monkeypatch.setattr(trusted, "download_s", lambda _: 2.0)
+    monkeypatch.setattr(signed_releases, "METADATA_S", 2.0)
+    monkeypatch.setattr(signed_releases, "download_s", lambda _: 2.0)
     centre.publish("1.1")
     centre.drips = drips
     assert site.update() == 1
@@ -44,9 +44,9 @@ def test_a_server_that_drips_is_left(
 
 def test_a_large_release_has_more_time() -> None:
     """What it takes at 20 kB/s, and never more than hours."""
-    assert patience.download_s(0) == patience.METADATA_S
-    assert patience.download_s(40_000_000) == patience.METADATA_S + 2000
-    assert patience.download_s(10**12) == patience.LONGEST_S
+    assert time_limits.download_s(0) == time_limits.METADATA_S
+    assert time_limits.download_s(40_000_000) == time_limits.METADATA_S + 2000
+    assert time_limits.download_s(10**12) == time_limits.LONGEST_S
 
 
 def test_a_systemctl_that_does_not_end_is_left(
@@ -63,15 +63,23 @@ def test_a_systemctl_that_does_not_end_is_left(
 
 def launcher(site: Site, *words: str) -> list[str]:
     """Return the words that run the launcher of a site."""
-    return [sys.executable, "-m", "launcher", "--home", str(site.place.home), "--quiet", *words]
+    return [
+        sys.executable,
+        "-m",
+        "launcher",
+        "--home",
+        str(site.installation.home),
+        "--quiet",
+        *words,
+    ]
 
 
 def test_one_that_hangs_is_ended_by_the_next(site: Site, centre: Centre) -> None:
     """It is left alone for hours, and said how long it has been; a pin that is not kept is told."""
     centre.publish("1.1")
     centre.drips = "metadata/"
-    path = site.place.own / "lock"
-    say = Journal(site.place, quiet=True).say
+    path = site.installation.own / "lock"
+    say = Journal(site.installation, quiet=True).write
     with subprocess.Popen(launcher(site)) as other:
         try:
             for _ in range(1200):
@@ -87,7 +95,7 @@ def test_one_that_hangs_is_ended_by_the_next(site: Site, centre: Centre) -> None
             before = {**said, "since_s": said["since_s"] - lock.HANGS_S}
             # Another process has that number now: it is nobody's to end.
             path.write_text(json.dumps({**before, "started": said["started"] + 1}))
-            assert lock.take(path, say) is None
+            assert lock.take_lock(path, say) is None
             assert other.poll() is None
             path.write_text(json.dumps(before))
             assert subprocess.run(launcher(site), timeout=120, check=False).returncode == 0
@@ -100,10 +108,10 @@ def test_one_that_hangs_is_ended_by_the_next(site: Site, centre: Centre) -> None
 
 def test_who_did_not_say_since_when_is_left_alone(site: Site) -> None:
     """As a launcher of before holds it."""
-    path = site.place.own / "lock"
-    handle = lock.take(path, print)
+    path = site.installation.own / "lock"
+    handle = lock.take_lock(path, print)
     assert handle is not None
     path.write_text("")
-    assert lock.take(path, Journal(site.place, quiet=True).say) is None
+    assert lock.take_lock(path, Journal(site.installation, quiet=True).write) is None
     os.close(handle)
     assert site.log.rstrip().endswith("lock: another update is under way")

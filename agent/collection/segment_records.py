@@ -1,7 +1,7 @@
-"""The sealed segments of this agent, and what the centre said of each.
+"""Records of the sealed segments of this agent: state of the upload, and the centre's verdict.
 
-Beside the segments nothing is written: `collection/NAME.json` says how far one is, and a missing
-file means that nothing is known, which costs one question and loses nothing.
+One file for each segment, `collection/NAME.json`. A missing file costs one question to the manager
+and loses nothing.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from agent.collection.orders import Order
 from agent.settings.home import write_whole
 from shared.frozen import frozen
 
-__all__ = ["LINKS", "SEGMENT", "Held", "Holdings"]
+__all__ = ["LINKS", "SEGMENT", "SegmentRecord", "SegmentRecords"]
 
 SEGMENT: Final = ".warc.gz"
 LINKS: Final = ".links.gz"
 BESIDE: Final = (".cdxj", ".sha256", LINKS)
-KEPT_THERE: Final = frozenset({"accepted", "quarantined"})
-SETTLED: Final = KEPT_THERE | {"refused", "damaged"}
+ARCHIVED: Final = frozenset({"accepted", "quarantined"})
+SETTLED: Final = ARCHIVED | {"refused", "damaged"}
 STAMP_CHARS: Final = 14
 
 
 @frozen
-class Held:
+class SegmentRecord:
     """State of a segment: new, sent (complete there, not judged yet), or settled."""
 
     name: str
@@ -43,9 +43,9 @@ class Held:
     doomed: bool = False  # it holds a withdrawn host: it goes as soon as the centre has judged it
 
     @property
-    def is_kept_there(self) -> bool:
+    def is_archived(self) -> bool:
         """Return whether the centre keeps it: then it may be deleted here."""
-        return self.state in KEPT_THERE
+        return self.state in ARCHIVED
 
     @property
     def is_settled(self) -> bool:
@@ -53,70 +53,76 @@ class Held:
         return self.state in SETTLED
 
 
-class Holdings:
-    """The segments of a home."""
+class SegmentRecords:
+    """The sealed segments of a home, and the record of each."""
 
-    def __init__(self, segments: Path, folder: Path) -> None:
-        self.segments = segments
-        self._folder = folder
+    def __init__(self, segment_folder: Path, record_folder: Path) -> None:
+        self.segment_folder = segment_folder
+        self._record_folder = record_folder
 
     def names(self) -> list[str]:
         """Return the names of sealed segments, oldest first."""
-        if not self.segments.is_dir():
+        if not self.segment_folder.is_dir():
             return []
-        return sorted(path.name for path in self.segments.iterdir() if path.name.endswith(SEGMENT))
+        return sorted(
+            path.name for path in self.segment_folder.iterdir() if path.name.endswith(SEGMENT)
+        )
 
-    def held(self, name: str) -> Held:
-        """Return what is known of a segment; its SHA-256 is the one it was sealed with."""
-        sha256 = self._sum(name)
+    def read(self, name: str) -> SegmentRecord:
+        """Return the record of a segment; its SHA-256 is the one it was sealed with."""
+        sha256 = self._sealed_sha256(name)
         try:
-            values = json.loads(self._note(name).read_bytes())
-            held = Held(**values)
+            values = json.loads(self._record_path(name).read_bytes())
+            record = SegmentRecord(**values)
         except (OSError, ValueError, TypeError):
-            return Held(name, sha256)
+            return SegmentRecord(name, sha256)
         # Another file of that name, as after a ledger was moved away.
-        return held if held.sha256 == sha256 and held.name == name else Held(name, sha256)
+        return (
+            record
+            if record.sha256 == sha256 and record.name == name
+            else SegmentRecord(name, sha256)
+        )
 
     @property
     def uncommitted(self) -> str:
         """Return the name of a sealed segment that the crawl's last commit still calls open.
 
-        It must stay until the next one. Empty: nearly always. Where the ledger does not say, it
-        is the newest: that alone can be.
+        It must stay until the next one. Empty: nearly always. Where the ledger does not name
+        it, it is the newest: no other can be.
         """
         from agent.adapters.ledger.open_segment_name import named_segment  # noqa: PLC0415  # few ask
 
-        named = named_segment(self.segments.parent)
+        named = named_segment(self.segment_folder.parent)
         return named if named is not None else max(self.names(), default="")
 
-    def keep(self, held: Held) -> None:
-        """Write down what is known of a segment. Raises DiskFullError."""
-        write_whole(self._note(held.name), [json.dumps(asdict(held)).encode()])
+    def write(self, record: SegmentRecord) -> None:
+        """Write the record of a segment. Raises DiskFullError."""
+        write_whole(self._record_path(record.name), [json.dumps(asdict(record)).encode()])
 
-    def select(self, order: Order) -> Iterator[Held]:
+    def select(self, order: Order) -> Iterator[SegmentRecord]:
         """Yield the segments that an order asks for, oldest first."""
         for name in self.names():
-            held = self.held(name)
+            record = self.read(name)
             if order.condition == "full":
-                if held.state != "damaged":
-                    yield held
-            elif not held.is_settled and self._overlaps(name, order):
-                yield held
+                if record.state != "damaged":
+                    yield record
+            elif not record.is_settled and self._overlaps(name, order):
+                yield record
 
     def remove(self, name: str) -> int:
         """Delete a segment and its companion files; return its bytes."""
-        path = self.segments / name
+        path = self.segment_folder / name
         size_bytes = path.stat().st_size
         path.unlink()
         for ending in BESIDE:
             path.with_name(name + ending).unlink(missing_ok=True)
-        self._note(name).unlink(missing_ok=True)
+        self._record_path(name).unlink(missing_ok=True)
         return size_bytes
 
-    def forget_strangers(self) -> None:
-        """Remove notes on segments that are no longer here."""
-        here = {self._note(name).name for name in self.names()}
-        for path in self._folder.glob(f"*{SEGMENT}.json"):
+    def remove_stale(self) -> None:
+        """Remove records of segments that are no longer here."""
+        here = {self._record_path(name).name for name in self.names()}
+        for path in self._record_folder.glob(f"*{SEGMENT}.json"):
             if path.name not in here:
                 path.unlink(missing_ok=True)
 
@@ -135,7 +141,7 @@ class Holdings:
         """Return when the first and the last capture were fetched, to the second."""
         stamps: list[str] = []
         try:
-            with (self.segments / (name + ".cdxj")).open("rb") as index:
+            with (self.segment_folder / (name + ".cdxj")).open("rb") as index:
                 for line in index:
                     stamp = line.split(b" ", 2)[1][:STAMP_CHARS].decode("ascii")
                     stamps = [min([stamp, *stamps]), max([stamp, *stamps])]
@@ -144,11 +150,11 @@ class Holdings:
             return None
         return first * 1000, last * 1000 + 999
 
-    def _sum(self, name: str) -> str:
+    def _sealed_sha256(self, name: str) -> str:
         try:
-            return (self.segments / (name + ".sha256")).read_text("ascii").split()[0]
+            return (self.segment_folder / (name + ".sha256")).read_text("ascii").split()[0]
         except (OSError, ValueError, IndexError):
             return ""
 
-    def _note(self, name: str) -> Path:
-        return self._folder / f"{name}.json"
+    def _record_path(self, name: str) -> Path:
+        return self._record_folder / f"{name}.json"

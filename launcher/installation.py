@@ -14,14 +14,14 @@ from typing import Final
 
 from launcher.errors import LauncherError
 
-__all__ = ["Journal", "Place", "write_whole"]
+__all__ = ["Installation", "Journal", "write_whole"]
 
 LOG_BYTES: Final = 1_000_000
 LINE_CHARS: Final = 2000
 
 
 @dataclass(frozen=True)
-class Place:
+class Installation:
     """The folders of one installation. data: the agent's own folder."""
 
     home: Path
@@ -99,11 +99,11 @@ class Journal:
     What others said may stand in it: nothing of that is a second line, or a command to a terminal.
     """
 
-    def __init__(self, place: Place, *, quiet: bool) -> None:
-        self._path = place.own / "update.log"
+    def __init__(self, installation: Installation, *, quiet: bool) -> None:
+        self._path = installation.own / "update.log"
         self._quiet = quiet
 
-    def say(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Write a line; a disk without room does not stop the caller."""
         plain = "".join(one if one.isprintable() else " " for one in text[:LINE_CHARS])
         line = f"{time.strftime('%Y-%m-%d %H:%M:%S %z')} {plain}\n"

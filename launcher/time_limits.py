@@ -14,7 +14,7 @@ from tuf.api.exceptions import DownloadError
 
 from launcher.errors import OfflineError
 
-__all__ = ["ANSWER_S", "METADATA_S", "download_s", "within"]
+__all__ = ["ANSWER_S", "METADATA_S", "download_s", "time_limit"]
 
 ANSWER_S: Final = 300.0
 METADATA_S: Final = 600.0  # all signed files; they are small
@@ -33,7 +33,7 @@ def download_s(size_bytes: int) -> float:
 
 
 @contextmanager
-def within(seconds: float, what: str) -> Iterator[None]:
+def time_limit(seconds: float, what: str) -> Iterator[None]:
     """Do something, or raise LateError where it is not done in time."""
 
     def late(*_: object) -> None:

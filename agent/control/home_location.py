@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-__all__ = ["place_of"]
+__all__ = ["home_location_of"]
 
 
-def place_of(home: Path, root: Path = Path("/")) -> str:
+def home_location_of(home: Path, root: Path = Path("/")) -> str:
     """Return what tells this place from others. root: of the machine's files, for tests.
 
     The machine's id, the addresses of its network cards (machines that were cloned from one image

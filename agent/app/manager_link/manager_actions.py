@@ -1,0 +1,83 @@
+"""Actions that follow from the manager's answers, each carried out by the component in charge."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+
+from agent.app.collection.collection import AgentCollection
+from agent.app.manager_link.list_updates import ListUpdates
+from agent.app.manager_link.manager_commands import ManagerCommands
+from agent.app.manager_link.manager_settings import ManagerSettings
+from agent.app.manager_link.permit_use import PermitUse
+from agent.app.runtime import Runtime
+from agent.app.session.session import CrawlSession
+from agent.link.actions import (
+    Action,
+    ApplySettings,
+    DropHosts,
+    ForgetReported,
+    GrantPermit,
+    RevokePermit,
+    RunCommand,
+    ShowMessage,
+    TakeList,
+    TakeOrders,
+)
+from shared.archive.errors import DiskFullError
+
+__all__ = ["ManagerActions"]
+
+
+class ManagerActions:
+    """Carries actions out, one after the other."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        session: CrawlSession,
+        permits: PermitUse,
+        lists: ListUpdates,
+        settings: ManagerSettings,
+        commands: ManagerCommands,
+        collection: AgentCollection,
+    ) -> None:
+        self._runtime = runtime
+        self._session = session
+        self._permits = permits
+        self._lists = lists
+        self._settings = settings
+        self._commands = commands
+        self._collection = collection
+        self.message = ""  # from the manager, for the partner
+
+    async def carry_out(self, actions: Iterable[Action]) -> None:
+        """Carry out what an answer asks for."""
+        for action in actions:
+            match action:
+                case GrantPermit() | RevokePermit():
+                    self._permits.carry_out([action])
+                case ForgetReported():
+                    self.forget_reported(action)
+                case TakeList():
+                    await self._lists.fetch()
+                case ApplySettings(settings):
+                    self._settings.apply(settings)
+                case RunCommand():
+                    await self._commands.run(action)
+                case TakeOrders(orders):
+                    self._collection.take_orders(orders)
+                case DropHosts(hosts, number):
+                    self._collection.withdraw(hosts, number)
+                case ShowMessage(text):
+                    self.message = text
+                    if text:
+                        self._runtime.log_line(f"the manager says: {text}")
+
+    def forget_reported(self, action: ForgetReported) -> None:
+        """Forget units and addresses that are with the manager."""
+        reports = self._session.reports
+        reports.forget_finished(action.finished)
+        reports.forget_addresses(action.addresses)
+        with contextlib.suppress(DiskFullError):  # they are reported once more, which is harmless
+            self._session.ledger.commit()

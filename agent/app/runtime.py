@@ -1,0 +1,19 @@
+"""Services of the process that the components of a running agent share."""
+
+from __future__ import annotations
+
+from agent.control.robot_log import LineLogger
+from agent.control.stop import StopRequest
+from agent.pipeline.ports.clock import Clock
+from shared.frozen import frozen
+
+__all__ = ["Runtime"]
+
+
+@frozen
+class Runtime:
+    """Time, the request to stop, and the log."""
+
+    clock: Clock
+    stopping: StopRequest
+    log_line: LineLogger
