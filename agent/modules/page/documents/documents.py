@@ -28,7 +28,7 @@ from agent.modules.page.documents.xml_documents import (
     stylesheet_of_xml,
     xml_references,
 )
-from agent.modules.page.documents.xml_tags import xml_tags
+from agent.modules.page.documents.xml_elements import xml_elements
 from agent.modules.page.encodings import decoded
 from agent.modules.page.html.further_elements import further_elements
 from agent.modules.page.html.further_links import Reference, further_references
@@ -109,15 +109,16 @@ def _drawn(text: str, url: str) -> Iterator[Reference]:
 
     Against `xml:base`, and without it: SVG 1.1 says so, and browsers have given it up.
     """
-    for tag in xml_tags(text, url):
-        for reference, kind in _of_drawing(tag.name.rpartition(":")[2], tag.attributes):
-            if tag.base:
-                yield joined(tag.base, reference), kind
+    for element in xml_elements((text,), url):
+        for reference, kind in _of_drawing(element.local.lower(), element.attributes):
+            if element.base:
+                yield joined(element.base, reference), kind
             yield reference, kind
 
 
 def _of_drawing(local: str, attributes: Mapping[str, str]) -> Iterator[Reference]:
-    for name, value in attributes.items():
+    for written, value in attributes.items():
+        name = written.lower()
         if name == "href" or name.endswith(":href"):
             if value[:1] != "#":
                 yield value, LinkKind.SVG | (0 if local == "a" else EMBEDDED)
