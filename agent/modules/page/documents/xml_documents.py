@@ -25,7 +25,7 @@ from typing import Final
 
 from agent.modules.page.addresses import joined
 from agent.modules.page.documents.xml_elements import XmlElement, xml_elements
-from agent.modules.page.html.further_links import Reference
+from agent.modules.page.html.text_links import Reference
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["cached_references", "playlist_references", "stylesheet_of_xml", "xml_references"]
