@@ -1,6 +1,6 @@
 """Sitemaps and feeds read by the agent's reader and by lxml: `make bench-sitemaps`.
 
-Each in a process of its own: cases whose URLs are right (`cases.py`), CPU seconds for a sitemap of
+Each in a separate process: cases whose URLs are right (`cases.py`), CPU seconds for a sitemap of
 50 MB and for 1,000 feeds, the memory above that before it, the time of the import. Beside them the
 size of lxml's wheel. docs/adr/0196 says what follows. Prints a table and `RESULT {json}`.
 """

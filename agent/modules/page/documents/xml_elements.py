@@ -6,8 +6,8 @@
 
 A search, so that it passes over what XML forbids: a bare `&` or `<`, `&nbsp;`, end tags that are
 missing or are of another element, several roots, text around them. Invariant: nothing is expanded
-or loaded; a reference to a declared entity stays as it is written. Memory is that of one piece and
-of its longest token.
+or loaded; a reference to a declared entity stays unresolved. Memory is that of one
+piece and of its longest token.
 Source: XML 1.0, 2.4 to 2.8 and 3.1; XML Base 1.1, 4.
 """
 
