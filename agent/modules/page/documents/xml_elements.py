@@ -26,15 +26,15 @@ __all__ = ["XmlElement", "xml_elements"]
 MAX_DEPTH: Final = 1000
 """Elements within these are not looked at for their end: they give no base to others."""
 
-_VALUE: Final = r"=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?+"
+_VALUE: Final = r"=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))?"
 _COMMENT: Final = r"<!--.*?(?:-->|\Z)"
-_CDATA: Final = r"<!\[CDATA\[(?:.*?)(?:\]\]>|\Z)"
+_CDATA: Final = r"<!\[CDATA\[.*?(?:\]\]>|\Z)"
 _TOKEN: Final = re.compile(
     rf"<(?:/([^\s<>/]*+)[^<>]*+"
-    rf"|([^\s<>/!?=\"'][^\s<>/]*+)((?:[^=<>]++|{_VALUE})*+)>?((?:[^<]++|{_COMMENT}|{_CDATA})*+)"
+    rf"|([^\s<>/!?=\"'][^\s<>/]*+)((?:[^=<>]++|{_VALUE})*)>?((?:[^<]++|{_COMMENT}|{_CDATA})*)"
     rf"|\?(?:xml\s[^<>]*+|.*?(?:\?>|\Z))"
     rf"|!(?:--.*?(?:-->|\Z)|\[CDATA\[.*?(?:\]\]>|\Z)"
-    r"|[^-\[<>](?:[^\"'<>]++|\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))*+))",
+    r"|[^-\[<>](?:[^\"'<>]++|\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z))*))",
     re.DOTALL,
 )
 """An end tag with its name; or a start tag with name, attributes and the text behind it; or what
