@@ -7,7 +7,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-split bench-collection bench-console peers-lock replay-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-sitemaps bench-split bench-collection bench-console peers-lock replay-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -93,7 +93,7 @@ screenshots: dev  ## pictures of every page of the console, light, dark, wide, n
 	@tools/test_packages.sh check all
 	@$(VENV)/python -m tools.screenshots $(ARGS)
 
-bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-lists bench-live bench-lying bench-manager bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
+bench: bench-archive bench-balance bench-predict bench-pages bench-dedup bench-distribution bench-hostcache bench-frontier bench-hostile bench-lists bench-live bench-lying bench-manager bench-sitemaps bench-split bench-collection bench-console bench-crawl  ## all benchmarks, one after the other
 
 bench-comparison: dev  ## a benchmark at an old commit and here, in turns; OLD=v1.0 BENCH=console ARGS="--only sqlite"
 	$(VENV)/python -m benchmarks.comparison $(OLD) $(BENCH) --rounds $(or $(ROUNDS),1) -- $(ARGS)
@@ -142,6 +142,9 @@ bench-manager: dev  ## 10,000 agents before one manager, and before two on Postg
 
 bench-senders: dev  ## one hostile sender beside honest ones, and SIGTERM meanwhile; ARGS="--quick" or "--only comments,gone"
 	$(VENV)/python -m benchmarks.senders $(ARGS)
+
+bench-sitemaps: dev  ## sitemaps and feeds by our reader and by lxml: which URLs, how fast
+	$(VENV)/python -m benchmarks.sitemaps
 
 bench-split: dev  ## a host of 20,000 pages, by one agent and split among four; ARGS="--pages 3000" for a quick look
 	$(VENV)/python -m benchmarks.split $(ARGS)

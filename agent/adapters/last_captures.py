@@ -88,7 +88,7 @@ class EarlierFile:
         self._look_again = False  # set by the thread that writes
         self._is_damaged = False  # by the same
         self._flushed_s = clock.monotonic_s()
-        self._reader = _nothing()
+        self._reader = _empty_database()
         self._secret = secrets.token_bytes(16)
         self._host = lru_cache(HOSTS_REMEMBERED)(self._hash)
         self._knows = lru_cache(HOSTS_REMEMBERED)(self._is_known)
@@ -123,7 +123,7 @@ class EarlierFile:
     def committed(self) -> None:
         """Take note that all that was appended is durable."""
         if self._is_damaged:
-            self._begin_anew()
+            self._recreate()
         self._durable += self._appended
         self._appended.clear()
         late = self._clock.monotonic_s() - self._flushed_s >= FLUSH_S
@@ -132,7 +132,7 @@ class EarlierFile:
 
     def clear(self) -> None:
         """Forget everything: the segments that it tells of are gone."""
-        self._begin_anew()
+        self._recreate()
 
     def forget(self, hosts: Sequence[str]) -> None:
         """Forget hosts: their captures are deleted."""
@@ -145,7 +145,7 @@ class EarlierFile:
                 rows = [(key,) for key in keys]
                 connection.executemany("DELETE FROM earlier WHERE host = ?", rows)
         except sqlite3.DatabaseError:
-            self._begin_anew()
+            self._recreate()
         self._knows.cache_clear()
 
     def close(self) -> None:
@@ -186,9 +186,9 @@ class EarlierFile:
         try:
             self._begin()
         except sqlite3.DatabaseError:
-            self._begin_anew()
+            self._recreate()
 
-    def _begin_anew(self) -> None:
+    def _recreate(self) -> None:
         """Know nothing from now on, also where there is no room for an empty file."""
         self._appended.clear()
         self._durable.clear()
@@ -198,7 +198,7 @@ class EarlierFile:
         try:
             self._begin()
         except sqlite3.OperationalError:
-            self._reader = _nothing()
+            self._reader = _empty_database()
         self._is_damaged = False
         self._host.cache_clear()
         self._knows.cache_clear()
@@ -232,7 +232,7 @@ class EarlierFile:
         return int.from_bytes(digest, "big", signed=True)
 
 
-def _nothing() -> sqlite3.Connection:
+def _empty_database() -> sqlite3.Connection:
     return sqlite3.connect(":memory:", check_same_thread=False)
 
 

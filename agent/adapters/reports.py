@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
-from typing import Any, Final, cast
+from typing import Final
 
-from agent.adapters.ledger.database import Database
+from agent.adapters.ledger.database import Database, Query
 from agent.pipeline.messages.jobs import UnitClosed, UnitFinished
 from agent.pipeline.messages.links import Outside
 from agent.pipeline.messages.pages import Processed
 from agent.pipeline.messages.requests import FetchAnswer
 from shared.frozen import frozen
 from shared.host_failures import HostFailure, is_naming_failure
+from shared.wire.orders import OrderKind
 from shared.wire.sync import FinishedUnit, HostAddresses
 
 __all__ = ["CrawlTotals", "DurableReports", "OutsideBatch"]
@@ -31,6 +31,26 @@ MAX_ADDRESSES: Final = 64  # of one host; sync takes no more
 MAX_REASON_CHARACTERS: Final = 1000
 
 _ANSWERED: Final = frozenset(("answered", "truncated"))
+
+_FINISHED: Final = Query[tuple[str, OrderKind, int, int, int, str, str]](
+    "SELECT unit, kind, round, pages, response_bytes, reason, coalesce(failure, '') "
+    "FROM finished LEFT JOIN failed USING (unit, kind, round) LIMIT ?"
+)
+_IS_FINISHED: Final = Query[tuple[int]]("SELECT 1 FROM finished WHERE unit = ?")
+_FAILURES: Final = Query[tuple[str, int]](
+    "SELECT failure, count(*) FROM failed JOIN jobs ON jobs.number = failed.job "
+    "WHERE jobs.finished <> 0 GROUP BY failure ORDER BY count(*) DESC, failure"
+)
+_FAILURE: Final = Query[tuple[str]]("SELECT failure FROM failed WHERE unit = ? AND job = ?")
+_IS_KNOWN: Final = Query[tuple[int]]("SELECT 1 FROM addresses WHERE host=? AND addresses=?")
+_ADDRESSES: Final = Query[tuple[str, str]](
+    "SELECT host, addresses FROM addresses WHERE told = 0 LIMIT ?"
+)
+_OUTSIDE: Final = Query[tuple[int, str, str | None]](
+    "SELECT id, url, referer FROM outside ORDER BY id LIMIT ?"
+)
+_OLDEST_OUTSIDE: Final = Query[tuple[int | None]]("SELECT min(id) FROM outside")
+_LAST_OUTSIDE: Final = Query[tuple[int]]("SELECT seq FROM sqlite_sequence WHERE name = 'outside'")
 
 
 @frozen
@@ -113,10 +133,7 @@ class DurableReports:
     def addresses(self, host: str, addresses: Sequence[str]) -> None:
         """Record where a host answers from here; reported again only when it changes."""
         text = json.dumps(list(addresses)[:MAX_ADDRESSES])
-        known = self._database.ask(
-            "SELECT 1 FROM addresses WHERE host=? AND addresses=?", (host, text)
-        )
-        if not known:
+        if not self._database.ask(_IS_KNOWN, (host, text)):
             self._database.run(
                 "INSERT OR REPLACE INTO addresses (host, addresses, told) VALUES (?,?,0)",
                 (host, text),
@@ -137,32 +154,33 @@ class DurableReports:
 
     def pending_finished(self, limit: int) -> list[FinishedUnit]:
         """Return units that are done and not acknowledged, at most `limit`."""
-        rows = self._database.ask_committed(
-            "SELECT unit, kind, round, pages, response_bytes, reason, coalesce(failure, '') "
-            "FROM finished LEFT JOIN failed USING (unit, kind, round) LIMIT ?",
-            (limit,),
-        )
-        names = [one.name for one in fields(FinishedUnit)]
-        return [FinishedUnit(**dict(zip(names, cast("Any", row), strict=True))) for row in rows]
+        return [
+            FinishedUnit(
+                unit=unit,
+                kind=kind,
+                round=number,
+                pages=pages,
+                response_bytes=size_bytes,
+                reason=reason,
+                failure=failure,
+            )
+            for unit, kind, number, pages, size_bytes, reason, failure in (
+                self._database.ask_committed(_FINISHED, (limit,))
+            )
+        ]
 
     def failures(self) -> dict[str, int]:
         """Return how many units that are held failed, by code, most first."""
-        rows = self._database.ask(
-            "SELECT failure, count(*) FROM failed JOIN jobs ON jobs.number = failed.job "
-            "WHERE jobs.finished <> 0 GROUP BY failure ORDER BY count(*) DESC, failure"
-        )
-        return {str(failure): int(str(count)) for failure, count in rows}
+        return dict(self._database.ask(_FAILURES))
 
     def failure_of(self, job: int, unit: str) -> HostFailure | None:
         """Return why a job failed, or None: it did not."""
-        rows = self._database.ask(
-            "SELECT failure FROM failed WHERE unit = ? AND job = ?", (unit, job)
-        )
-        return HostFailure(str(rows[0][0])) if rows else None
+        rows = self._database.ask(_FAILURE, (unit, job))
+        return HostFailure(rows[0][0]) if rows else None
 
     def tells(self, unit: str) -> bool:
         """Return whether a unit is done and not acknowledged, committed or not."""
-        return bool(self._database.ask("SELECT 1 FROM finished WHERE unit = ?", (unit,)))
+        return bool(self._database.ask(_IS_FINISHED, (unit,)))
 
     def forget_finished(self, units: Iterable[FinishedUnit]) -> None:
         """Forget units that the manager acknowledged exactly as reported."""
@@ -177,13 +195,8 @@ class DurableReports:
 
     def pending_addresses(self, limit: int) -> list[HostAddresses]:
         """Return hosts whose addresses the manager does not know, at most `limit`."""
-        rows = self._database.ask_committed(
-            "SELECT host, addresses FROM addresses WHERE told = 0 LIMIT ?", (limit,)
-        )
-        return [
-            HostAddresses(host=str(host), addresses=tuple(json.loads(str(text))))
-            for host, text in rows
-        ]
+        rows = self._database.ask_committed(_ADDRESSES, (limit,))
+        return [HostAddresses(host=host, addresses=tuple(json.loads(text))) for host, text in rows]
 
     def forget_addresses(self, hosts: Iterable[HostAddresses]) -> None:
         """Note that the manager knows these addresses, where they are still the same."""
@@ -194,15 +207,11 @@ class DurableReports:
 
     def take_outside(self, limit: int) -> OutsideBatch | None:
         """Return the oldest URLs for M2, at most `limit`, without forgetting them."""
-        rows = self._database.ask_committed(
-            "SELECT id, url, referer FROM outside ORDER BY id LIMIT ?", (limit,)
-        )
+        rows = self._database.ask_committed(_OUTSIDE, (limit,))
         if not rows:
             return None
-        urls = tuple(
-            Outside(str(url), None if referer is None else str(referer)) for _, url, referer in rows
-        )
-        return OutsideBatch(urls, int(str(rows[0][0])), int(str(rows[-1][0])))
+        urls = tuple(Outside(url, referer) for _, url, referer in rows)
+        return OutsideBatch(urls, rows[0][0], rows[-1][0])
 
     def forget_outside(self, batch: OutsideBatch) -> None:
         """Forget a batch that another part keeps from now on."""
@@ -216,8 +225,8 @@ class DurableReports:
 
     def oldest_outside(self) -> int | None:
         """Return the number of the oldest URL for M2 that is still here, or None."""
-        [(oldest,)] = self._database.ask_committed("SELECT min(id) FROM outside")
-        return None if oldest is None else int(str(oldest))
+        [(oldest,)] = self._database.ask_committed(_OLDEST_OUTSIDE)
+        return oldest
 
     def counters(self) -> CrawlTotals:
         """Return the counts so far."""
@@ -229,5 +238,5 @@ class DurableReports:
         return closed
 
     def _last_outside(self) -> int:
-        rows = self._database.ask("SELECT seq FROM sqlite_sequence WHERE name = 'outside'")
-        return int(str(rows[0][0])) if rows else 0
+        rows = self._database.ask(_LAST_OUTSIDE)
+        return rows[0][0] if rows else 0

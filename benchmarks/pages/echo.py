@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.adapters.pages.child import Work, files_told, serve
+from agent.adapters.pages.child import Work, files_from_arguments, serve
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import work_on
 from agent.pipeline.messages.pages import Fetched, PageWork
@@ -22,4 +22,4 @@ def _make(told: dict[str, Any]) -> Work[PageWork]:
 
 
 if __name__ == "__main__":
-    serve(_make, files_told())
+    serve(_make, files_from_arguments())

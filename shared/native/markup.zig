@@ -3,15 +3,15 @@
 //! The tokenizer of the HTML standard (13.2.5), without a tree: comments, raw text, quoting and
 //! references mean what they mean to a browser. Where the tree would decide what a tag means (in
 //! `<svg>`, `<select>`, `<template>`), or where a table of names is needed, the page is `unusual`,
-//! and who asked takes the parser that builds a tree. The further elements need no tree
-//! (`further.zig`) and are read of any page, in the same pass.
+//! and who asked takes the parser that builds a tree. The complex elements need no tree
+//! (`complex_elements.zig`) and are read of any page, in the same pass.
 //!
 //! Promise: linear time and no memory of its own, whatever the bytes are; every access is checked
 //! (ReleaseSafe), so that a mistake here ends the process, which its parent expects, and no more.
 
 const std = @import("std");
 const names = @import("names.zig");
-const further = @import("further.zig");
+const complex = @import("complex_elements.zig");
 const Failure = @import("writer.zig").Failure;
 const Kind = @import("writer.zig").Kind;
 const Writer = @import("writer.zig").Writer;
@@ -22,14 +22,14 @@ pub const Found = extern struct {
     out_bytes: usize,
     kinds: [*]u8,
     kinds_bytes: usize,
-    further: [*]u8,
-    further_bytes: usize,
+    complex: [*]u8,
+    complex_bytes: usize,
 };
 
-/// Write what leads on into `out`, in document order, with its kinds, and the further elements.
+/// Write what leads on into `out`, in document order, with its kinds, and the complex elements.
 ///
 /// The sizes in `found` are then those of what was written. False: only a tree can tell what leads
-/// on; the further elements are there. token: the product token of a robot, in lower case, whose
+/// on; the complex elements are there. token: the product token of a robot, in lower case, whose
 /// `<meta>` counts beside `robots`.
 pub fn read(page: []const u8, token: []const u8, found: *Found) error{NoRoom}!bool {
     var reader = Reader{
@@ -39,12 +39,12 @@ pub fn read(page: []const u8, token: []const u8, found: *Found) error{NoRoom}!bo
             .out = found.out[0..found.out_bytes],
             .kinds = found.kinds[0..found.kinds_bytes],
         },
-        .further = .{ .page = page, .out = found.further[0..found.further_bytes] },
+        .complex = .{ .page = page, .out = found.complex[0..found.complex_bytes] },
     };
     reader.readAll() catch return error.NoRoom;
     found.out_bytes = reader.writer.written;
     found.kinds_bytes = reader.writer.items;
-    found.further_bytes = reader.further.written;
+    found.complex_bytes = reader.complex.written;
     return !reader.unusual;
 }
 
@@ -57,8 +57,8 @@ const Reader = struct {
     in_svg: bool = false,
     unusual: bool = false,
     writer: Writer,
-    further: further.Further,
-    tag: further.Tag = .{},
+    complex: complex.ComplexElements,
+    tag: complex.Tag = .{},
 
     fn readAll(self: *Reader) Failure!void {
         const page = self.page;
@@ -111,7 +111,7 @@ const Reader = struct {
             const text = page[self.at..close];
             if (std.mem.endsWith(u8, text, "--") or std.mem.endsWith(u8, text, "--!")) {
                 const marks: usize = if (text[text.len - 1] == '!') 3 else 2;
-                try self.further.comment(text[0 .. text.len - marks]);
+                try self.complex.comment(text[0 .. text.len - marks]);
                 self.at = close + 1;
                 return;
             }
@@ -132,7 +132,7 @@ const Reader = struct {
         var said: names.Said = undefined;
         if (self.attributesOf(.pass, &said) == .cut) return;
         const tag = names.tags.get(named) orelse .other;
-        try self.further.endTag(tag);
+        try self.complex.endTag(tag);
         if (self.in_svg) {
             if (tag == .svg) {
                 self.in_svg = false;
@@ -160,9 +160,9 @@ const Reader = struct {
             .lineargradient, .mpath, .pattern, .radialgradient, .textpath => false,
             else => true,
         };
-        const ended = if (counts) self.attributesOf(.all, &said) else self.attributesOf(.further, &said);
+        const ended = if (counts) self.attributesOf(.all, &said) else self.attributesOf(.complex, &said);
         if (ended == .cut) return;
-        try self.further.startTag(&self.tag, tag, &said, self.page[self.at..]);
+        try self.complex.startTag(&self.tag, tag, &said, self.page[self.at..]);
         const text_name: ?[]const u8 = switch (tag) {
             .iframe, .noembed, .noframes, .script, .style, .textarea, .title, .xmp => @tagName(tag),
             else => null,
@@ -170,7 +170,7 @@ const Reader = struct {
         var end = self.at;
         if (text_name) |name| if (!(self.in_svg and ended == .closed)) {
             end = self.endOfText(name);
-            try self.further.rawText(&self.tag, tag, &said, self.page[self.at..end]);
+            try self.complex.rawText(&self.tag, tag, &said, self.page[self.at..end]);
         };
         if (!self.unusual) {
             const result = if (self.in_svg)
@@ -257,7 +257,7 @@ const Reader = struct {
     const Ended = enum { open, closed, cut };
 
     /// Pass the attributes of a tag, and keep those that count.
-    fn attributesOf(self: *Reader, comptime keep: enum { pass, further, all }, said: *names.Said) Ended {
+    fn attributesOf(self: *Reader, comptime keep: enum { pass, complex, all }, said: *names.Said) Ended {
         const page = self.page;
         var here = self.at;
         defer self.at = here;
@@ -299,7 +299,7 @@ const Reader = struct {
             }
             if (keep == .pass) continue;
             self.tag.take(attribute, value);
-            if (keep == .further) continue;
+            if (keep == .complex) continue;
             var lower: [names.longest_name]u8 = undefined;
             const which = names.attributes.get(names.lowered(attribute, &lower)) orelse continue;
             const place = &said[@backingInt(which)];

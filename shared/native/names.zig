@@ -50,7 +50,7 @@ pub const Tag = enum {
     hr,
     optgroup,
     option,
-    // Count as further elements only.
+    // Count as complex elements only.
     applet,
     bgsound,
     button,

@@ -11,7 +11,7 @@ pub const panic = std.debug.FullPanic(struct {
     }
 }.end);
 
-/// Write what on a page leads on; return 0, -1: only a tree can tell (the further elements are
+/// Write what on a page leads on; return 0, -1: only a tree can tell (the complex elements are
 /// there all the same), -2: no room.
 export fn prsm_references(
     page: [*]const u8,

@@ -31,7 +31,7 @@ def answer_of(
 
     code, message: libcurl's (CURLE_*).
     """
-    request, told = slot.request, slot.handle.getinfo
+    request, getinfo = slot.request, slot.handle.getinfo
     received = read_answer(slot.lines)
     header, status = received.header, received.status
     fits = len(header) <= options.most_header_bytes
@@ -42,7 +42,7 @@ def answer_of(
     elif not whole and (received.whole or not fits):
         outcome = "malformed"
         message = "no status" if fits else f"header larger than {options.most_header_bytes} bytes"
-    elapsed_ms = told(pycurl.TOTAL_TIME_T) / 1000 - 1000 * slot.waited_s(ended_s)
+    elapsed_ms = getinfo(pycurl.TOTAL_TIME_T) / 1000 - 1000 * slot.waited_s(ended_s)
     if code == pycurl.E_OPERATION_TIMEDOUT:  # libcurl's count stands still while nothing happens
         elapsed_ms = max(elapsed_ms, 1000 * slot.took_s(ended_s))
     capture, later_s = None, None
@@ -54,8 +54,8 @@ def answer_of(
         outcome,
         capture,
         status if whole else 0,
-        told(pycurl.REQUEST_SIZE),
-        told(pycurl.HEADER_SIZE) + told(pycurl.SIZE_DOWNLOAD_T),
+        getinfo(pycurl.REQUEST_SIZE),
+        getinfo(pycurl.HEADER_SIZE) + getinfo(pycurl.SIZE_DOWNLOAD_T),
         max(0.0, elapsed_ms),
         slot.started_epoch_ms,
         ended_s,
@@ -63,8 +63,8 @@ def answer_of(
         received.location if whole else None,
         later_s,
         message[:MAX_DETAIL_CHARACTERS],
-        max(told(pycurl.CONNECT_TIME_T), told(pycurl.APPCONNECT_TIME_T)) / 1000,
-        told(pycurl.STARTTRANSFER_TIME_T) / 1000,
+        max(getinfo(pycurl.CONNECT_TIME_T), getinfo(pycurl.APPCONNECT_TIME_T)) / 1000,
+        getinfo(pycurl.STARTTRANSFER_TIME_T) / 1000,
     )
 
 

@@ -164,8 +164,8 @@ def retry_after_s(header: bytes, status: int, epoch_ms: int) -> float | None:
     if not values:
         return None
     date = header_value(header, "Date")
-    said = date.decode("latin-1") if date else None
-    wait_s = shared_retry_after_s(values, said, epoch_ms / 1000)
+    date_text = date.decode("latin-1") if date else None
+    wait_s = shared_retry_after_s(values, date_text, epoch_ms / 1000)
     return None if wait_s is None else min(wait_s, MAX_RETRY_AFTER_S)
 
 

@@ -13,16 +13,16 @@ from __future__ import annotations
 from agent.adapters.curl.slot import Slot
 from agent.adapters.held_bytes import HeldBytes
 
-__all__ = ["Room"]
+__all__ = ["BodyRoom"]
 
 
-class Room:
-    """Asked only where the bound is reached."""
+class BodyRoom:
+    """The transfers that wait for memory; consulted only where the bound is reached."""
 
-    def __init__(self, held: HeldBytes) -> None:
-        self._held = held
+    def __init__(self, memory: HeldBytes) -> None:
+        self._memory = memory
         self._waiting: dict[Slot, None] = {}  # in the order in which they began to wait
-        self._going_on: Slot | None = None  # though there is no room
+        self._exempt: Slot | None = None  # though there is no room
 
     @property
     def is_waited_for(self) -> bool:
@@ -31,32 +31,32 @@ class Room:
 
     def may_receive(self, slot: Slot) -> bool:
         """Return whether a transfer takes its next piece; else it waits from now on."""
-        held = self._held
-        if held.sum <= held.gate or slot is self._going_on:
+        memory = self._memory
+        if memory.sum <= memory.gate or slot is self._exempt:
             return True
         self._waiting[slot] = None
-        held.gate = -1  # what becomes free is for those that wait
+        memory.gate = -1  # what becomes free is for those that wait
         return False
 
     def ended(self, slot: Slot) -> None:
         """Take note that a transfer is over."""
         self._waiting.pop(slot, None)
-        if slot is self._going_on:
-            self._going_on = None
+        if slot is self._exempt:
+            self._exempt = None
 
-    def let_go(self) -> tuple[Slot, ...]:
+    def take_resumable(self) -> tuple[Slot, ...]:
         """Return the transfers that continue now; they no longer wait."""
-        held, waiting = self._held, self._waiting
-        if held.sum <= held.most or not waiting:
-            held.gate, self._going_on = held.most, None
+        memory, waiting = self._memory, self._waiting
+        if memory.sum <= memory.most or not waiting:
+            memory.gate, self._exempt = memory.most, None
             slots = tuple(waiting)
             waiting.clear()
             return slots
-        if self._going_on is not None:
+        if self._exempt is not None:
             return ()
         largest = max(waiting, key=lambda slot: slot.body_bytes)
-        if held.waiting and held.sum - largest.body_bytes > held.most:
+        if memory.waiting and memory.sum - largest.body_bytes > memory.most:
             return ()  # it might bring a whole body more; the workers make room for it
         del waiting[largest]
-        self._going_on = largest
+        self._exempt = largest
         return (largest,)

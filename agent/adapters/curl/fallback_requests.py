@@ -52,7 +52,7 @@ def fallback_for(
     code: int,
     message: str,
     *,
-    asked: Fallback,
+    tried: Fallback,
     repeats: bool,
     is_tls: bool,
     is_direct: bool,
@@ -60,19 +60,19 @@ def fallback_for(
 ) -> Fallback:
     """Return the way in which a failed request may succeed; NONE: there is no other.
 
-    code, message: libcurl's (CURLE_*). asked: how it was asked. repeats: libcurl wanted to repeat
+    code, message: libcurl's (CURLE_*). tried: its way so far. repeats: libcurl wanted to repeat
     it; over TLS that may have been HTTP/2: without an answer the protocol is not known.
     whole_header: with a status. is_direct: not through a proxy.
     """
     if whole_header:
         return Fallback.NONE
-    if asked is Fallback.NONE and (code in (_HTTP2, _HTTP2_STREAM) or (repeats and is_tls)):
+    if tried is Fallback.NONE and (code in (_HTTP2, _HTTP2_STREAM) or (repeats and is_tls)):
         return Fallback.HTTP1
     is_length = code == _WEIRD_SERVER_REPLY and _LENGTH in message
-    if is_length and asked in (Fallback.NONE, Fallback.HTTP1):
+    if is_length and tried in (Fallback.NONE, Fallback.HTTP1):
         return Fallback.TO_THE_END
     is_syntax = code in _SYNTAX and message not in REFUSED_BY_BROWSERS
-    if is_syntax and is_direct and not is_length and asked is not Fallback.TOLERANT:
+    if is_syntax and is_direct and not is_length and tried is not Fallback.TOLERANT:
         return Fallback.TOLERANT
     return Fallback.NONE
 

@@ -18,7 +18,7 @@ import pycurl
 
 from agent.adapters.curl.answers import answer_of, unsent
 from agent.adapters.curl.blocks import site_of
-from agent.adapters.curl.body_room import Room
+from agent.adapters.curl.body_room import BodyRoom
 from agent.adapters.curl.fallback_requests import Fallback, Fallbacks
 from agent.adapters.curl.idle_connections import IdleConnections, same_address
 from agent.adapters.curl.options import FetchOptions
@@ -51,11 +51,11 @@ class CurlFetcher:
         may_fetch: Callable[[], bool],
         refusal: Callable[[str], Message | None],
         clock: Clock,
-        held: HeldBytes | None = None,
+        memory: HeldBytes | None = None,
     ) -> None:
         """may_fetch: the permit. refusal: why an address must not be crawled, or None.
 
-        held: the counter of bodies in memory; None: no other part counts them.
+        memory: the counter of bodies in memory; None: no other part counts them.
         """
         self._options = options
         self._may_fetch = may_fetch
@@ -63,8 +63,8 @@ class CurlFetcher:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._multi: Any = pycurl.CurlMulti()
-        self._sockets = Sockets(self._loop, self._move_on)
-        self._timer = Timer(self._loop, self._act)
+        self._sockets = Sockets(self._loop, self._handle_ready)
+        self._timer = Timer(self._loop, self._handle_timeout)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._sockets.watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._timer.set)
         self._multi.setopt(pycurl.M_MAXCONNECTS, options.max_idle)
@@ -77,12 +77,12 @@ class CurlFetcher:
         self._answers: deque[tuple[Callable[[FetchAnswer], None], FetchAnswer]] = deque()
         self._rate = RateLimit(options.rate, clock.monotonic_s())
         self._paused: list[Slot] = []
-        self._held = HeldBytes(options.held_bytes) if held is None else held
-        self._room = Room(self._held)
+        self._memory = HeldBytes(options.held_bytes) if memory is None else memory
+        self._room = BodyRoom(self._memory)
         self._raw = RawRequests(
-            options, clock, self._held, self._rate, self._late_refusal, self._raw_ended
+            options, clock, self._memory, self._rate, self._late_refusal, self._raw_ended
         )
-        self._look_for_room: asyncio.TimerHandle | None = None
+        self._room_timer: asyncio.TimerHandle | None = None
         self._resume: asyncio.TimerHandle | None = None
         self._sweep: asyncio.TimerHandle | None = None
         self._sweep_s = min(MAX_SWEEP_S, options.first_byte_s / 4, options.deadline_s / 4)
@@ -98,7 +98,7 @@ class CurlFetcher:
     @property
     def crowded(self) -> bool:
         """Return whether bodies in memory leave no room for more requests than there are."""
-        return self._held.crowded
+        return self._memory.crowded
 
     @property
     def passed_bytes(self) -> int:
@@ -129,12 +129,12 @@ class CurlFetcher:
         anew = not self._options.proxy and (kept < 0 or has_ended)
         slot = self._free.pop() if self._free else self._new_slot()
         slot.begin(request, site, done, now_s, self._clock.epoch_ms(), fallback)
-        slot.connect_anew(anew)
+        slot.set_fresh_connection(anew)
         self._busy[slot.handle] = slot
         self._quiet.clear()
         self._multi.add_handle(slot.handle)
         if self._sweep is None:
-            self._sweep = self._loop.call_later(self._sweep_s, self._cut_overdue)
+            self._sweep = self._loop.call_later(self._sweep_s, self._end_overdue)
 
     def _late_refusal(self) -> Outcome | None:
         if self._stopping:
@@ -142,7 +142,7 @@ class CurlFetcher:
         return None if self._may_fetch() else "no_permit"
 
     def _raw_ended(self, done: Callable[[FetchAnswer], None], answer: FetchAnswer) -> None:
-        self._quiet_if_idle()
+        self._note_idle()
         self._answers.append((done, answer))
         self._deliver_all()
 
@@ -151,7 +151,7 @@ class CurlFetcher:
         self._rate.change(bytes_per_s, self._clock.monotonic_s())
         if self._resume is not None:
             self._resume.cancel()
-            self._resume = self._loop.call_later(self._rate.wait_s(), self._go_on)
+            self._resume = self._loop.call_later(self._rate.wait_s(), self._resume_paused)
 
     async def drain(self, deadline_s: float) -> None:
         """Refuse new requests, wait for those under way, and end the rest after `deadline_s`.
@@ -166,14 +166,14 @@ class CurlFetcher:
         await asyncio.sleep(0)  # the last answers are delivered by the loop
 
     def close(self) -> None:
-        """End what is under way, and let go of all connections."""
+        """End the requests under way, and close all connections."""
         self._stopping = True
         self._end_all()
         self._timer.end()
-        for timer in (self._sweep, self._resume, self._look_for_room):
+        for timer in (self._sweep, self._resume, self._room_timer):
             if timer is not None:
                 timer.cancel()
-        self._sweep = self._resume = self._look_for_room = None
+        self._sweep = self._resume = self._room_timer = None
         self._multi.close()
         self._sockets.end()
         for slot in self._free:
@@ -186,7 +186,7 @@ class CurlFetcher:
             self._may_send,
             self._may_receive,
             self._rate,
-            self._held,
+            self._memory,
             self._sockets,
         )
 
@@ -215,27 +215,27 @@ class CurlFetcher:
         now_s = self._clock.monotonic_s()
         if not self._room.may_receive(slot):
             slot.pause(now_s)
-            if self._look_for_room is None:
-                self._look_for_room = self._loop.call_later(ROOM_S, self._use_room)
+            if self._room_timer is None:
+                self._room_timer = self._loop.call_later(ROOM_S, self._resume_waiting)
             return False
         if self._rate.take(size_bytes, now_s):
             return True
         slot.pause(now_s)
         self._paused.append(slot)
         if self._resume is None:
-            self._resume = self._loop.call_later(self._rate.wait_s(), self._go_on)
+            self._resume = self._loop.call_later(self._rate.wait_s(), self._resume_paused)
         return False
 
-    def _go_on(self) -> None:
+    def _resume_paused(self) -> None:
         self._resume = None
         paused, self._paused = self._paused, []
         self._resume_all(paused)
 
-    def _use_room(self) -> None:
-        self._look_for_room = None
-        self._resume_all(self._room.let_go())
-        if self._look_for_room is None and self._room.is_waited_for:
-            self._look_for_room = self._loop.call_later(ROOM_S, self._use_room)
+    def _resume_waiting(self) -> None:
+        self._room_timer = None
+        self._resume_all(self._room.take_resumable())
+        if self._room_timer is None and self._room.is_waited_for:
+            self._room_timer = self._loop.call_later(ROOM_S, self._resume_waiting)
 
     def _resume_all(self, slots: Iterable[Slot]) -> None:
         now_s = self._clock.monotonic_s()
@@ -248,11 +248,11 @@ class CurlFetcher:
                 self._finish(slot.handle, *error.args)
                 self._deliver_soon()
 
-    def _act(self) -> None:
+    def _handle_timeout(self) -> None:
         self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
         self._collect()
 
-    def _move_on(self) -> None:
+    def _handle_ready(self) -> None:
         act = self._multi.socket_action
         for descriptor, ready in self._sockets.take():
             act(descriptor, ready)
@@ -271,21 +271,21 @@ class CurlFetcher:
         if self._answers:
             self._deliver_all()
 
-    def _cut_overdue(self) -> None:
+    def _end_overdue(self) -> None:
         """End requests whose answer has not begun, or not ended, in time."""
         self._sweep = None
         now_s, options, may_fetch = self._clock.monotonic_s(), self._options, self._may_fetch
         late = [
-            (handle, why)
+            (handle, reason)
             for handle, slot in self._busy.items()
-            if (why := overdue(slot, now_s, options, may_fetch))
+            if (reason := overdue(slot, now_s, options, may_fetch))
         ]
-        for handle, why in late:
-            self._finish(handle, pycurl.E_OPERATION_TIMEDOUT, why)
+        for handle, reason in late:
+            self._finish(handle, pycurl.E_OPERATION_TIMEDOUT, reason)
         if late:
             self._deliver_soon()
         if self._busy:
-            self._sweep = self._loop.call_later(self._sweep_s, self._cut_overdue)
+            self._sweep = self._loop.call_later(self._sweep_s, self._end_overdue)
 
     # How requests end.
 
@@ -304,10 +304,10 @@ class CurlFetcher:
         self._room.ended(slot)
         slot.clear()
         self._free.append(slot)
-        self._quiet_if_idle()
+        self._note_idle()
         self._answers.append((done, answer))
 
-    def _quiet_if_idle(self) -> None:
+    def _note_idle(self) -> None:
         if not self._busy and not self._raw:
             self._quiet.set()
 

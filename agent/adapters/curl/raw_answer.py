@@ -2,7 +2,7 @@
 
 Pure. For answers that libcurl refuses: the bytes come through libcurl all the same, as those of a
 protocol without a header. The header is kept as it came, the body loses its chunks.
-Invariant: never more than `most_header_bytes` of a header are held, and what is refused has a
+Invariant: never more than `most_header_bytes` of a header are kept, and what is refused has a
 reason in words.
 Source: RFC 9112; what browsers do beyond it is in docs/adr/0194.
 """
@@ -34,7 +34,7 @@ class RawAnswer:
         self.complete = False  # nothing more belongs to it
         self.cut = False  # its end is missing, or broken
         self._most_bytes = most_header_bytes
-        self._held = b""
+        self._memory = b""
         self._left: int | None = None  # bytes until the end of the body, or chunk; None: unknown
         self._chunked = False
         self._in_chunk = False
@@ -45,15 +45,15 @@ class RawAnswer:
             return b""
         if self.header:
             return self._body(data)
-        self._held += data
+        self._memory += data
         return self._look_for_header()
 
     def end(self) -> None:
         """Take note that the connection has ended."""
         if self.complete or self.refused:
             return
-        if not self.header and self._held:
-            if _START.search(self._held[:_START_BYTES]) is None:
+        if not self.header and self._memory:
+            if _START.search(self._memory[:_START_BYTES]) is None:
                 self.refused = "no status line"
         elif self._chunked or self._left:
             self.cut = True
@@ -61,26 +61,26 @@ class RawAnswer:
 
     def _look_for_header(self) -> bytes:
         while True:
-            start = _START.search(self._held[:_START_BYTES])
+            start = _START.search(self._memory[:_START_BYTES])
             if start is None:
-                if len(self._held) >= _START_BYTES:
+                if len(self._memory) >= _START_BYTES:
                     self.refused = "no status line"
                 return b""
-            self._held = self._held[start.start() :]
-            end = header_end(self._held)
-            if (end if end >= 0 else len(self._held)) > self._most_bytes:
+            self._memory = self._memory[start.start() :]
+            end = header_end(self._memory)
+            if (end if end >= 0 else len(self._memory)) > self._most_bytes:
                 self.refused = with_plurals(f"header larger than {self._most_bytes} bytes")
                 return b""
             if end < 0:
                 return b""
-            header, rest = self._held[:end], self._held[end:]
+            header, rest = self._memory[:end], self._memory[end:]
             status = status_code(header)
             if status is not None and 100 <= status <= 199 and status != 101:
-                self._held = rest  # an informational answer before the final one
+                self._memory = rest  # an informational answer before the final one
                 if rest:
                     continue
                 return b""
-            self._held = b""
+            self._memory = b""
             self.refused = _refused(header, status)
             if self.refused:
                 return b""
@@ -117,7 +117,7 @@ class RawAnswer:
 
     def _chunks(self, data: bytes) -> bytes:
         found: list[bytes] = []
-        data, self._held = self._held + data, b""
+        data, self._memory = self._memory + data, b""
         at = 0
         while at < len(data) and not self.complete:
             if self._left:
@@ -145,7 +145,7 @@ class RawAnswer:
             at = size.end()
             self._left = int(size[1], 16)
             self.complete = self._left == 0  # trailers are not kept
-        self._held = data[at:] if not self.complete else b""
+        self._memory = data[at:] if not self.complete else b""
         return b"".join(found)
 
 

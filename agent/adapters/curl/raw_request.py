@@ -43,12 +43,12 @@ class RawRequest:
         site: Site,
         options: FetchOptions,
         clock: Clock,
-        held: HeldBytes,
+        memory: HeldBytes,
     ) -> None:
         self._request = request
         self._options = options
         self._clock = clock
-        self._held = held
+        self._memory = memory
         self._block = request_block(request.url, site, more=own_fields(request, Fallback.TOLERANT))
         self._answer = RawAnswer(options.most_header_bytes)
         self._body: list[bytes] = []
@@ -83,7 +83,7 @@ class RawRequest:
             self._failure = "stopped", "the agent is ending"
             self._answer.header = b""
         finally:
-            self._held.sum -= self._body_bytes
+            self._memory.sum -= self._body_bytes
         return self._made()
 
     async def _exchange(
@@ -95,9 +95,9 @@ class RawRequest:
         reader, writer = await self._connect()
         try:
             self._connected_ms = self._passed_ms()
-            why = refusal()
-            if why is not None:
-                self._failure = why, ""
+            outcome = refusal()
+            if outcome is not None:
+                self._failure = outcome, ""
                 return
             writer.write(self._block)
             self._sent_bytes = len(self._block)
@@ -126,7 +126,7 @@ class RawRequest:
         room = self._request.max_body_bytes - self._body_bytes
         self._body.append(body[:room])
         self._body_bytes += len(self._body[-1])
-        self._held.sum += len(self._body[-1])
+        self._memory.sum += len(self._body[-1])
         if len(body) > room:
             self._cut = "length"
             return False

@@ -27,7 +27,7 @@ class RawRequests:
         self,
         options: FetchOptions,
         clock: Clock,
-        held: HeldBytes,
+        memory: HeldBytes,
         rate: RateLimit,
         refusal: Callable[[], Outcome | None],
         ended: Callable[[_Done, FetchAnswer], None],
@@ -35,7 +35,7 @@ class RawRequests:
         """refusal: why nothing may be sent now, or None. ended: called with each answer."""
         self._options = options
         self._clock = clock
-        self._held = held
+        self._memory = memory
         self._rate = rate
         self._refusal = refusal
         self._ended = ended
@@ -47,7 +47,7 @@ class RawRequests:
 
     def start(self, request: FetchRequest, site: Site, done: _Done) -> None:
         """Begin one request."""
-        raw = RawRequest(request, site, self._options, self._clock, self._held)
+        raw = RawRequest(request, site, self._options, self._clock, self._memory)
         task = asyncio.get_running_loop().create_task(raw.run(self._refusal, self._wait_for_room))
         self._tasks[task] = done
         task.add_done_callback(self._take)
@@ -67,7 +67,7 @@ class RawRequests:
         self._ended(done, task.result())
 
     async def _wait_for_room(self, size_bytes: int) -> None:
-        while self._held.crowded:  # noqa: ASYNC110  # there is no event for it
+        while self._memory.crowded:  # noqa: ASYNC110  # there is no event for it
             await asyncio.sleep(_LOOK_S)
         while not self._rate.take(size_bytes, self._clock.monotonic_s()):  # noqa: ASYNC110
             await asyncio.sleep(self._rate.wait_s())

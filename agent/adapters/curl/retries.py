@@ -26,7 +26,7 @@ def note_retry(slot: Slot, code: int, message: str, fallbacks: Fallbacks, now_s:
     fallback = fallback_for(
         code,
         message,
-        asked=slot.fallback,
+        tried=slot.fallback,
         repeats=slot.refusal == "retry",
         is_direct=not slot.is_proxied,
         is_tls=slot.site.host.startswith("https:"),

@@ -43,13 +43,13 @@ class Slot:
         may_send: Callable[[Slot, str], bool],
         may_receive: Callable[[Slot, int], bool],
         rate: RateLimit,
-        held: HeldBytes,
+        memory: HeldBytes,
         sockets: Sockets,
     ) -> None:
         """Make a handle ready.
 
         may_send: asked with the address that the connection leads to. may_receive: asked with
-        the size of each piece of a body while `rate` is limited or `held`, to which it is added, is
+        the size of each piece of a body while `rate` is limited or `memory`, which counts it, is
         at its bound; a no pauses the transfer. sockets: learns of connections that are opened.
         """
         self.handle: Any = pycurl.Curl()
@@ -70,7 +70,7 @@ class Slot:
         self._may_send = may_send
         self._may_receive = may_receive
         self._rate = rate
-        self._held = held
+        self._memory = memory
         self._proxied = bool(options.proxy)
         self._fields = options.fields
         self._sockets = sockets
@@ -95,7 +95,7 @@ class Slot:
         self.started_epoch_ms = started_epoch_ms
         self.handle.setopt(pycurl.URL, request.url)
         if fallback is not self.fallback:
-            self._ask_by(fallback)
+            self._set_fallback(fallback)
         more = own_fields(request, fallback)
         if more or self._conditional:
             self._set_fields(more)
@@ -109,13 +109,13 @@ class Slot:
         """Return whether requests go through a proxy."""
         return self._proxied
 
-    def connect_anew(self, anew: bool) -> None:
+    def set_fresh_connection(self, anew: bool) -> None:
         """Use no connection that is open, or use it where there is one."""
         if anew is not self._anew:
             self.handle.setopt(pycurl.FRESH_CONNECT, int(anew))
             self._anew = anew
 
-    def _ask_by(self, fallback: Fallback) -> None:
+    def _set_fallback(self, fallback: Fallback) -> None:
         set_option = self.handle.setopt
         is_usual = fallback is Fallback.NONE
         version = pycurl.CURL_HTTP_VERSION_2TLS if is_usual else pycurl.CURL_HTTP_VERSION_1_1
@@ -151,7 +151,7 @@ class Slot:
         return self._waited_s + current_s
 
     def clear(self) -> None:
-        """Forget the request, so that nothing of it is held until the next."""
+        """Forget the request and its body."""
         del self.request, self.done
         self.lines.clear()
         self._drop_body()
@@ -161,7 +161,7 @@ class Slot:
 
     def _drop_body(self) -> None:
         self.body.clear()
-        self._held.sum -= self.body_bytes
+        self._memory.sum -= self.body_bytes
         self.body_bytes = 0
 
     def _set_up(self, options: FetchOptions) -> None:
@@ -197,20 +197,20 @@ class Slot:
 
     def _write(self, data: bytes) -> int | None:
         size = len(data)
-        held = self._held
-        if (self._rate.limited or held.sum > held.gate) and not self._may_receive(self, size):
+        memory = self._memory
+        if (self._rate.limited or memory.sum > memory.gate) and not self._may_receive(self, size):
             paused: int = pycurl.WRITEFUNC_PAUSE
             return paused
         room = self.request.max_body_bytes - self.body_bytes
         if size > room:
             self.body.append(data[:room])
             self.body_bytes += room
-            held.sum += room
+            memory.sum += room
             self.too_long = True
             return _STOP
         self.body.append(data)
         self.body_bytes += size
-        held.sum += size
+        memory.sum += size
         return None
 
     def _opened(self, descriptor: int, purpose: int) -> int:

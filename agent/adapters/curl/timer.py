@@ -19,7 +19,7 @@ class Timer:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
         self._loop = loop
-        self._act = act
+        self._handle_timeout = act
         self._due_s = math.inf  # by the loop's clock
         self._later: asyncio.TimerHandle | None = None
         self._soon: asyncio.Handle | None = None  # in the loop's next round
@@ -61,4 +61,4 @@ class Timer:
 
     def _wake_now(self) -> None:
         self._due_s = math.inf  # until libcurl asks again
-        self._act()
+        self._handle_timeout()

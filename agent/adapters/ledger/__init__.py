@@ -1,23 +1,24 @@
 """Durable state of a crawl: SQLite, the open segment and the open crawl log, committed as one.
 
-    ledger.py       `Ledger`'s real side: answers, and the commit that binds the three
-    database.py     SQLite, with a transaction that survives a full disk
-    schema.py       its tables
-    jobs.py         orders on disk, numbers of jobs in memory
-    queues.py       queues: an end in memory, blocks on disk
-    journal.py      changes of queues and counters between two commits
-    seen.py         the exact seen-sets
-    backoff_rows.py addresses in back-off
-    runs.py         known keys, sorted, on disk
-    migration.py    migration from older versions
-    segments.py     the open segment and the list of links beside it
-    crawl_log.py    the open crawl log, and closed ones until they are delivered
-    open_segment_name.py  the segment that the last commit names as open
-    append_file.py  a file that grows, and is truncated to its committed bytes
+    ledger.py        `SqliteLedger`: opens the parts, and passes each call to one of them
+    commit.py        the commit that binds database, segment and log
+    recovery.py      a ledger that is older than its files
+    commit_mark.py   how far files were committed, beside the ledger
+    ledger_state.py  the row that says how far everything is committed
+    database.py      SQLite, with a transaction that survives a full disk
+    schema.py        its tables; migration.py: from older versions
+    jobs/            orders, counters and queues of jobs
+    seen_sets/       known URLs
+    backoff_rows.py  addresses in back-off
+    segments.py      the open segment and the list of links beside it
+    open_index.py    index of the open segment; open_segment_name.py: its name, for other programs
+    crawl_log.py     the open crawl log; closed_logs.py: closed ones until they are delivered
+    append_file.py   a file that grows, and is truncated to its committed bytes
+    trash.py         files that no commit names
 
 Invariant: after kill -9 or a loss of power, `open` finds the state of the last commit: database,
 segment, links and log agree, and later writes are gone from all of them together.
-docs/adr/0004-one-commit-for-the-crawl.md says why, 0040 how.
+docs/adr/0004 gives the reasons, 0040 the way.
 """
 
 from agent.adapters.ledger.crawl_log import ClosedLog

@@ -1,29 +1,31 @@
-"""The addresses that are left alone for longer than usual, so that a restart does not forget it.
+"""The addresses in back-off, which a restart must not forget.
 
 A small table: a row for each address that answered 429 or 503, asked for time, or does not answer.
 """
 
 from __future__ import annotations
 
-from agent.adapters.ledger.database import Database
+from typing import Final
+
+from agent.adapters.ledger.database import Database, Query
 from agent.pipeline.ports.ledger_rows import Rest
 
-__all__ = ["Rests"]
+__all__ = ["BackoffRows"]
+
+_ALL: Final = Query[tuple[str, str, str, int, int]](
+    "SELECT address, host, reason, strikes, until_ms FROM rests"
+)
 
 
-class Rests:
-    """All of them."""
+class BackoffRows:
+    """Rows of the addresses in back-off."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def all(self) -> list[Rest]:
         """Return all."""
-        rows = self._database.ask("SELECT address, host, reason, strikes, until_ms FROM rests")
-        return [
-            Rest(str(address), str(host), str(reason), int(str(strikes)), int(str(until_ms)))
-            for address, host, reason, strikes, until_ms in rows
-        ]
+        return [Rest(*row) for row in self._database.ask(_ALL)]
 
     def keep(self, rest: Rest) -> None:
         """Remember a rest; it replaces the earlier one of its address."""

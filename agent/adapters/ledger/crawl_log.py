@@ -1,13 +1,13 @@
 """The open crawl log (M3), and closed ones until they are handed on.
 
-`crawl-NUMBER.log` holds plain lines, append-only. Closing a log is nothing but a transaction: it
-enters the file in the table of closed ones, and the next number becomes the open one. So a line
-is in exactly one log, whatever happens. It is compressed when it is sent.
+`crawl-NUMBER.log` has plain lines, append-only. A transaction closes a log: it adds the file to the
+table of closed ones, and the next number becomes the open one. So a line is in exactly one log,
+whatever happens. It is compressed when it is sent.
 
 Sections: `#Round=` and `#MaxTransfer=` stand wherever the lines after them belong to another round
 or kind than those before, with `#Refetch=1` where they were fetched again to be compared;
-`#Since=` and `#Until=` are put at the head when the log is read. A line of a probe says behind the
-status line what its time was made of: `X-Crawl-Time: lookup=4.2 connect=31.0 first-byte=87.5`.
+`#Since=` and `#Until=` are put at the head when the log is read. A line of a probe has the parts of
+its time behind the status line: `X-Crawl-Time: lookup=4.2 connect=31.0 first-byte=87.5`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,15 @@ from shared.wire.crawl_log import Comment, encode_line, request_line
 from shared.wire.gzip_stream import compress
 from shared.wire.orders import OrderKind
 
-__all__ = ["PROBE_PAGES", "ClosedLog", "CrawlLog", "LogState", "discard_logs", "logs_since"]
+__all__ = [
+    "PROBE_PAGES",
+    "ClosedLog",
+    "CrawlLog",
+    "LogState",
+    "discard_logs",
+    "log_path",
+    "logs_since",
+]
 
 PROBE_PAGES: Final = 50
 """`#MaxTransfer` of all but a crawl, as the source has it; 0 stands for a crawl."""
@@ -52,7 +60,7 @@ class LogState:
 class ClosedLog:
     """A finished log that waits to be handed on.
 
-    key: names it for ever, so that no receiver takes it twice.
+    key: its name for ever, so that no receiver takes it twice.
     """
 
     serial: int
@@ -95,17 +103,13 @@ class CrawlLog:
         self._section: tuple[int, OrderKind] | None = None
         self._serial = committed.serial
         self._since_ms = committed.since_ms
-        path = self.path(committed.serial)
+        path = log_path(directory, committed.serial)
         self._file = AppendedFile(path, committed.size_bytes, open_file, trash)
 
     @property
     def state(self) -> LogState:
         """Return the present state of the file."""
         return LogState(self._serial, self._file.size_bytes, self._since_ms)
-
-    def path(self, serial: int) -> Path:
-        """Return the file of a log."""
-        return self._directory / f"crawl-{serial:08d}.log"
 
     def append(self, requests: Sequence[FetchAnswer]) -> None:
         """Append requests; raises DiskFullError, and then none of them is there."""
@@ -131,12 +135,12 @@ class CrawlLog:
         """Bring everything appended safely to the disk."""
         self._file.sync()
 
-    def turn(self, now_ms: int) -> ClosedLog:
-        """Begin a new log; what is returned is synced, and closed with the next transaction."""
+    def rotate(self, now_ms: int) -> ClosedLog:
+        """Begin a new log; return the one before, synced and closed by the next transaction."""
         before = self._file
         since_ms = min(self._since_ms, now_ms)  # a clock may have been set back
         closed = ClosedLog(self._serial, before.path, since_ms, now_ms, before.size_bytes)
-        self._file = AppendedFile(self.path(self._serial + 1), 0, self._open_file)
+        self._file = AppendedFile(log_path(self._directory, self._serial + 1), 0, self._open_file)
         before.close()
         self._serial += 1
         self._since_ms = now_ms
@@ -153,6 +157,11 @@ class CrawlLog:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def log_path(directory: Path, serial: int) -> Path:
+    """Return the file of a log."""
+    return directory / f"crawl-{serial:08d}.log"
 
 
 def logs_since(directory: Path, serial: int) -> dict[int, Path]:

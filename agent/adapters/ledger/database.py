@@ -12,10 +12,10 @@ something was already told to the manager.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from agent.adapters.ledger.migration import from_version_1, from_version_2_on
 from agent.adapters.ledger.schema import OLDEST, TABLES, VERSION
@@ -23,10 +23,21 @@ from agent.adapters.ledger.trash import Trash
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
 
-__all__ = ["SEEN", "Database", "Value", "numbers"]
+__all__ = ["SEEN", "Database", "Query", "Value"]
 
 Value = int | float | str | bytes | None
 Row = Sequence[Value]
+Columns = TypeVar("Columns")
+
+
+class Query(str, Generic[Columns]):
+    """A query with the types of the columns that it returns: `Query[tuple[int, str]]("...")`.
+
+    The types are those of `schema.py`; nothing checks them while rows are read.
+    """
+
+    __slots__ = ()
+
 
 SEEN: Final = "seen"
 """The folder of the runs of known keys, beside the database."""
@@ -91,14 +102,14 @@ class Database:
             self._notes.append((statement, rows))
         return changed
 
-    def ask(self, query: str, row: Row = ()) -> list[tuple[Value, ...]]:
+    def ask(self, query: Query[Columns], row: Row = ()) -> list[Columns]:
         """Return the rows of a query, with what is not committed yet."""
         try:
             return self._connection.execute(query, row).fetchall()
         except sqlite3.DatabaseError as error:
             raise self._broken(error) from error
 
-    def ask_committed(self, query: str, row: Row = ()) -> list[tuple[Value, ...]]:
+    def ask_committed(self, query: Query[Columns], row: Row = ()) -> list[Columns]:
         """Return the rows of a query as the last commit left them: what a crash would leave."""
         try:
             return self._reader.execute(query, row).fetchall()
@@ -193,8 +204,3 @@ class Database:
 
 def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, cached_statements=256)
-
-
-def numbers(rows: Iterable[Sequence[Value]]) -> list[int]:
-    """Return the first column, which holds integers."""
-    return [int(row[0]) for row in rows if isinstance(row[0], int)]

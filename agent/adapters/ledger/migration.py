@@ -20,8 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record
-from agent.adapters.ledger.runs import JOB_STEP, RUN_KEYS, Pair, write_run
+from agent.adapters.ledger.jobs.journal import BLOCK_URLS, block_id, pack, record
 from agent.adapters.ledger.schema import (
     CRAWL_TABLES,
     NEW_IN_3,
@@ -31,6 +30,8 @@ from agent.adapters.ledger.schema import (
     OLDEST,
     VERSION,
 )
+from agent.adapters.ledger.seen_sets.run_writer import write_run
+from agent.adapters.ledger.seen_sets.runs import JOB_STEP, RUN_KEYS, Pair
 from agent.pipeline.ports.ledger_rows import QueuedUrl
 
 __all__ = ["from_version_1", "from_version_2_on"]

@@ -13,13 +13,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from agent.adapters.ledger.database import Database
-from agent.adapters.ledger.journal import pack, unpack
+from agent.adapters.ledger.database import Database, Query
+from agent.adapters.ledger.jobs.journal import pack, unpack
 from shared.archive.segment import KnownSegment
 
 __all__ = ["OpenIndex"]
 
 ROWS_AT_A_TIME: Final = 64
+
+_EXTENTS: Final = Query[tuple[str, int, int]](
+    "SELECT segment, before_bytes, size_bytes FROM open_index ORDER BY id"
+)
+_LINES: Final = Query[tuple[int, bytes]](
+    "SELECT id, lines FROM open_index WHERE id > ? ORDER BY id LIMIT ?"
+)
+_LAST: Final = Query[tuple[int, str, int, int, int]](
+    "SELECT size_bytes, sha256, captures, first_ms, last_ms FROM open_index "
+    "ORDER BY id DESC LIMIT 1"
+)
 
 
 class OpenIndex:
@@ -33,14 +44,11 @@ class OpenIndex:
 
     def known(self, segment: str, size_bytes: int) -> KnownSegment | None:
         """Return what the rows say of a committed segment; None: they do not tell of all of it."""
-        rows = self._database.ask(
-            "SELECT segment, before_bytes, size_bytes FROM open_index ORDER BY id"
-        )
+        rows = self._database.ask(_EXTENTS)
         before = 0
         for name, begin, end in rows:
             if name != segment or begin != before:
                 break
-            assert isinstance(end, int)
             before = end
         else:
             if rows and before == size_bytes:
@@ -52,13 +60,8 @@ class OpenIndex:
     def lines(self) -> Iterator[bytes]:
         """Yield the lines of the index, with few rows in memory at a time."""
         last = 0
-        while rows := self._database.ask(
-            "SELECT id, lines FROM open_index WHERE id > ? ORDER BY id LIMIT ?",
-            (last, ROWS_AT_A_TIME),
-        ):
+        while rows := self._database.ask(_LINES, (last, ROWS_AT_A_TIME)):
             for number, packed in rows:
-                assert isinstance(number, int)
-                assert isinstance(packed, bytes)
                 last = number
                 yield from (line + b"\n" for line in unpack(packed) if line)
 
@@ -88,12 +91,4 @@ class OpenIndex:
         self._size_bytes = known.size_bytes
 
     def _last(self) -> KnownSegment:
-        [(size_bytes, sha256, captures, first_ms, last_ms)] = self._database.ask(
-            "SELECT size_bytes, sha256, captures, first_ms, last_ms FROM open_index "
-            "ORDER BY id DESC LIMIT 1"
-        )
-        assert isinstance(size_bytes, int)
-        assert isinstance(captures, int)
-        assert isinstance(first_ms, int)
-        assert isinstance(last_ms, int)
-        return KnownSegment(size_bytes, str(sha256), captures, first_ms, last_ms)
+        return KnownSegment(*self._database.ask(_LAST)[0])

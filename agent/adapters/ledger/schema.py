@@ -1,7 +1,7 @@
 """The tables of the ledger.
 
 What changes with each page (queues, counters, new keys) is one row of `journal` and one of
-`seen_recent` a commit; `jobs`, `blocks` and the runs of `seen.py` are brought up to date behind
+`seen_recent` a commit; `jobs`, `blocks` and the runs of `seen_sets` are brought up to date behind
 it, a slice at a time.
 """
 

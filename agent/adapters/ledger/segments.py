@@ -1,12 +1,12 @@
 """The open segment, and the list of links that lead out of its pages.
 
 Beside `NAME.warc.gz` lies `NAME.warc.gz.links.gz`: lines of extserver.list (target TAB source), a
-gzip member with each commit. It stays here, for who writes the classic lists of a host on this
-machine; the centre reads links from the captures (docs/adr/0103). Files for each host would be a
-write for each page in thousands of folders.
+gzip member with each commit. It stays here, for programs that write the classic lists of a host on
+this machine; the manager reads links from the captures (docs/adr/0103). Files for each host would
+be a write for each page in thousands of folders.
 
-Invariant: a segment is sealed right after a commit and never otherwise, so that all it holds is
-committed; it may be larger than its limit by what one commit brings.
+Invariant: a segment is sealed right after a commit and never otherwise, so that all of it is
+committed; it may be larger than its limit by one commit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from shared.archive.segment import OPEN_SUFFIX, OpenFile, OpenSegment, sync_dire
 from shared.archive.writer import SegmentWriter
 from shared.frozen import frozen
 
-__all__ = ["LINKS_SUFFIX", "SegmentState", "Segments"]
+__all__ = ["LINKS_SUFFIX", "SegmentOptions", "SegmentState", "Segments"]
 
 LINKS_SUFFIX: Final = ".links.gz"
 NO_LIMIT: Final = 1 << 62
@@ -48,6 +48,16 @@ class SegmentState:
     next_serial: int = 0
 
 
+@frozen
+class SegmentOptions:
+    """Fields of segments and their size limit. agent, prefix: parts of their names."""
+
+    agent: str
+    info: SegmentInfo
+    prefix: str
+    max_bytes: int
+
+
 class Segments:
     """Writes captures; one segment is open at a time."""
 
@@ -55,14 +65,11 @@ class Segments:
         self,
         directory: Path,
         committed: SegmentState,
-        *,
-        prefix: str,
-        agent: str,
-        info: SegmentInfo,
-        max_bytes: int,
-        keep_strays: bool,
-        trash: Trash,
+        options: SegmentOptions,
         index: OpenIndex,
+        trash: Trash,
+        *,
+        keep_strays: bool,
         open_file: OpenFile = io.FileIO,
     ) -> None:
         """Open the folder as the last commit left it.
@@ -72,7 +79,7 @@ class Segments:
         """
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
-        self._max_bytes = max_bytes
+        self._max_bytes = options.max_bytes
         self._open_file = open_file
         self._trash = trash
         self._index = index
@@ -81,15 +88,15 @@ class Segments:
         self._links: AppendedFile | None = None
         self._writer = SegmentWriter(
             directory,
-            prefix=prefix,
-            agent=agent,
-            info=info,
+            prefix=options.prefix,
+            agent=options.agent,
+            info=options.info,
             max_bytes=NO_LIMIT,
             first_serial=committed.next_serial,
             open_file=open_file,
         )
         try:
-            self._mend(committed, keep_strays=keep_strays)
+            self._recover(committed, keep_strays=keep_strays)
         except BaseException:
             self.close()
             raise
@@ -141,7 +148,7 @@ class Segments:
     def seal_if_full(self) -> bool:
         """Seal the segment where it has reached its limit; call right after a commit.
 
-        Tell whether it was sealed. Without room it stays open; the next commit tries again.
+        Return whether it was sealed. Without room it stays open; the next commit tries again.
         """
         segment = self._writer.open_segment
         if segment is None or segment.size_bytes < self._max_bytes:
@@ -174,12 +181,12 @@ class Segments:
             self._links = None
         self._writer.close()
 
-    def _mend(self, committed: SegmentState, *, keep_strays: bool) -> None:
+    def _recover(self, committed: SegmentState, *, keep_strays: bool) -> None:
         named = self._directory / committed.name if committed.name else None
         if named is not None and keep_strays and _is_longer(_opened(named), committed.size_bytes):
             named = None  # it is sealed with what the ledger does not know of it
         if named is not None:
-            self._go_on(named, committed)  # raises before a stray of another ledger is touched
+            self._resume(named, committed)  # raises before a stray of another ledger is touched
         for path in sorted(self._directory.glob(f"*.warc.gz{OPEN_SUFFIX}")):
             sealed = path.with_name(path.name.removesuffix(OPEN_SUFFIX))
             if sealed == named:
@@ -199,7 +206,7 @@ class Segments:
                 self._trash.take(path)
         sync_directory(self._directory)
 
-    def _go_on(self, named: Path, committed: SegmentState) -> None:
+    def _resume(self, named: Path, committed: SegmentState) -> None:
         if named.exists():  # sealed after the last commit, which nothing followed
             links = _links_path(named)
             if _opened(links).exists():

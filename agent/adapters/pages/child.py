@@ -37,7 +37,7 @@ __all__ = [
     "MEMORY_EXIT",
     "ORIGIN_EXIT",
     "Work",
-    "files_told",
+    "files_from_arguments",
     "serve",
 ]
 
@@ -70,7 +70,7 @@ class Work(Generic[R]):
     finish: Callable[[R], PageWork]
 
 
-def files_told() -> Files:
+def files_from_arguments() -> Files:
     """Return the files that the command line names; ends a program that has none."""
     try:
         files = Files(*map(int, sys.argv[1:]))
@@ -92,10 +92,12 @@ def serve(make: Callable[[dict[str, Any]], Work[Any]], files: Files) -> None:
         first = _frame(pages)
         if first is None:
             return
-        told = marshal.loads(first)  # noqa: S302  # our parent's
-        worker = _Worker(make(told["work"]), told["cpu_s"], sink, memoryview(counter).cast("Q"))
-        _limit(told["memory_bytes"])
-        worker.say_ready()
+        options = marshal.loads(first)  # noqa: S302  # our parent's
+        worker = _Worker(
+            make(options["work"]), options["cpu_s"], sink, memoryview(counter).cast("Q")
+        )
+        _limit(options["memory_bytes"])
+        worker.send_ready()
         while (payload := _frame(pages)) is not None:
             worker.take(payload)
 
@@ -107,24 +109,24 @@ class _Worker:
         self._sink = sink
         self._counter = counter
         self._before = 0  # pages of the batches that are done
-        self._arm_again_s = 0.0
+        self._next_limit_s = 0.0
 
-    def say_ready(self) -> None:
+    def send_ready(self) -> None:
         self._write([frame_of(b"")])
 
     def take(self, payload: memoryview) -> None:
         """Work on a batch."""
-        self._turn_to(0, time.monotonic())  # the first page answers for what unpacking them costs
+        self._announce(0, time.monotonic())  # the first page answers for what unpacking them costs
         try:
             pages = pages_in(payload)
             done = 0
             while done < len(pages):
-                done += self._some(pages, done)
+                done += self._work_on_slice(pages, done)
         except MemoryError:
             os._exit(MEMORY_EXIT)  # nothing is to be saved, and nothing can be relied on
         self._before += len(pages)
 
-    def _some(self, pages: list[tuple[Fetched, str]], first: int) -> int:
+    def _work_on_slice(self, pages: list[tuple[Fetched, str]], first: int) -> int:
         """Read pages and make their records; return how many they were, which slow ones make few.
 
         first: the index of the first.
@@ -132,29 +134,29 @@ class _Worker:
         readings: list[Any] = []
         begun_s = now_s = time.monotonic()
         for index in range(first, len(pages)):
-            self._turn_to(index, now_s)
-            readings.append(_or_failed(self._work.read, *pages[index]))
+            self._announce(index, now_s)
+            readings.append(_result_or_failed(self._work.read, *pages[index]))
             now_s = time.monotonic()
             if now_s - begun_s >= READING_S:
                 break
         parts: list[bytes] = []
         for index, reading in enumerate(readings, first):
-            self._turn_to(index, now_s)
+            self._announce(index, now_s)
             failed = isinstance(reading, Failed)
-            parts += result_of(reading if failed else _or_failed(self._work.finish, reading))
+            parts += result_of(reading if failed else _result_or_failed(self._work.finish, reading))
             now_s = time.monotonic()
-        if now_s >= self._arm_again_s:
+        if now_s >= self._next_limit_s:
             signal.setitimer(signal.ITIMER_PROF, 0)  # the last page may have left next to nothing
-            self._arm_again_s = 0.0
+            self._next_limit_s = 0.0
         self._write([frame_of(*parts, count=len(readings))])
         return len(readings)
 
-    def _turn_to(self, index: int, now_s: float) -> None:
+    def _announce(self, index: int, now_s: float) -> None:
         """Announce the page that the next half of work is on, and start its time limit."""
         self._counter[0] = self._before + index + 1
-        if now_s >= self._arm_again_s:  # before, at most so much of the limit can be used up
+        if now_s >= self._next_limit_s:  # before, at most so much of the limit can be used up
             signal.setitimer(signal.ITIMER_PROF, self._cpu_s)
-            self._arm_again_s = now_s + self._cpu_s * SPENT_SHARE
+            self._next_limit_s = now_s + self._cpu_s * SPENT_SHARE
 
     def _write(self, parts: list[bytes]) -> None:
         for part in parts:
@@ -197,17 +199,17 @@ def _limit(memory_bytes: int) -> None:
         file.write("500")  # where memory is short for all, rather this process than its parent
 
 
-def _or_failed(half: Callable[..., Any], *given: Any) -> Any:
+def _result_or_failed(half: Callable[..., Any], *given: Any) -> Any:
     """Return what half of the work returns, or Failed where it raised anything but MemoryError."""
     try:
         return half(*given)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  # a defect of ours costs one page's links
-        return Failed(_place_of(error))
+        return Failed(_defect_note(error))
 
 
-def _place_of(error: Exception) -> str:
+def _defect_note(error: Exception) -> str:
     """Return what a page's note says of a defect: its kind, and the line of ours that raised it."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -51,7 +51,7 @@ class Nursery:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pid = os.fork()
         if pid == 0:
-            _be(theirs, prepare)
+            _run(theirs, prepare)
         theirs.close()
         ours.settimeout(ANSWER_S)
         return cls(pid, ours)
@@ -63,10 +63,10 @@ class Nursery:
 
     def launch(self, files: Files) -> _ForkedWorker:
         """Start a worker. Raises OSError; `is_open` says whether to ask again."""
-        pid = self._asked(_FORK, files)
+        pid = self._send_order(_FORK, files)
         if pid < 0:
             raise OSError(-pid, f"no page worker: {os.strerror(-pid)}")
-        return _ForkedWorker(pid, self._ended)
+        return _ForkedWorker(pid, self._exit_code)
 
     def close(self) -> None:
         """Release it; it ends."""
@@ -76,7 +76,7 @@ class Nursery:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self._pid, 0)
 
-    def _asked(self, number: int, files: tuple[int, ...] = ()) -> int:
+    def _send_order(self, number: int, files: tuple[int, ...] = ()) -> int:
         """Return the answer to an order; raises OSError, and is closed, where none comes."""
         if self._line is None:
             raise BrokenPipeError("the nursery of page workers has ended")
@@ -93,10 +93,10 @@ class Nursery:
         (value,) = _NUMBER.unpack(answer)
         return int(value)
 
-    def _ended(self, pid: int) -> int:
+    def _exit_code(self, pid: int) -> int:
         """Return how a worker ended, once it has; SIGKILL where that can no longer be known."""
         try:
-            return self._asked(pid)
+            return self._send_order(pid)
         except OSError:
             return -signal.SIGKILL
 
@@ -106,7 +106,7 @@ class _ForkedWorker:
 
     def __init__(self, pid: int, ended: Callable[[int], int]) -> None:
         self.pid = pid
-        self._ended = ended
+        self._exit_code = ended
         self._code: int | None = None
         try:
             self._handle = os.pidfd_open(pid)  # means this process, even if its number is reused
@@ -123,14 +123,14 @@ class _ForkedWorker:
         """Kill it where it has not ended; return how it ended."""
         if self._code is None:
             self.kill()
-            self._code = self._ended(self.pid)
+            self._code = self._exit_code(self.pid)
             if self._handle >= 0:
                 os.close(self._handle)
                 self._handle = -1
         return self._code
 
 
-def _be(line: socket.socket, prepare: Callable[[], Serve]) -> NoReturn:
+def _run(line: socket.socket, prepare: Callable[[], Serve]) -> NoReturn:
     """Run the nursery."""
     code = 1
     try:
@@ -138,7 +138,7 @@ def _be(line: socket.socket, prepare: Callable[[], Serve]) -> NoReturn:
         for number in IGNORED_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         _keep_only(line.fileno())
-        _tend(line, prepare)
+        _carry_out_orders(line, prepare)
         code = 0
     except BaseException:  # noqa: BLE001  # nothing may continue as a second agent
         traceback.print_exc()
@@ -155,7 +155,7 @@ def _keep_only(kept: int) -> None:
     os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def _tend(line: socket.socket, prepare: Callable[[], Serve]) -> None:
+def _carry_out_orders(line: socket.socket, prepare: Callable[[], Serve]) -> None:
     serve: Serve | None = None
     while True:
         order, handles, _, _ = socket.recv_fds(line, _NUMBER.size, len(Files._fields))
@@ -166,13 +166,15 @@ def _tend(line: socket.socket, prepare: Callable[[], Serve]) -> None:
             serve = prepare()
             gc.collect()
             gc.freeze()
-        answer = _end(number) if number != _FORK else _forked(line, serve, Files(*handles))
+        answer = (
+            _kill_worker(number) if number != _FORK else _fork_worker(line, serve, Files(*handles))
+        )
         for handle in handles:
             os.close(handle)
         line.send(_NUMBER.pack(answer))
 
 
-def _forked(line: socket.socket, serve: Serve, files: Files) -> int:
+def _fork_worker(line: socket.socket, serve: Serve, files: Files) -> int:
     try:
         pid = os.fork()
     except OSError as error:
@@ -190,7 +192,7 @@ def _forked(line: socket.socket, serve: Serve, files: Files) -> int:
     return pid
 
 
-def _end(pid: int) -> int:
+def _kill_worker(pid: int) -> int:
     try:
         os.kill(pid, signal.SIGKILL)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -71,26 +71,30 @@ class WorkerPages:
         self,
         options: WorkerOptions,
         launch: Launch,
-        told: Mapping[str, Any],
+        work_options: Mapping[str, Any],
         archive: Callable[[Fetched, str], PageWork],
         remark: Callable[[str, str], None],
-        held: HeldBytes | None = None,
+        memory: HeldBytes | None = None,
     ) -> None:
         """Make ready; the first worker is started by `begin`, or for the first page.
 
-        launch: starts a process that calls `child.serve`; told: what it builds its work from.
+        launch: starts a process that calls `child.serve`; work_options: of its work.
         archive: does a page's work here, when no worker survives it. remark: takes (what went
-        wrong, an example), for the status. held: where pages are counted until they are done; None:
+        wrong, an example), for the status. memory: counts pages until they are done; None:
         nowhere else.
         """
         self._options = options
         self._launch = launch
-        self._told = marshal.dumps(
-            {"cpu_s": options.cpu_s, "memory_bytes": options.memory_bytes, "work": dict(told)}
+        self._work_options = marshal.dumps(
+            {
+                "cpu_s": options.cpu_s,
+                "memory_bytes": options.memory_bytes,
+                "work": dict(work_options),
+            }
         )
         self._archive = archive
         self._remark = remark
-        self._held = HeldBytes() if held is None else held
+        self._memory = HeldBytes() if memory is None else memory
         self._loop = asyncio.get_running_loop()
         self._suspects = Suspects()
         self._waiting: deque[Task] = deque()
@@ -137,8 +141,8 @@ class WorkerPages:
         if self._suspects.set_aside(page.host) and not page.is_rules:
             task.unread = SET_ASIDE
             self._remark("pages archived unread: their host's pages stopped the parser", page.url)
-        self._held.sum += task.size_bytes
-        self._held.waiting += task.size_bytes
+        self._memory.sum += task.size_bytes
+        self._memory.waiting += task.size_bytes
         waited = len(self._waiting)
         before = waited >= BATCH or self._waiting_bytes >= BATCH_BYTES
         self._waiting.append(task)
@@ -180,7 +184,7 @@ class WorkerPages:
                 return
             worker.send(self._take_batch())
         if self._beat is None:
-            self._beat = self._loop.call_later(self._beat_s, self._look)
+            self._beat = self._loop.call_later(self._beat_s, self._check_workers)
 
     def _is_behind(self, least_busy: WorkerProcess) -> bool:
         """Return whether pages have waited for all workers for long enough to start another."""
@@ -211,16 +215,16 @@ class WorkerPages:
             return
         try:
             worker = WorkerProcess(
-                self._launch, self._told, answered=self._take_results, ended=self._replace
+                self._launch, self._work_options, answered=self._take_results, ended=self._replace
             )
         except OSError as error:
-            self._put_off(str(error))
+            self._retry_start_later(str(error))
             return
         self._workers.append(worker)
         if self._beat is None:
-            self._beat = self._loop.call_later(self._beat_s, self._look)
+            self._beat = self._loop.call_later(self._beat_s, self._check_workers)
 
-    def _put_off(self, reason: str) -> None:
+    def _retry_start_later(self, reason: str) -> None:
         """Wait before the next attempt to start a worker, longer each time."""
         self._remark("page workers that could not be started", reason)
         if self._pause is not None:
@@ -243,7 +247,7 @@ class WorkerPages:
             if isinstance(work, Failed):
                 self._archive_unread(task, work.reason)
             else:
-                self._hand_on(task, work)
+                self._deliver(task, work)
         if self._waiting:
             self._dispatch()
 
@@ -257,9 +261,9 @@ class WorkerPages:
                 task.alone = True
         if not worker.ready:
             guilty = None
-            self._put_off(f"{worker.exit_text()} before it was ready")
-        elif guilty is None and worker.failure() == LOST:
-            self._put_off(worker.exit_text())
+            self._retry_start_later(f"{worker.exit_text()} before it was ready")
+        elif guilty is None and worker.failure_reason() == LOST:
+            self._retry_start_later(worker.exit_text())
         left = [task for task in worker.tasks if task is not guilty]
         self._waiting.extendleft(reversed(left))
         self._waiting_bytes += sum(task.size_bytes for task in left)
@@ -269,12 +273,12 @@ class WorkerPages:
         self._dispatch()
 
     def _judge(self, guilty: Task, worker: WorkerProcess) -> None:
-        reason = worker.failure()
+        reason = worker.failure_reason()
         if reason == LOST:
             guilty.losses += 1
             if guilty.losses < _LOSSES:
                 self._remark("page workers lost", f"{worker.exit_text()} at {guilty.page.url}")
-                self._put_in_front(guilty)
+                self._requeue(guilty)
                 return
             reason = PARSE_CRASH
         host = guilty.page.host
@@ -287,27 +291,27 @@ class WorkerPages:
         if task.unread:
             try:
                 work = self._archive(task.page, task.unread)
-            except Exception as error:  # noqa: BLE001  # told where it ends the crawl
+            except Exception as error:  # noqa: BLE001  # `crowded` raises it
                 self._defect = error
             else:
-                self._hand_on(task, work)
+                self._deliver(task, work)
             return
         self._remark(f"pages not read: {reason}", task.page.url)
         task.unread = reason
-        self._put_in_front(task)
+        self._requeue(task)
 
-    def _hand_on(self, task: Task, work: PageWork) -> None:
-        self._held.sum -= task.size_bytes
-        self._held.waiting -= task.size_bytes
+    def _deliver(self, task: Task, work: PageWork) -> None:
+        self._memory.sum -= task.size_bytes
+        self._memory.waiting -= task.size_bytes
         task.done(work)
 
-    def _put_in_front(self, task: Task) -> None:
+    def _requeue(self, task: Task) -> None:
         self._waiting.appendleft(task)
         self._waiting_bytes += task.size_bytes
         if self._linger is None and not self._closed:
             self._linger = self._loop.call_later(LINGER_S, self._dispatch)
 
-    def _look(self) -> None:
+    def _check_workers(self) -> None:
         """Kill workers that get nowhere; counted in looks, so that our own sleep is not theirs."""
         self._beat = None
         busy = False
@@ -317,4 +321,4 @@ class WorkerPages:
                 worker.kill(PARSE_TIMEOUT)
             busy = busy or bool(worker.tasks) or not worker.ready
         if busy:
-            self._beat = self._loop.call_later(self._beat_s, self._look)
+            self._beat = self._loop.call_later(self._beat_s, self._check_workers)

@@ -74,14 +74,14 @@ class WorkerProcess:
     def __init__(
         self,
         launch: Launch,
-        told: bytes,
+        options: bytes,
         *,
         answered: Callable[[WorkerProcess, list[tuple[Task, PageWork | Failed]]], None],
         ended: Callable[[WorkerProcess], None],
     ) -> None:
         """Start the process. Raises OSError where the system allows no more.
 
-        told: its start data, marshalled. answered: takes results as they come. ended: is called
+        options: its start data, marshalled. answered: takes results as they come. ended: is called
         when the process is gone.
         """
         self._answered = answered
@@ -121,7 +121,7 @@ class WorkerProcess:
                 if end >= 0:
                     os.close(end)
         self._loop.add_reader(self._answers, self._read)
-        self._write([frame_of(told)])
+        self._write([frame_of(options)])
 
     @property
     def pid(self) -> int:
@@ -164,9 +164,9 @@ class WorkerProcess:
     def close(self) -> None:
         """End the process and let go of it; nothing follows."""
         if not self._gone:
-            self._let_go()
+            self._close_files()
 
-    def failure(self) -> str:
+    def failure_reason(self) -> str:
         """Return the note on the page that the process was at; `LOST`: the page may be innocent."""
         code = self._code
         if self.killed_for:
@@ -218,7 +218,7 @@ class WorkerProcess:
         except BlockingIOError:
             return
         if not data:
-            self._let_go()
+            self._close_files()
             self._ended(self)
             return
         self._received += data
@@ -226,7 +226,7 @@ class WorkerProcess:
             results = self._take_frames()
         except FormatError as error:
             self.garbled = f"what it wrote is damaged: {error}"
-            self._let_go()
+            self._close_files()
             self._ended(self)
             return
         if results:
@@ -262,7 +262,7 @@ class WorkerProcess:
         del received[:at]
         return results
 
-    def _let_go(self) -> None:
+    def _close_files(self) -> None:
         self._gone = True
         self._loop.remove_reader(self._answers)
         self._loop.remove_writer(self._pages)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from agent.adapters.pages.child import Work, files_told, serve
+from agent.adapters.pages.child import Work, files_from_arguments, serve
 from agent.adapters.pages.worker_start import Files
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import PageRead, finished, read
@@ -19,7 +19,7 @@ __all__ = ["be_worker", "main"]
 
 def main() -> None:
     """Work on pages until the agent ends."""
-    be_worker(files_told())
+    be_worker(files_from_arguments())
 
 
 def be_worker(files: Files) -> None:

@@ -4,10 +4,12 @@
     limits.py          limits for one page
     body_kinds.py      page, list of links, other document, or none
     header_fields.py   header fields that links and text depend on
+    header_links.py    links of the header block
     encodings/         detection (charset.py) and conversion, as the Encoding Standard defines them
     html/              HTML to links: markup.py first, by compiled code or by elements.py
     documents/         links of other documents: feeds, sitemaps, PDF, Office, DASH, XML
-    links.py           elements to links
+    found_references.py references of a page's elements, with their kinds
+    links.py           references to links
     addresses.py       a reference to a canonical URL, in the document's encoding
     reference_cache.py references of earlier pages
     validators.py      ETag and Last-Modified for conditional requests

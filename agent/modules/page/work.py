@@ -26,17 +26,13 @@ from agent.modules.page.documents.documents import document_references
 from agent.modules.page.documents.link_lists import MAX_LIST_BYTES, Listed, list_of
 from agent.modules.page.documents.xml_documents import stylesheet_of_xml
 from agent.modules.page.encodings.charset import charset_of
+from agent.modules.page.found_references import references_within
 from agent.modules.page.header_fields import field_values, lowered
+from agent.modules.page.header_links import leads_on_by_header
 from agent.modules.page.html.markup import Markup, links_of_markup
 from agent.modules.page.html.robots_tags import SILENT, RobotsTag, read_tags
 from agent.modules.page.limits import PageLimits
-from agent.modules.page.links import (
-    PageLinks,
-    leads_on_by_header,
-    links_of,
-    links_of_document,
-    references_within,
-)
+from agent.modules.page.links import PageLinks, links_of, links_of_document
 from agent.modules.page.validators import settled, validators_of
 from agent.modules.request import REDIRECTS
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
@@ -204,7 +200,7 @@ def _styled(found: Markup, styles: tuple[str, ...]) -> Markup:
     if not styles:
         return found
     kinds = bytes((_STYLE,)) * len(styles) + found.kinds
-    return Markup((*styles, *found.items), kinds, found.further)
+    return Markup((*styles, *found.items), kinds, found.complex_elements)
 
 
 def _is_choice(status: int, header: bytes) -> bool:

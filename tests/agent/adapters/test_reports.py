@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.adapters.ledger import SqliteLedger
+from agent.adapters.ledger.database import Query
 from agent.adapters.reports import DurableReports
 from agent.pipeline.messages.jobs import Job, UnitClosed, UnitFinished
 from agent.pipeline.messages.links import Outside
@@ -220,5 +221,5 @@ def test_a_failure_is_told_after_its_job_is_gone(tmp_path: Path) -> None:
     ledger.commit()
     ledger.close()
     ledger, reports = opened(tmp_path)
-    assert ledger.database.ask("SELECT count(*) FROM failed") == [(0,)]
+    assert ledger.database.ask(Query[tuple[int]]("SELECT count(*) FROM failed")) == [(0,)]
     ledger.close()

@@ -32,7 +32,7 @@ def test_a_segment_stays_until_a_commit_knows_that_it_is_sealed(tmp_path: Path) 
     ledger = opened(folder)
     ledger.append_captures([(encode_capture(page(HOST, b"x")), ())])
     ledger.commit()
-    ledger._segments.seal()  # and no room for the transaction that says so
+    ledger._files.segments.seal()  # and no room for the transaction that says so
     ledger.abandon()
     records = SegmentRecords(folder / "segments", tmp_path / "collection")
     (name,) = records.names()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.adapters.ledger.journal import record, url_of
+from agent.adapters.ledger.jobs.journal import record, url_of
 from agent.modules.kind_counts import KindCounts, KindSum
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind, kind_name
 from agent.pipeline.ports.ledger_rows import QueuedUrl

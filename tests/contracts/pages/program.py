@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from agent.adapters.pages.child import Work, files_told, serve
+from agent.adapters.pages.child import Work, files_from_arguments, serve
 from agent.adapters.pages.worker_start import Files
 from agent.modules.page.limits import PageLimits
 from agent.modules.page.work import PageRead, finished, read, work_on
@@ -80,4 +80,4 @@ def be_worker(files: Files) -> None:
 
 
 if __name__ == "__main__":
-    be_worker(files_told())
+    be_worker(files_from_arguments())

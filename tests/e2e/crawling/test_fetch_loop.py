@@ -23,7 +23,7 @@ def test_a_kept_connection_that_is_hung_up_wakes_the_loop_once() -> None:
 
     async def run() -> None:
         async with RawServer(hang_up) as server, fetching() as fetcher:
-            turns, ready = 0, fetcher._move_on
+            turns, ready = 0, fetcher._handle_ready
 
             def counted() -> None:
                 nonlocal turns

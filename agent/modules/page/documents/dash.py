@@ -8,7 +8,7 @@
 A template's variables are filled in where the manifest says how far they go: by a timeline, or by
 the duration of a manifest that does not grow. Several `BaseURL`s are alternatives; a few count.
 Invariant: at most `MOST_SEGMENTS` of one representation, `MOST_REFERENCES` and `MOST_CHARACTERS` of
-all; no entity is expanded.
+all; a manifest that declares entities has none.
 Source: ISO/IEC 23009-1:2022, 5.3.9 (segments and templates), 5.6 (base URLs).
 """
 
@@ -19,10 +19,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
-from xml.parsers import expat
 
 from agent.modules.page.addresses import MAX_REFERENCE_CHARACTERS, joined
-from agent.modules.page.documents.xml_parser import xml_parser
+from agent.modules.page.documents.xml_elements import XmlElement, xml_elements
 
 __all__ = ["dash_references", "is_dash"]
 
@@ -34,7 +33,7 @@ MOST_DEPTH: Final = 100
 
 _ROOT: Final = re.compile(r"<(?:[\w.-]{1,40}:)?MPD[\s>]")
 _HEAD: Final = 4096
-_SPACE: Final = "\ufeff \t\r\n"
+_ENTITY: Final = "<!ENTITY"
 _VARIABLE: Final = re.compile(r"\$(RepresentationID|Number|Bandwidth|Time)?(?:%0([0-9]{1,2})d)?\$")
 _DURATION: Final = re.compile(
     r"P(?:([0-9]{1,9})D)?(?:T(?:([0-9]{1,9})H)?(?:([0-9]{1,9})M)?(?:([0-9.]{1,20})S)?)?"
@@ -47,6 +46,7 @@ _SOURCES: Final = {
     "ProgramInformation": ("moreInformationURL",),
 }
 _TEMPLATES: Final = ("initialization", "index", "bitstreamSwitching", "media")
+_IN_TEXT: Final = ("BaseURL", "Location", "PatchLocation")
 _SETS: Final = ("Period", "AdaptationSet", "Representation", "SubRepresentation")
 
 
@@ -85,10 +85,13 @@ def is_dash(text: str) -> bool:
 
 def dash_references(text: str, url: str) -> Iterator[str]:
     """Yield the references of a manifest, whole where a `BaseURL` is around them."""
+    if _ENTITY in text[:_HEAD]:  # no manifest needs one
+        return
     reader = _Reader(url)
-    parser = xml_parser(reader)
-    with suppress(expat.ExpatError, _StopError):  # references read before it are kept
-        parser.Parse(text.lstrip(_SPACE).encode("utf-8", "replace"), True)
+    with suppress(_StopError):  # references read before it are kept
+        for element in xml_elements((text,), url):
+            reader.take(element)
+        reader.end_to(1)
     yield from dict.fromkeys(reader.found)
 
 
@@ -96,17 +99,16 @@ class _Reader:
     def __init__(self, url: str) -> None:
         self.found: list[str] = []
         self._left = MOST_CHARACTERS
-        self._text: list[str] = []
         self._is_growing = False
         self._open = [_Level("", [url], {}, {}, [], 0.0, [url])]
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Take the start of an element."""
+    def take(self, element: XmlElement) -> None:
+        """Take an element, after the end of those before it."""
+        self.end_to(element.depth)
         above = self._open[-1]
         if len(self._open) > MOST_DEPTH:
             raise _StopError
-        local = name.rpartition(":")[2]
-        self._text.clear()
+        local, attributes = element.local, element.attributes
         level = above.within(local, attributes)
         self._open.append(level)
         for key in _SOURCES.get(local, ()):
@@ -132,32 +134,26 @@ class _Reader:
             level.seconds = _seconds(attributes.get("mediaPresentationDuration", ""))
         elif local == "Period" and "duration" in attributes:
             level.seconds = _seconds(attributes["duration"])
+        elif local in _IN_TEXT and not element.is_cut:
+            self._take_text(local, element.text(), above)
 
-    def end(self, name: str) -> None:
-        """Take the end of an element."""
-        level = self._open.pop()
-        above = self._open[-1]
-        text = "".join(self._text).strip()
-        self._text.clear()
-        if level.name == "BaseURL" and 0 < len(text) <= MAX_REFERENCE_CHARACTERS:
+    def end_to(self, depth: int) -> None:
+        """Take the ends of the open elements from a depth on."""
+        while len(self._open) > depth:
+            level = self._open.pop()
+            if level.name in _SETS:
+                self._open[-1].has_set = True
+                if not level.has_set:
+                    self._end_of_set(level)
+
+    def _take_text(self, local: str, text: str, above: _Level) -> None:
+        if local != "BaseURL":
+            if text:
+                self._give(above.bases, text)
+        elif 0 < len(text) <= MAX_REFERENCE_CHARACTERS:
             new = [joined(base, text) for base in above.around][:MOST_BASES]
             above.bases = [*above.bases, *new][:MOST_BASES] if above.has_base else new
             above.has_base = True
-        elif level.name in ("Location", "PatchLocation") and text:
-            self._give(above.bases, text)
-        elif level.name in _SETS:
-            above.has_set = True
-            if not level.has_set:
-                self._end_of_set(level)
-
-    def characters(self, text: str) -> None:
-        """Take text of the open element."""
-        if self._open[-1].name in ("BaseURL", "Location", "PatchLocation"):
-            self._text.append(text)
-
-    def entity(self, *declared: object) -> None:
-        """Refuse a declared entity: no manifest needs one, and a bomb does."""
-        raise _StopError
 
     def _end_of_set(self, level: _Level) -> None:
         """Take the pieces of a representation, or of a set that names none."""

@@ -28,10 +28,10 @@ from agent.modules.page.documents.xml_documents import (
     stylesheet_of_xml,
     xml_references,
 )
-from agent.modules.page.documents.xml_tags import xml_tags
+from agent.modules.page.documents.xml_elements import xml_elements
 from agent.modules.page.encodings import decoded
-from agent.modules.page.html.further_elements import further_elements
-from agent.modules.page.html.further_links import Reference, further_references
+from agent.modules.page.html.complex_elements import read_complex_elements
+from agent.modules.page.html.complex_links import complex_references
 from agent.modules.page.html.json_addresses import (
     data_addresses,
     manifest_addresses,
@@ -40,6 +40,7 @@ from agent.modules.page.html.json_addresses import (
 )
 from agent.modules.page.html.script_strings import modules_of, source_map_of, strings_of
 from agent.modules.page.html.style_sheets import style_references
+from agent.modules.page.html.text_links import Reference
 from agent.modules.page.limits import PageLimits
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
@@ -83,7 +84,7 @@ def _of_text(kind: DocumentKind, text: str, url: str) -> Iterator[Reference]:
         case "svg":
             yield from stylesheet_of_xml(text)
             yield from _drawn(text, url)
-            yield from further_references(further_elements(text), lambda _text, _kind: ())
+            yield from complex_references(read_complex_elements(text), lambda _text, _kind: ())
         case "xmldoc":
             if is_dash(text):
                 for reference in dash_references(text, url):
@@ -109,15 +110,16 @@ def _drawn(text: str, url: str) -> Iterator[Reference]:
 
     Against `xml:base`, and without it: SVG 1.1 says so, and browsers have given it up.
     """
-    for tag in xml_tags(text, url):
-        for reference, kind in _of_drawing(tag.name.rpartition(":")[2], tag.attributes):
-            if tag.base:
-                yield joined(tag.base, reference), kind
+    for element in xml_elements((text,), url):
+        for reference, kind in _of_drawing(element.local.lower(), element.attributes):
+            if element.base:
+                yield joined(element.base, reference), kind
             yield reference, kind
 
 
 def _of_drawing(local: str, attributes: Mapping[str, str]) -> Iterator[Reference]:
-    for name, value in attributes.items():
+    for written, value in attributes.items():
+        name = written.lower()
         if name == "href" or name.endswith(":href"):
             if value[:1] != "#":
                 yield value, LinkKind.SVG | (0 if local == "a" else EMBEDDED)

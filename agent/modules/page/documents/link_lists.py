@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from agent.modules.page.addresses import Addresses
@@ -107,7 +108,7 @@ def _references(
         for match in _URL_LINE.finditer(body):
             yield decoded(match[1], codec), ""
         return
-    yield from read_xml(_pieces(body, codec), listed, url, within)
+    yield from read_xml(partial(_pieces, body, codec), listed, url, within)
 
 
 def _pieces(body: bytes, codec: str) -> Iterator[str]:

@@ -10,7 +10,7 @@
     i.ts, URI="j.key", {$variable}                       M3U playlists; File1=l.mp3: PLS
     k.js                                                 cache manifests (`<html manifest=>`)
 
-Read by a search for tags, so that broken XML is read too; nothing is expanded or loaded.
+Read by `xml_elements`, so that broken XML is read too; nothing is expanded or loaded.
 References are meant against the `xml:base` around them.
 Source: XML Base 1.1; xml-stylesheet 1.0; XSLT 1.0, 2.6; XInclude 1.1; OPML 2.0; OpenSearch 1.1;
 XSPF 1; RFC 8216.
@@ -24,8 +24,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from agent.modules.page.addresses import joined
-from agent.modules.page.documents.xml_tags import XmlTag, text_behind, xml_tags
-from agent.modules.page.html.further_links import Reference
+from agent.modules.page.documents.xml_elements import XmlElement, xml_elements
+from agent.modules.page.html.text_links import Reference
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
 __all__ = ["cached_references", "playlist_references", "stylesheet_of_xml", "xml_references"]
@@ -81,17 +81,17 @@ def stylesheet_of_xml(text: str) -> Iterator[Reference]:
 def xml_references(text: str, url: str) -> Iterator[Reference]:
     """Yield the references of a document in XML at a URL."""
     yield from stylesheet_of_xml(text)
-    for tag in xml_tags(text, url):
-        for reference, kind in _of_tag(tag, text):
+    for element in xml_elements((text,), url):
+        for reference, kind in _of_element(element):
             if reference and not _TO_FILL_IN.search(reference):
-                yield joined(tag.base, reference), kind
+                yield joined(element.base, reference), kind
 
 
-def _of_tag(tag: XmlTag, text: str) -> Iterator[Reference]:
-    local = tag.name.rpartition(":")[2]
+def _of_element(element: XmlElement) -> Iterator[Reference]:
+    local = element.local.lower()
     names, kind = _ATTRIBUTES.get(local, ((), 0))
-    for name, written in tag.attributes.items():
-        value = written.strip()
+    for key, written in element.attributes.items():
+        name, value = key.lower(), written.strip()
         if name in names:
             yield value, kind
         elif name == "xlink:href":
@@ -103,8 +103,8 @@ def _of_tag(tag: XmlTag, text: str) -> Iterator[Reference]:
         elif name == "src":
             yield value, _MEDIA
     text_kind = _TEXTS.get(local)
-    if text_kind is not None:
-        value = text_behind(text, tag.end)
+    if text_kind is not None and not element.is_cut:
+        value = element.text()
         if value.startswith(_WHOLE) or (text_kind != LinkKind.LINK and len(value.split()) == 1):
             yield value, text_kind
 

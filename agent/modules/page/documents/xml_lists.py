@@ -1,9 +1,9 @@
 """The references of a feed or sitemap in XML, well-formed or not.
 
-A parser reads the part that is XML; from the first error on, a plain search continues, because one
-in ten feeds holds an `&` or an `&nbsp;` that XML forbids. Nothing is loaded and nothing expanded: a
-document that declares entities, or nests deeper than a feed can, is left to the search, which
-knows neither.
+A parser reads what is XML. A document in which it finds an error is read by `xml_elements`, because
+one in ten feeds holds an `&` or an `&nbsp;` that XML forbids. Nothing is loaded and nothing
+expanded: so is one that declares entities, or nests deeper than a feed can. docs/adr/0196 compares
+this with lxml.
 
     loc, content_loc, thumbnail_loc, player_loc   of a sitemap, its images and videos
     link guid comments url icon logo uri          text, of RSS, RDF and Atom
@@ -18,22 +18,18 @@ Source: sitemaps.org 0.9; RSS 2.0; RFC 4287 (Atom), 3.1.1.3, 4.1.3.2, 4.2.7; Med
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, Protocol
 from xml.parsers import expat
 
 from agent.modules.page.addresses import joined
-from agent.modules.page.documents.xml_parser import xml_parser
+from agent.modules.page.documents.xml_elements import xml_elements
 from agent.modules.page.html.srcset import srcset_urls
-from agent.modules.page.html.tags import start_tags
 
-__all__ = ["Note", "Within", "read_xml"]
+__all__ = ["Note", "Pieces", "Reference", "Within", "read_xml", "references_of"]
 
 MAX_DEPTH: Final = 100
 MAX_CHARACTERS: Final = 8192  # of a reference; longer ones are none
-MAX_CARRIED: Final = 64 * 1024  # characters without a tag, over which a search is carried on
 
 Reference = tuple[str, str]
 
@@ -84,18 +80,7 @@ _HTML: Final = frozenset(
 MAX_HTML: Final = 1_000_000  # characters, of one element
 # Links that only the author of a feed may open, and a host that receives news.
 _NOT_FOR_READERS: Final = frozenset(("edit", "edit-media", "hub", "service.post", "service.edit"))
-_TEXT_ELEMENT: Final = re.compile(
-    rf"<(?:[\w.-]{{1,40}}:)?({'|'.join(sorted(_IN_TEXT))})(\s[^<>]{{0,400}})?>"
-    r"\s*(?:<!\[CDATA\[)?\s*([^<>\s]{1,8192})"
-)
-_HTML_ELEMENT: Final = re.compile(
-    rf"<(?:[\w.-]{{1,40}}:)?({'|'.join(sorted(_HTML))})(?:\s[^<>]{{0,400}})?>"
-    r"\s*(?:<!\[CDATA\[(.*?)(?:\]\]>|\Z)|([^<]+))",
-    re.DOTALL,
-)
-_ROOT_BASE: Final = re.compile(r"<[^<>!?]{1,2000}?\sxml:base\s*=\s*[\"']([^\"'<>]{1,8192})")
-_ROOT: Final = re.compile(r"<[A-Za-z_]")
-MAX_SEARCHED: Final = 8_000_000  # characters in which HTML is searched for
+_READ: Final = _IN_TEXT | _HTML | _IN_ATTRIBUTES.keys()
 
 
 class Note(Protocol):
@@ -105,81 +90,96 @@ class Note(Protocol):
     note: str
 
 
-class _LeftToSearchError(Exception):
+class _NoListError(Exception):
     """The document does what no feed does; `args[0]` says what."""
 
+
+Pieces = Callable[[], Iterable[str]]
+"""Returns the text of a document from its beginning, in pieces."""
 
 Within = Callable[[str], Iterable[str]]
 """Reads the references of HTML."""
 
 
 def read_xml(
-    pieces: Iterable[str], about: Note, url: str = "", within: Within = lambda _: ()
+    pieces: Pieces, about: Note, url: str = "", within: Within = lambda _: ()
 ) -> Iterator[Reference]:
     """Yield the references of a document and their `xml:base`, and say in `about` what it is.
 
-    url: of the document. within: reads the HTML that it holds as text.
+    url: of the document. within: reads the HTML that it holds as text. What the parser read of a
+    document that is not well-formed is yielded again by the search.
     """
     reader = _Reader(about, url, within)
-    parser = xml_parser(reader)
-    rest = iter(pieces)
-    piece = ""
+    parser = reader.parser()
     try:
-        for piece in rest:
+        for piece in pieces():
             parser.Parse(piece.encode("utf-8", "replace"), False)
             yield from reader.take()
-        piece = ""
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         about.note = f"parse-simple: XML is broken in line {error.lineno}"
-    except _LeftToSearchError as error:
+    except _NoListError as error:
         about.note = f"parse-simple: XML {error}"
     yield from reader.take()
     if about.note:
-        base = reader.root_base(piece)
-        for reference in _searched(piece, rest, within):
-            yield reference, base
+        yield from _searched(pieces(), about, url, within)
+
+
+def _searched(pieces: Iterable[str], about: Note, url: str, within: Within) -> Iterator[Reference]:
+    is_first = True
+    for element in xml_elements(pieces, url):
+        local = element.local
+        if is_first:
+            about.index = local.lower() == "sitemapindex"
+            is_first = False
+        if local in _READ:
+            is_whole = not element.is_cut or local in _HTML  # half an address is another one
+            text = element.text() if is_whole else ""
+            for reference in references_of(local, element.attributes, text, within):
+                yield reference, element.base
 
 
 class _Reader:
-    """Takes the parser's events, keeps references until they are asked for."""
+    """Takes the events of a parser; holds references until they are taken."""
 
     def __init__(self, about: Note, url: str, within: Within) -> None:
         self._about = about
         self._url = url
         self._within = within
         self._depth = 0
-        self._wanted = ""  # the open element whose text is a reference
+        self._open: tuple[str, dict[str, str]] | None = None  # the element whose text is read
         self._text: list[str] = []
         self._length = 0
-        self._most = MAX_CHARACTERS
         self._bases: list[tuple[int, str]] = [(0, "")]
         self._found: list[Reference] = []
 
-    def root_base(self, piece: str) -> str:
-        """Return the `xml:base` of the root. piece: in which reading stopped."""
-        if len(self._bases) > 1 and self._bases[1][0] == 1:
-            return self._bases[1][1]
-        root = _ROOT.search(piece)
-        match = _ROOT_BASE.match(piece, root.start()) if root and self._depth <= 1 else None
-        return joined(self._url, html.unescape(match[1])) if match else ""
+    def parser(self) -> expat.XMLParserType:
+        """Return a parser of UTF-8 that gives its events to this reader; it loads nothing.
+
+        Source: CWE-611 (external entities), CWE-776 (entities that expand).
+        """
+        parser = expat.ParserCreate("utf-8")
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+        parser.EntityDeclHandler = self._entity
+        return parser
 
     def take(self) -> list[Reference]:
         """Return the references since the last call."""
         found, self._found = self._found, []
         return found
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._open is not None:
+            self._close_text(*self._open)
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise _LeftToSearchError(f"nested deeper than {MAX_DEPTH}")
+            raise _NoListError(f"nested deeper than {MAX_DEPTH}")
         local = name.rpartition(":")[2]
         if self._depth == 1:
             self._about.index = local.lower() == "sitemapindex"
-        self._wanted = ""
-        self._text.clear()
-        self._length = 0
         if attributes:
             base = attributes.get("xml:base")
             if base is not None:
@@ -187,35 +187,39 @@ class _Reader:
                 self._bases.append((self._depth, joined(around, base)))
             for reference in _of_attributes(local, attributes):
                 self._found.append((reference, self._bases[-1][1]))
-        if local in _IN_TEXT and attributes.get("isPermaLink") != "false":
-            self._wanted, self._most = local, MAX_CHARACTERS
-        elif local in _HTML and attributes.get("type") != "text":
-            self._wanted, self._most = local, MAX_HTML
+        if local in _IN_TEXT or local in _HTML:
+            self._open = local, attributes
 
-    def end(self, name: str) -> None:
-        """An element ends."""
-        if self._wanted:
-            text = "".join(self._text).strip()
-            base = self._bases[-1][1]
-            if self._wanted in _HTML:
-                if "<" in text:
-                    self._found += ((one, base) for one in self._within(text))
-            elif text and self._length <= MAX_CHARACTERS and _is_one(self._wanted, text):
-                self._found.append((text, base))
-            self._wanted = ""
+    def _end(self, name: str) -> None:
+        if self._open is not None:
+            self._close_text(*self._open)
         if self._bases[-1][0] == self._depth:
             self._bases.pop()
         self._depth -= 1
 
-    def characters(self, text: str) -> None:
-        """Text stands in the open element."""
-        if self._wanted and self._length <= self._most:
+    def _characters(self, text: str) -> None:
+        if self._open is not None and self._length <= MAX_HTML:
             self._text.append(text)
             self._length += len(text)
 
-    def entity(self, *declared: object) -> None:
-        """An entity is declared: no feed needs one, and a bomb does."""
-        raise _LeftToSearchError("declares entities")
+    def _entity(self, *declared: object) -> None:
+        raise _NoListError("declares entities")  # no feed needs one, and a bomb does
+
+    def _close_text(self, local: str, attributes: dict[str, str]) -> None:
+        base = self._bases[-1][1]
+        for reference in _of_text(local, attributes, "".join(self._text).strip(), self._within):
+            self._found.append((reference, base))
+        self._open = None
+        self._text.clear()
+        self._length = 0
+
+
+def references_of(
+    local: str, attributes: Mapping[str, str], text: str, within: Within
+) -> Iterator[str]:
+    """Yield the references of an element by its name without prefix."""
+    yield from _of_attributes(local, attributes)
+    yield from _of_text(local, attributes, text, within)
 
 
 def _of_attributes(local: str, attributes: Mapping[str, str]) -> Iterator[str]:
@@ -230,35 +234,13 @@ def _of_attributes(local: str, attributes: Mapping[str, str]) -> Iterator[str]:
             yield reference
 
 
-def _is_one(local: str, text: str) -> bool:
-    """Return whether a text is a reference: a `guid` may be any identifier."""
-    return local not in _WHOLE_ONLY or text.startswith(("http://", "https://"))
-
-
-def _searched(first: str, rest: Iterator[str], within: Within) -> Iterator[str]:
-    """Yield what looks like a reference; a tag that a piece cuts is read with the next one."""
-    carried = first
-    kept, length = [first], len(first)
-    for piece in rest:
-        whole = carried.rfind("<")
-        yield from _search(carried[: max(0, whole)])
-        carried = carried[max(0, whole) :][-MAX_CARRIED:] + piece
-        if length < MAX_SEARCHED:
-            kept.append(piece)
-            length += len(piece)
-    yield from _search(carried)
-    for match in _HTML_ELEMENT.finditer("".join(kept)):
-        text = (match[2] or html.unescape(match[3] or ""))[:MAX_HTML]
-        if "<" in text:
-            yield from within(text)
-
-
-def _search(text: str) -> Iterator[str]:
-    for match in _TEXT_ELEMENT.finditer(text):
-        local, attributes, reference = match.groups()
-        named_only = '"false"' in (attributes or "")
-        reference = html.unescape(reference.removesuffix("]]"))
-        if not named_only and _is_one(local, reference):
-            yield reference
-    for name, values in start_tags(text):
-        yield from _of_attributes(name.rpartition(":")[2], values)
+def _of_text(local: str, attributes: Mapping[str, str], text: str, within: Within) -> Iterable[str]:
+    """Return the references of an element's text: it is one, or HTML that holds some."""
+    if local in _HTML:
+        is_html = "<" in text and attributes.get("type") != "text"
+        return within(text[:MAX_HTML]) if is_html else ()
+    if local not in _IN_TEXT or not 0 < len(text) <= MAX_CHARACTERS:
+        return ()
+    if attributes.get("isPermaLink") == "false":
+        return ()
+    return () if local in _WHOLE_ONLY and not text.startswith(("http://", "https://")) else (text,)

@@ -21,7 +21,7 @@ from selectolax.lexbor import (
 )
 
 from agent.modules.page.encodings import decoded
-from agent.modules.page.html.further_elements import shown_templates
+from agent.modules.page.html.complex_elements import shown_templates
 from agent.modules.page.html.tags import start_tags
 
 __all__ = ["BEYOND_ASCII", "Element", "elements", "is_hard"]

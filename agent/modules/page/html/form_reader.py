@@ -1,4 +1,4 @@
-"""Takes the controls of a page's forms, in the order of its further elements.
+"""Takes the controls of a page's forms, in the order of its complex elements.
 
     <form id=f><input type=hidden name=a value=1></form><button form=f formaction=y>
         y   y?a=1
@@ -43,7 +43,7 @@ Attributes = Mapping[str, str]
 
 
 class FormReader:
-    """Takes the further elements of a page in order, gives the references of its forms.
+    """Takes the complex elements of a page in order, gives the references of its forms.
 
     codec: of the page. document: the URL of the page without its query; "": it has none.
     """

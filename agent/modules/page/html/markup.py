@@ -3,12 +3,12 @@
     items     "next.html"                       a reference, as it stands in `<a href>` ...
               ("link", {"rel": "next", ...})    an element that `links` must look at
     kinds     one byte for each item: how a reference was found; 0: an element
-    further   ("style", {"text": "..."})        further elements: `further_elements.py`
+    complex   ("style", {"text": "..."})        complex elements: `complex_elements.py`
 
 The compiled reader (`shared/native/markup.zig`) is a browser's tokenizer and knows no tree. It says
 so where the tree would decide, as in `<select>` or `<template>`; then `elements` is asked, which
 reads every page. Invariant: both lead to the same links in the same order, but for pages that put
-links where a table has no place for them, which browsers move in front of the table. Further
+links where a table has no place for them, which browsers move in front of the table. ComplexElement
 elements are read without a tree, so they come from the compiled reader always, where there is one.
 """
 
@@ -21,8 +21,8 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from agent.modules.page.encodings import decoded
+from agent.modules.page.html.complex_elements import ComplexElement, read_complex_elements
 from agent.modules.page.html.elements import BEYOND_ASCII, Element, elements
-from agent.modules.page.html.further_elements import Further, further_elements
 from shared.frozen import frozen
 from shared.native import library
 
@@ -47,13 +47,13 @@ class Markup:
 
     items: Sequence[Item]
     kinds: bytes
-    further: Sequence[Further] = ()
+    complex_elements: Sequence[ComplexElement] = ()
 
 
 class _Found(ctypes.Structure):
     _fields_ = [  # ctypes reads it so
         (name, kind)
-        for part in ("out", "kinds", "further")
+        for part in ("out", "kinds", "complex")
         for name, kind in ((part, ctypes.c_void_p), (f"{part}_bytes", ctypes.c_size_t))
     ]
 
@@ -88,7 +88,7 @@ class _Written:
 
     text: str | None
     kinds: bytes
-    further: str
+    complex_text: str
 
 
 def links_of_markup(body: bytes, codec: str, agent_token: str) -> tuple[Markup, str]:
@@ -109,25 +109,25 @@ def links_of_markup(body: bytes, codec: str, agent_token: str) -> tuple[Markup, 
         # In these encodings no mark of HTML is a part of another character.
         written = _read(read, body, token)
         if written is not None and not (
-            written.further.isascii() and (written.text is None or written.text.isascii())
+            written.complex_text.isascii() and (written.text is None or written.text.isascii())
         ):
             written = _read(read, decoded(body, codec).encode(), token)
     if written is None:
         return by_tree(body, codec)
-    further = _further(written.further) if written.further else ()
+    complex_elements = _read_complex(written.complex_text) if written.complex_text else ()
     if written.text is None:
         found, note = elements(body, codec)
         items = [*found]
-        return Markup(items, bytes(len(items)), further), note
-    return Markup(_items(written.text), written.kinds, further), ""
+        return Markup(items, bytes(len(items)), complex_elements), note
+    return Markup(_items(written.text), written.kinds, complex_elements), ""
 
 
 def by_tree(body: bytes, codec: str) -> tuple[Markup, str]:
     """Return the same without the compiled reader."""
     found, note = elements(body, codec)
     items = [*found]
-    further = [*further_elements(decoded(body, codec))]
-    return Markup(items, bytes(len(items)), further), note
+    complex_elements = [*read_complex_elements(decoded(body, codec))]
+    return Markup(items, bytes(len(items)), complex_elements), note
 
 
 def _read(read: _Function, page: bytes, token: bytes) -> _Written | None:
@@ -138,18 +138,18 @@ def _read(read: _Function, page: bytes, token: bytes) -> _Written | None:
     found, begin = room.found, room.begin
     found.out, found.out_bytes = begin, size
     found.kinds, found.kinds_bytes = begin + size, size
-    found.further, found.further_bytes = begin + 2 * size, 2 * size
+    found.complex, found.complex_bytes = begin + 2 * size, 2 * size
     answer = read(page, len(page), token, len(token), found)
     if answer == _NO_ROOM:
         return None
     written = memoryview(room.buffer)
-    further = ""
-    if found.further_bytes:
-        further = str(written[2 * size : 2 * size + found.further_bytes], "utf-8", "replace")
+    complex_text = ""
+    if found.complex_bytes:
+        complex_text = str(written[2 * size : 2 * size + found.complex_bytes], "utf-8", "replace")
     if answer < 0:
-        return _Written(None, b"", further)
+        return _Written(None, b"", complex_text)
     kinds = bytes(written[size : size + found.kinds_bytes])
-    return _Written(str(written[: found.out_bytes], "utf-8", "replace"), kinds, further)
+    return _Written(str(written[: found.out_bytes], "utf-8", "replace"), kinds, complex_text)
 
 
 def _items(text: str) -> list[Item]:
@@ -172,8 +172,8 @@ def _element(text: str) -> Element:
     return name, said
 
 
-def _further(text: str) -> list[Further]:
-    found: list[Further] = []
+def _read_complex(text: str) -> list[ComplexElement]:
+    found: list[ComplexElement] = []
     for item in text.split(_END)[:-1]:
         name, *attributes = item.split(_NAME)
         parts = (attribute.partition(_VALUE) for attribute in attributes)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import Database
+from agent.adapters.ledger.database import Query
 from agent.errors import HomeError
 from shared.archive.errors import DiskFullError
 
@@ -27,12 +28,20 @@ def full_disk() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
+URLS = Query[tuple[str]]("SELECT url FROM outside ORDER BY id")
+
+
 def urls(database: Database) -> list[object]:
-    return [url for (url,) in database.ask("SELECT url FROM outside ORDER BY id")]
+    return [url for (url,) in database.ask(URLS)]
 
 
 def committed(database: Database) -> list[object]:
-    return [url for (url,) in database.ask_committed("SELECT url FROM outside ORDER BY id")]
+    return [
+        url
+        for (url,) in database.ask_committed(
+            Query[tuple[str]]("SELECT url FROM outside ORDER BY id")
+        )
+    ]
 
 
 def test_changes_are_seen_at_once_and_durable_at_a_commit(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import SqliteLedger, migration
+from agent.adapters.ledger.database import Query
 from agent.adapters.ledger.ledger import DATABASE
 from agent.adapters.ledger.schema import OLDEST, REPORT_TABLES, VERSION
 from agent.adapters.reports import DurableReports
@@ -66,7 +67,7 @@ def old(tmp_path: Path) -> Path:
     ledger.append_captures([(capture(1), ("http://b.example/1",))])
     ledger.commit()
     names = "next_serial, segment, segment_bytes, links_bytes, log, log_bytes, log_since_ms"
-    files = ledger.database.ask(f"SELECT {names} FROM state")[0]
+    files = ledger.database.ask(Query[tuple[int | str, ...]](f"SELECT {names} FROM state"))[0]
     ledger.abandon()
     for path in tmp_path.glob(f"{DATABASE}*"):
         path.unlink()

@@ -9,6 +9,7 @@ import pytest
 
 from agent.adapters.ledger import SqliteLedger
 from agent.adapters.ledger.commit_mark import FILE
+from agent.adapters.ledger.database import Query
 from agent.adapters.ledger.ledger import DATABASE
 from agent.adapters.ledger.trash import Trash
 from agent.pipeline.messages.jobs import Job
@@ -30,7 +31,7 @@ def fetch(ledger: SqliteLedger, numbers: range) -> None:
 def back_up(folder: Path, ledger: SqliteLedger) -> Path:
     """Return a copy of the database as a backup would hold it."""
     target = folder.with_name("backup.sqlite")
-    ledger.database.ask("PRAGMA wal_checkpoint(TRUNCATE)")
+    ledger.database.ask(Query[tuple[int]]("PRAGMA wal_checkpoint(TRUNCATE)"))
     shutil.copyfile(folder / DATABASE, target)
     return target
 

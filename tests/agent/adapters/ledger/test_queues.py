@@ -7,8 +7,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from agent.adapters.ledger import SqliteLedger
-from agent.adapters.ledger.journal import BLOCK_URLS
-from agent.adapters.ledger.queues import DELETED_BLOCKS
+from agent.adapters.ledger.database import Query
+from agent.adapters.ledger.jobs.journal import BLOCK_URLS
+from agent.adapters.ledger.jobs.queues import DELETED_BLOCKS
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.ports.ledger_rows import QueuedUrl
 from tests.agent.adapters.installation import OPTIONS, TINY, open_ledger
@@ -29,7 +30,7 @@ def push(ledger: SqliteLedger, job: Job, count: int, start: int = 0) -> None:
 
 
 def rows(ledger: SqliteLedger, table: str) -> int:
-    return int(str(ledger.database.ask(f"SELECT count(*) FROM {table}")[0][0]))
+    return ledger.database.ask(Query[tuple[int]](f"SELECT count(*) FROM {table}"))[0][0]
 
 
 def pages(ledger: SqliteLedger, job: Job, after: int = 0, limit: int = 10**6) -> list[int]:

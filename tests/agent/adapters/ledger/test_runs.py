@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.adapters.ledger.runs import BLOCK_KEYS, Pair, Run, Runs, merged, write_run
+from agent.adapters.ledger.seen_sets.run_writer import merged, write_run
+from agent.adapters.ledger.seen_sets.runs import BLOCK_KEYS, Pair, Run, Runs
 
 KEYS = st.sets(st.integers(0, (1 << 64) - 1), max_size=60)
 
@@ -44,12 +45,12 @@ def test_a_merge_holds_the_keys_of_live_jobs(parts: list[set[int]], live: set[in
         whole = Run(folder, state)
         assert state.keys == len(expected)
         assert [key for keys, _ in whole.pairs() for key in keys.tolist()] == sorted(expected)
-        for held in (Runs([whole]), Runs([*runs, whole])):
-            assert all(map(held.hold, expected))
-        assert all(map(Runs(runs).hold, met))
+        for known in (Runs([whole]), Runs([*runs, whole])):
+            assert all(map(known.contains, expected))
+        assert all(map(Runs(runs).contains, met))
         strangers = {key ^ 1 for key in met}
-        assert not any(map(Runs([whole]).hold, strangers - expected))
-        assert not any(map(Runs([*runs, whole]).hold, strangers - met))
+        assert not any(map(Runs([whole]).contains, strangers - expected))
+        assert not any(map(Runs([*runs, whole]).contains, strangers - met))
         for run in (*runs, whole):
             run.close()
 
@@ -62,17 +63,17 @@ def test_a_long_run_is_exact_and_its_filter_spares_the_disk(
     keys = {chance.getrandbits(64) for _ in range(40 * BLOCK_KEYS + 7)}
     run = written(tmp_path, 1, keys, 5)
     assert run.path.stat().st_size == run.state.size_bytes
-    held = Runs([run])
-    assert all(map(held.hold, keys))
+    known = Runs([run])
+    assert all(map(known.contains, keys))
     strangers = {chance.getrandbits(64) for _ in range(20_000)} - keys
     looked_for: list[int] = []
-    finds = run.finds
+    contains = run.contains
 
     def counted(key: int) -> bool:
         looked_for.append(key)
-        return finds(key)
+        return contains(key)
 
-    monkeypatch.setattr(run, "finds", counted)
-    assert not any(map(held.hold, strangers))
+    monkeypatch.setattr(run, "contains", counted)
+    assert not any(map(known.contains, strangers))
     assert 0 < len(looked_for) < len(strangers) * 0.03
     run.close()

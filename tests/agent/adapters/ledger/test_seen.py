@@ -10,7 +10,8 @@ import pytest
 
 from agent.adapters.clock import SystemClock
 from agent.adapters.ledger import LedgerOptions, SqliteLedger
-from agent.adapters.ledger.runs import RunState
+from agent.adapters.ledger.database import Query
+from agent.adapters.ledger.seen_sets.runs import RunState
 from agent.errors import HomeError
 from agent.pipeline.messages.jobs import Job
 from agent.pipeline.ports.ledger_rows import QueuedUrl
@@ -43,18 +44,18 @@ def files(folder: Path) -> list[str]:
 
 
 def named(ledger: SqliteLedger) -> list[str]:
-    rows = ledger.database.ask("SELECT number FROM seen_runs ORDER BY number")
-    return [f"seen-{int(str(number)):08d}.run" for (number,) in rows]
+    rows = ledger.database.ask(Query[tuple[int]]("SELECT number FROM seen_runs ORDER BY number"))
+    return [f"seen-{number:08d}.run" for (number,) in rows]
 
 
 def recent(ledger: SqliteLedger) -> int:
-    rows = ledger.database.ask("SELECT length(keys) FROM seen_recent")
-    return sum(int(str(size)) for (size,) in rows) // 12
+    rows = ledger.database.ask(Query[tuple[int]]("SELECT length(keys) FROM seen_recent"))
+    return sum(size for (size,) in rows) // 12
 
 
 def kept(ledger: SqliteLedger) -> int:
-    rows = ledger.database.ask("SELECT keys FROM seen_runs")
-    return sum(int(str(keys)) for (keys,) in rows) + recent(ledger)
+    rows = ledger.database.ask(Query[tuple[int]]("SELECT keys FROM seen_runs"))
+    return sum(keys for (keys,) in rows) + recent(ledger)
 
 
 @pytest.mark.parametrize("options", [OPTIONS, SMALL, TINY])
@@ -236,6 +237,6 @@ def test_hashes_are_keyed_by_the_installation(tmp_path: Path) -> None:
         job = opened(ledger)
         ledger.add_new(job, ["http://a.example/"])
         ledger.commit()
-        keys.add(ledger.database.ask("SELECT keys FROM seen_recent")[0][0])
+        keys.add(ledger.database.ask(Query[tuple[bytes]]("SELECT keys FROM seen_recent"))[0][0])
         ledger.close()
     assert len(keys) == 2

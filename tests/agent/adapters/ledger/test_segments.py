@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.adapters.ledger import SqliteLedger, segments
+from agent.adapters.ledger.database import Query
 from agent.adapters.ledger.ledger import DATABASE
 from agent.errors import HomeError
 from shared.archive.capture import Capture
@@ -284,14 +285,14 @@ def test_a_segment_that_an_older_program_wrote_to_is_read_as_a_whole(tmp_path: P
     for start in (9, 18):  # nor are there rows of what comes behind a gap
         ledger = open_ledger(tmp_path)
         work(ledger, range(start, start + 9))
-        assert ledger.database.ask("SELECT * FROM open_index") == []
+        assert ledger.database.ask(Query[tuple[int]]("SELECT * FROM open_index")) == []
         ledger.abandon()
     ledger = open_ledger(tmp_path)
     ledger.seal_segment()
     lines, _ = sealed_index(tmp_path)
     assert len(lines) == 27
     work(ledger, range(27, 30))
-    assert ledger.database.ask("SELECT captures FROM open_index") == [(3,)]
+    assert ledger.database.ask(Query[tuple[int]]("SELECT captures FROM open_index")) == [(3,)]
     ledger.close()
 
 
@@ -299,9 +300,11 @@ def test_of_a_sealed_segment_no_rows_are_kept(tmp_path: Path) -> None:
     """They are of use until then only."""
     ledger = open_ledger(tmp_path)
     work(ledger, range(9))
-    assert ledger.database.ask("SELECT count(*) FROM open_index") == [(3,)]
+    assert ledger.database.ask(Query[tuple[int]]("SELECT count(*) FROM open_index")) == [(3,)]
     ledger.seal_segment()
-    assert ledger.database.ask_committed("SELECT count(*) FROM open_index") == [(0,)]
+    assert ledger.database.ask_committed(Query[tuple[int]]("SELECT count(*) FROM open_index")) == [
+        (0,)
+    ]
     ledger.close()
 
 

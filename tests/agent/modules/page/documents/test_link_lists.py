@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.modules.page.body_kinds import Kind, kind_of
 from agent.modules.page.documents.link_lists import Listed, list_of
-from agent.modules.page.links import references_within
+from agent.modules.page.found_references import references_within
 from tests.fixtures_dir import fixture_folder
 
 URL = "http://a.example/dir/list.xml"

@@ -1,4 +1,4 @@
-"""Further elements of a page: those whose links need a look at more than one attribute, or at text.
+"""Complex elements of a page: those whose links need a look at more than one attribute, or at text.
 
     <p style="background: url(x.png)">   ("p", {"style": "background: url(x.png)"})
     <style>@import "x.css"</style>       ("style", {"text": '@import "x.css"'})
@@ -7,8 +7,8 @@
 Read from tags alone, without a tree, so that a frameset behind content and the inside of a
 `<template>` count too. Values are raw: character references stay as they are written.
 
-Invariant: this module defines the behaviour of `shared/native/further.zig`, its fast version;
-tests compare the two on any markup.
+Invariant: this module and `complex_attributes.py` define the behaviour of
+`shared/native/complex_elements.zig`, their fast version; tests compare the two on any markup.
 Source: the tokenizer of the HTML standard, 13.2.5.
 """
 
@@ -18,12 +18,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-__all__ = ["DATA_WORDS", "PAINTED", "Further", "further_elements", "shown_templates"]
+from agent.modules.page.html.complex_attributes import CONTROL, LOADS, kept_attributes
 
-Further = tuple[str, Mapping[str, str]]
+__all__ = ["ComplexElement", "read_complex_elements", "shown_templates"]
+
+ComplexElement = tuple[str, Mapping[str, str]]
 
 LONGEST_NAME: Final = 40  # of a tag or an attribute
-MOST_ATTRIBUTES: Final = 24  # of one tag, that count
 
 _OPEN: Final = re.compile(r"<(?:!(--)?|([a-zA-Z][^ \t\n\f\r/>]*)|/([a-zA-Z][^ \t\n\f\r/>]*)|/|\?)")
 _COMMENT_END: Final = re.compile(r"--!?>")
@@ -31,13 +32,6 @@ _ATTRIBUTE: Final = re.compile(
     r"""([ \t\n\f\r/]*+)(?:(>)|([^ \t\n\f\r/>][^ \t\n\f\r/>=]*+)[ \t\n\f\r]*+(?:"""
     r"""(=)[ \t\n\f\r]*+(?:"([^"]*+)"|'([^']*+)'|(["'])|([^ \t\n\f\r>]*+)))?)"""
 )
-_LOADS: Final = re.compile(
-    r"(?:url|src|image|image-set|loader)\(|@import|\\[A-Za-z0-9 \\-]{0,23}\(|@[A-Za-z]{0,8}\\",
-    re.IGNORECASE | re.ASCII,
-)
-"""Functions and rules that load; the last two parts: a name that is written with escapes."""
-
-_CONTROL: Final = re.compile("[\0-\4]")
 _SPACE: Final = " \t\n\f\r"
 _MODES: Final = ("open", "closed")
 
@@ -45,85 +39,13 @@ _RAW: Final = {
     name: re.compile(rf"</{name}(?=[ \t\n\f\r/>])", re.IGNORECASE | re.ASCII)
     for name in (*("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"),)
 }
-_ANYWHERE: Final = frozenset(
-    (
-        *("archive", "background", "cite", "codebase", "dynsrc", "longdesc"),
-        *("lowsrc", "manifest", "ping", "srcdoc", "style", "xlink:href", "implementation"),
-        # What scripts load later, without the prefix `data-`.
-        *("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile"),
-        *("hx-get", "lazy", "ng-href", "ng-include", "ng-src", "nitro-lazy-src", "up-href"),
-        "w3-include-html",
-        # What microdata and RDFa speak of.
-        *("about", "itemid", "resource"),
-    )
-)
-PAINTED: Final = frozenset(
-    (
-        *("clip-path", "cursor", "fill", "filter", "marker-end", "marker-mid", "marker-start"),
-        *("mask", "stroke"),
-    )
-)
-"""Attributes of drawings that may load another file."""
-
-_CONTROLS: Final = frozenset(
-    (
-        *("checked", "dir", "dirname", "disabled", "form", "formaction", "formmethod", "max"),
-        *("min", "multiple", "name", "step", "type", "value"),
-    )
-)
-_GROUP: Final = frozenset(("disabled",))
-_SOURCE: Final = frozenset(("src",))
-_HREF: Final = frozenset(("href",))
-_OF_TAG: Final = {
-    "image": _HREF,
-    "use": _HREF,
-    "feimage": _HREF,
-    "script": _HREF,
-    **dict.fromkeys(("lineargradient", "mpath", "pattern", "radialgradient", "textpath"), _HREF),
-    "param": frozenset(("name", "value", "valuetype")),
-    "meta": frozenset(("content", "itemprop", "name", "property")),
-    "isindex": frozenset(("action", "href")),
-    "frame": _SOURCE,
-    "bgsound": _SOURCE,
-    "layer": _SOURCE,
-    "ilayer": _SOURCE,
-    "portal": _SOURCE,
-    "fencedframe": _SOURCE,
-    "applet": frozenset(("code", "object")),
-    "object": frozenset(("data",)),
-    "form": frozenset(("accept-charset", "action", "dir", "id", "method", "rel")),
-    "input": _CONTROLS,
-    "button": _CONTROLS,
-    "select": frozenset(("disabled", "form", "multiple", "name", "size")),
-    "option": frozenset(("disabled", "selected", "value")),
-    "textarea": frozenset(("dir", "dirname", "disabled", "form", "name")),
-    "fieldset": _GROUP,
-    "optgroup": _GROUP,
-}
-_CUSTOM: Final = frozenset(("href", "poster", "src", "srcset"))
-_WEAK: Final = frozenset(
-    (
-        *("button", "fieldset", "form", "input", "meta", "object", "optgroup", "option"),
-        *("select", "textarea"),
-    )
-)
-"""Tags whose own attributes alone do not make them count."""
-
-DATA_WORDS: Final = (
-    *("src", "bg", "back", "image", "img", "lazy", "original", "thumb", "poster", "photo"),
-    *("full", "large", "zoom", "hires", "retina", "video", "audio", "href", "url", "link"),
-    *("echo", "media", "file", "source", "mp4", "webm", "2x", "mobile", "desktop"),
-)
-PATHS: Final = ("/", "./", "../", "http://", "https://")
-"""How a value begins with which any `data-` attribute counts; else its name must have a word."""
-
 META_WORDS: Final = (
     *("image", "url", "video", "audio", "player", "msapplication", "thumb", "logo", "see_also"),
 )
 
 
-def further_elements(text: str) -> Iterator[Further]:
-    """Yield the further elements of a page, in the order of their tags."""
+def read_complex_elements(text: str) -> Iterator[ComplexElement]:
+    """Yield the complex elements of a page, in the order of their tags."""
     return _Reader(text).read()
 
 
@@ -151,7 +73,7 @@ class _Reader:
         self._fieldsets = 0  # that are open, from the outermost that is disabled
         self._has_methods: bool | None = None
 
-    def read(self) -> Iterator[Further]:
+    def read(self) -> Iterator[ComplexElement]:
         text = self._text
         while (match := _OPEN.search(text, self._at)) is not None:
             self._begin, self._at = match.start(), match.end()
@@ -165,7 +87,7 @@ class _Reader:
                 end = text.find(">", self._at)
                 self._at = end + 1 if end >= 0 else len(text)
 
-    def _comment(self) -> Iterator[Further]:
+    def _comment(self) -> Iterator[ComplexElement]:
         text, begin = self._text, self._at
         for short in (">", "->"):
             if text.startswith(short, begin):
@@ -201,14 +123,14 @@ class _Reader:
         self._at = len(self._text)
         return None
 
-    def _start_tag(self, tag: str) -> Iterator[Further]:
+    def _start_tag(self, tag: str) -> Iterator[ComplexElement]:
         attributes = self._attributes()
         if attributes is None:
             return
         closed = "/" in attributes
         if tag == "template" and (attributes.get("shadowrootmode") or "").lower() in _MODES:
             self.shown.append(self._begin)
-        kept, counts = _kept(tag, attributes)
+        kept, counts = kept_attributes(tag, attributes)
         yield from self._element(tag, attributes, kept, counts)
         raw = _RAW.get(tag)
         if tag == "svg":
@@ -220,7 +142,7 @@ class _Reader:
 
     def _element(
         self, tag: str, attributes: Mapping[str, str | None], kept: dict[str, str], counts: bool
-    ) -> Iterator[Further]:
+    ) -> Iterator[ComplexElement]:
         match tag:
             case "form":
                 if not self._form:
@@ -253,7 +175,7 @@ class _Reader:
                     if "value" not in kept and "value" not in attributes:
                         end = self._text.find("<", self._at)
                         text = self._text[self._at : end if end >= 0 else None]
-                        if not _CONTROL.search(text):
+                        if not CONTROL.search(text):
                             kept["text"] = text
             case "meta":
                 named = (attributes.get(name) for name in ("property", "itemprop", "name"))
@@ -277,19 +199,19 @@ class _Reader:
         raw: re.Pattern[str],
         attributes: Mapping[str, str | None],
         kept: dict[str, str],
-    ) -> Iterator[Further]:
+    ) -> Iterator[ComplexElement]:
         match = raw.search(self._text, self._at)
         end = match.start() if match else len(self._text)
         text = self._text[self._at : end]
         self._at = end
         match tag:
             case "style":
-                if _LOADS.search(text):
+                if LOADS.search(text):
                     yield from _with_text(tag, {}, text)
             case "script":
                 if "'" in text or '"' in text or "`" in text:
                     kind = attributes.get("type")
-                    plain = kind is None or _CONTROL.search(kind)
+                    plain = kind is None or CONTROL.search(kind)
                     yield from _with_text(
                         tag, {} if plain or kind is None else {"type": kind}, text
                     )
@@ -300,7 +222,7 @@ class _Reader:
                 if "<" in text:
                     yield from _with_text(tag, {}, text)
 
-    def _end_tag(self, tag: str) -> Iterator[Further]:
+    def _end_tag(self, tag: str) -> Iterator[ComplexElement]:
         if self._attributes() is None:
             return
         match tag:
@@ -333,53 +255,13 @@ class _Reader:
         return self._has_methods
 
 
-def _with_text(tag: str, attributes: dict[str, str], text: str) -> Iterator[Further]:
-    if not _CONTROL.search(text):
+def _with_text(tag: str, attributes: dict[str, str], text: str) -> Iterator[ComplexElement]:
+    if not CONTROL.search(text):
         yield tag, attributes | {"text": text}
 
 
 def _lower(name: str) -> str:
     """Return a name in lower case; "" for one that is none that counts."""
-    if len(name) > LONGEST_NAME or not name.isascii() or _CONTROL.search(name):
+    if len(name) > LONGEST_NAME or not name.isascii() or CONTROL.search(name):
         return ""
     return name.lower()
-
-
-def _kept(tag: str, attributes: Mapping[str, str | None]) -> tuple[dict[str, str], bool]:
-    """Return the attributes of a tag that count, and whether they make the tag count."""
-    own = _OF_TAG.get(tag) or (_CUSTOM if "-" in tag or ":" in tag else ())
-    kept: dict[str, str] = {}
-    counts = False
-    left = MOST_ATTRIBUTES
-    for name, value in attributes.items():
-        general = _is_general(name, value or "")
-        if not (general or name in own):
-            continue
-        if not left:
-            break
-        left -= 1
-        if _is_kept(name, value or "", general and name not in own):
-            kept[name] = value or ""
-            counts = counts or (tag not in _WEAK or name not in own)
-    return kept, counts
-
-
-def _is_general(name: str, value: str) -> bool:
-    if name[:5] == "data-":
-        is_json = value[:1] in ("{", "[") and "/" in value
-        return is_json or value.startswith(PATHS) or any(word in name[5:] for word in DATA_WORDS)
-    return name in _ANYWHERE or name in PAINTED or (name[:2] == "on" and len(name) > 2)
-
-
-def _is_kept(name: str, value: str, general: bool) -> bool:
-    if _CONTROL.search(value):
-        return False
-    if not general:
-        return True
-    if name == "style":
-        return _LOADS.search(value) is not None
-    if name in PAINTED:
-        return _LOADS.search(value) is not None and "url(#" not in value.lower()
-    if name[:2] == "on":
-        return any(quote in value for quote in "'\"`&")
-    return bool(value)

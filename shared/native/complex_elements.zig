@@ -1,5 +1,5 @@
-//! The further elements of a page: those whose links need a look at more than one attribute, or at
-//! text. `agent/modules/page/html/further_elements.py` is the definition, and says what each rule means.
+//! The complex elements of a page: those whose links need a look at more than one attribute, or at
+//! text. `agent/modules/page/html/complex_elements.py` is the definition, and says what each rule means.
 //!
 //! Values are written as they stand on the page; one with a byte up to 4 is left out.
 
@@ -276,7 +276,7 @@ fn isSubmittedByPost(method: ?[]const u8) bool {
     return std.ascii.eqlIgnoreCase(trimmed, "post") or std.ascii.eqlIgnoreCase(trimmed, "dialog");
 }
 
-pub const Further = struct {
+pub const ComplexElements = struct {
     page: []const u8,
     out: []u8,
     written: usize = 0,
@@ -290,7 +290,7 @@ pub const Further = struct {
     has_methods: ?bool = null,
 
     /// Write a tag if it counts. behind: the page, from the end of the tag.
-    pub fn startTag(self: *Further, tag: *const Tag, kind: names.Tag, said: *const names.Said, behind: []const u8) Failure!void {
+    pub fn startTag(self: *ComplexElements, tag: *const Tag, kind: names.Tag, said: *const names.Said, behind: []const u8) Failure!void {
         var counts = false;
         if (tag.count > 0) {
             const is_weak = isWeak(kind);
@@ -347,7 +347,7 @@ pub const Further = struct {
     }
 
     /// Write the text of a tag in which nothing is a tag, if it counts.
-    pub fn rawText(self: *Further, tag: *const Tag, kind: names.Tag, said: *const names.Said, text: []const u8) Failure!void {
+    pub fn rawText(self: *ComplexElements, tag: *const Tag, kind: names.Tag, said: *const names.Said, text: []const u8) Failure!void {
         switch (kind) {
             .style => if (loads(text)) try self.textOf("style", text),
             .noframes, .noembed => if (std.mem.findScalar(u8, text, '<') != null) {
@@ -367,7 +367,7 @@ pub const Further = struct {
         }
     }
 
-    pub fn endTag(self: *Further, kind: names.Tag) Failure!void {
+    pub fn endTag(self: *ComplexElements, kind: names.Tag) Failure!void {
         switch (kind) {
             .form => {
                 if (self.form == .counts) try self.element("/form", null, null);
@@ -390,7 +390,7 @@ pub const Further = struct {
         }
     }
 
-    fn mayHaveMethods(self: *Further) bool {
+    fn mayHaveMethods(self: *ComplexElements) bool {
         if (self.has_methods == null) {
             self.has_methods = std.ascii.findIgnoreCase(self.page, "formmethod") != null;
         }
@@ -398,17 +398,17 @@ pub const Further = struct {
     }
 
     /// Write a comment that some browsers read as a part of the page.
-    pub fn comment(self: *Further, text: []const u8) Failure!void {
+    pub fn comment(self: *ComplexElements, text: []const u8) Failure!void {
         const begun = std.mem.trimStart(u8, text, " \t\n\x0c\r");
         if (!std.ascii.startsWithIgnoreCase(begun, "[if")) return;
         if (std.mem.findScalar(u8, text, '<') != null) try self.textOf("!--", text);
     }
 
-    fn textOf(self: *Further, name: []const u8, text: []const u8) Failure!void {
+    fn textOf(self: *ComplexElements, name: []const u8, text: []const u8) Failure!void {
         if (!hasControl(text)) try self.element(name, null, text);
     }
 
-    fn element(self: *Further, name: []const u8, tag: ?*const Tag, text: ?[]const u8) Failure!void {
+    fn element(self: *ComplexElements, name: []const u8, tag: ?*const Tag, text: ?[]const u8) Failure!void {
         const first = self.written;
         try self.putAll(name);
         const written_name = self.out[first..self.written];
@@ -424,20 +424,20 @@ pub const Further = struct {
         try self.put(end_of_item);
     }
 
-    fn attribute(self: *Further, name: []const u8, value: []const u8) Failure!void {
+    fn attribute(self: *ComplexElements, name: []const u8, value: []const u8) Failure!void {
         try self.put(name_mark);
         try self.putAll(name);
         try self.put(value_mark);
         try self.putAll(value);
     }
 
-    fn put(self: *Further, byte: u8) Failure!void {
+    fn put(self: *ComplexElements, byte: u8) Failure!void {
         if (self.written >= self.out.len) return error.NoRoom;
         self.out[self.written] = byte;
         self.written += 1;
     }
 
-    fn putAll(self: *Further, bytes: []const u8) Failure!void {
+    fn putAll(self: *ComplexElements, bytes: []const u8) Failure!void {
         if (bytes.len > self.out.len - self.written) return error.NoRoom;
         @memcpy(self.out[self.written..][0..bytes.len], bytes);
         self.written += bytes.len;

@@ -3,8 +3,8 @@
 A URL is known by 64 bits of a keyed hash, moved by its job's number: of ten million URLs two
 collide with a chance of 3 in a million, and no outsider can choose two that do.
 
-    new key -> young (a set in memory, and with each commit a row of `seen_recent`)
-    young, when it is full -> frozen -> a sorted run on disk (runs.py), and the rows go
+    new key -> recent (a set in memory, and with each commit a row of `seen_recent`)
+    recent, when it is full -> frozen -> a sorted run on disk (runs.py), and the rows go
     runs of one size, when there are `FAN_IN` of them -> one run
 
 Runs are written by a thread; a commit names them when they are complete, so a crash leaves either
@@ -17,7 +17,6 @@ Invariant: every committed key is in a row of `seen_recent` or in a run that is 
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -25,54 +24,32 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from agent.adapters.ledger.database import Database
-from agent.adapters.ledger.runs import (
+from agent.adapters.ledger.database import Database, Query
+from agent.adapters.ledger.seen_sets.recent_keys import RecentKeys
+from agent.adapters.ledger.seen_sets.run_writer import merge_runs
+from agent.adapters.ledger.seen_sets.runs import (
     JOB_STEP,
     RUN_KEYS,
+    JobNumbers,
     Run,
     Runs,
     RunState,
-    merged,
-    write_run,
 )
 from agent.adapters.ledger.trash import Trash
 from shared.archive.errors import DiskFullError
 
 __all__ = ["SeenSet", "Submit"]
 
-
 FAN_IN: Final = 4
+"""Runs of one size that are merged into one."""
 
+_RUNS: Final = Query[tuple[int, int, int]]("SELECT number, keys, words FROM seen_runs")
+_RECENT: Final = Query[tuple[int, bytes]]("SELECT generation, keys FROM seen_recent ORDER BY id")
 
 Submit = Callable[[Callable[[], RunState]], Future[RunState]]
 
 _64_BITS: Final = (1 << 64) - 1
 _ALL: Final = 1 << 31
-
-
-class _Young:
-    """Keys in the order they came, with their jobs, and a set to ask."""
-
-    def __init__(self) -> None:
-        self.keys = array("Q")
-        self.jobs = array("I")
-        self.known: set[int] = set()
-
-    def add(self, keys: Sequence[int], job: int) -> None:
-        self.keys.extend(keys)
-        self.jobs.extend([job] * len(keys))
-
-    def row(self, start: int) -> bytes:
-        """Return the keys from a place on, as `seen_recent` holds them."""
-        return self.keys[start:].tobytes() + self.jobs[start:].tobytes()
-
-    def take_row(self, row: bytes) -> None:
-        count = len(row) // (8 + 4)
-        self.keys.frombytes(row[: count * 8])
-        self.jobs.frombytes(row[count * 8 :])
 
 
 @dataclass(slots=True)
@@ -91,7 +68,7 @@ class SeenSet:
         folder: Path,
         database: Database,
         secret: bytes,
-        live_jobs: Callable[[int], NDArray[np.uint32]],
+        live_jobs: Callable[[int], JobNumbers],
         submit: Submit,
         run_keys: int = RUN_KEYS,
         trash: Trash | None = None,
@@ -111,23 +88,22 @@ class SeenSet:
         self._submit = submit
         self._run_keys = run_keys
         self._generation = 0
-        self._young = _Young()
-        self._frozen: _Young | None = None
-        self._written = 0  # of the young keys, in rows
+        self._recent = RecentKeys()
+        self._frozen: RecentKeys | None = None
+        self._written = 0  # of the recent keys, in rows
         self._task: _Task | None = None
         self._no_room: DiskFullError | None = None
-        self._dead = 0  # keys of jobs that are done, about
-        self._ended = False  # some job, since it was last asked whether there is another
+        self._dead_keys = 0  # of jobs that are done, about
+        self._has_ended_jobs = False  # since the last look at the live ones
         self.to_delete: list[Path] = []
-        states = database.ask("SELECT number, keys, words FROM seen_runs")
         self._runs: list[Run] = []
         try:
-            for row in states:
-                self._runs.append(Run(folder, RunState(*(int(str(one)) for one in row))))
+            for row in database.ask(_RUNS):
+                self._runs.append(Run(folder, RunState(*row)))
         except BaseException:
             self.close()
             raise
-        self._take(self._runs)
+        self._set_runs(self._runs)
         self._next = 1 + max((run.state.number for run in self._runs), default=0)
         self._read_rows()
         self._remove_unknown()
@@ -140,14 +116,14 @@ class SeenSet:
     @property
     def keys(self) -> int:
         """Return how many keys are kept, those of jobs that are done too."""
-        frozen = 0 if self._frozen is None else len(self._frozen.keys)
-        return len(self._young.keys) + frozen + sum(run.state.keys for run in self._runs)
+        frozen = 0 if self._frozen is None else len(self._frozen)
+        return len(self._recent) + frozen + sum(run.state.keys for run in self._runs)
 
     def add(self, job: int, urls: Sequence[str]) -> list[bool]:
         """Enter URLs of a job; return for each whether it was new."""
-        known = self._young.known
+        known = self._recent.known
         frozen = self._frozen.known if self._frozen is not None else ()
-        held = self._held
+        lookup = self._lookup
         step = job * JOB_STEP
         new: list[bool] = []
         entered: list[int] = []
@@ -155,25 +131,25 @@ class SeenSet:
             digest = self._hash.copy()
             digest.update(url.encode())
             key = (int.from_bytes(digest.digest(), "big") + step) & _64_BITS
-            is_new = not (key in known or key in frozen or held.hold(key))
+            is_new = not (key in known or key in frozen or lookup.contains(key))
             if is_new:
                 known.add(key)
                 entered.append(key)
             new.append(is_new)
         if entered:
-            self._young.add(entered, job)
+            self._recent.add(entered, job)
         return new
 
     def discard(self, keys: int) -> None:
         """Note that so many keys belong to a job that is done."""
-        self._dead += keys
-        self._ended = True
+        self._dead_keys += keys
+        self._has_ended_jobs = True
 
     @property
     def changed(self) -> bool:
         """Return whether a commit has something to do here."""
         done = self._task is not None and self._task.future.done()
-        return done or self._written < len(self._young.keys)
+        return done or self._written < len(self._recent)
 
     def flush(self) -> None:
         """Hand new keys to the open transaction, and runs that are complete.
@@ -181,13 +157,13 @@ class SeenSet:
         Raises DiskFullError where there is no room for a run and none for more keys in memory.
         """
         self._install()
-        if self._written < len(self._young.keys):
+        if self._written < len(self._recent):
             self._database.run(
                 "INSERT INTO seen_recent (generation, keys) VALUES (?,?)",
-                (self._generation, self._young.row(self._written)),
+                (self._generation, self._recent.row(self._written)),
             )
-            self._written = len(self._young.keys)
-        if len(self._young.keys) >= 2 * self._run_keys and self._frozen is not None:
+            self._written = len(self._recent)
+        if len(self._recent) >= 2 * self._run_keys and self._frozen is not None:
             self._wait()
         self._begin()
 
@@ -195,38 +171,40 @@ class SeenSet:
         """Close without waiting for the run that is being written."""
         for run in self._runs:
             run.close()
-        self._take([])
+        self._set_runs([])
 
     def _begin(self) -> None:
         """Start writing the next run, if one is due and none is under way."""
         if self._task is not None:
             return
-        if self._frozen is None and len(self._young.keys) >= self._run_keys:
-            self._frozen, self._young = self._young, _Young()
+        if self._frozen is None and len(self._recent) >= self._run_keys:
+            self._frozen, self._recent = self._recent, RecentKeys()
             self._generation += 1
             self._written = 0
-        nobody = self._ended and not len(self._live_jobs(1))
-        self._ended = False
-        if nobody or (self._dead and self._dead * 2 >= sum(run.state.keys for run in self._runs)):
+        is_unused = self._has_ended_jobs and not len(self._live_jobs(1))
+        self._has_ended_jobs = False
+        if is_unused or (
+            self._dead_keys and self._dead_keys * 2 >= sum(run.state.keys for run in self._runs)
+        ):
             self._clean()
         elif self._frozen is not None:
             frozen = self._frozen
-            self._start((), lambda number: _write_frozen(self._folder, number, frozen))
+            self._start((), lambda number: frozen.write_run(self._folder, number))
         elif inputs := self._of_one_size():
-            self._start(inputs, lambda number: _merge(self._folder, number, inputs, None))
+            self._start(inputs, lambda number: merge_runs(self._folder, number, inputs, None))
 
     def _clean(self) -> None:
         """Leave the keys of jobs that are done out."""
         live = self._live_jobs(_ALL)
-        self._dead = 0
+        self._dead_keys = 0
         inputs = tuple(self._runs)
         if not len(live):
             self._forget(inputs)
             self._database.run("DELETE FROM seen_recent")
-            self._frozen, self._young, self._written = None, _Young(), 0
+            self._frozen, self._recent, self._written = None, RecentKeys(), 0
             self._generation += 1
         elif inputs:
-            self._start(inputs, lambda number: _merge(self._folder, number, inputs, live))
+            self._start(inputs, lambda number: merge_runs(self._folder, number, inputs, live))
 
     def _start(self, inputs: tuple[Run, ...], write: Callable[[int], RunState]) -> None:
         number = self._next
@@ -254,7 +232,7 @@ class SeenSet:
         else:
             self._database.run("DELETE FROM seen_recent WHERE generation < ?", (self._generation,))
             self._frozen = None
-        self._take([*self._runs, Run(self._folder, state)])
+        self._set_runs([*self._runs, Run(self._folder, state)])
 
     def _wait(self) -> None:
         """Memory is full: wait for the run that is being written."""
@@ -271,7 +249,7 @@ class SeenSet:
         self._database.run_many(
             "DELETE FROM seen_runs WHERE number = ?", [(run.state.number,) for run in gone]
         )
-        self._take([run for run in self._runs if run not in gone])
+        self._set_runs([run for run in self._runs if run not in gone])
         for run in gone:
             run.close()
             self.to_delete.append(run.path)
@@ -285,23 +263,21 @@ class SeenSet:
             (tuple(sizes[tier]) for tier in sorted(sizes) if len(sizes[tier]) >= FAN_IN), ()
         )
 
-    def _take(self, runs: list[Run]) -> None:
-        # What is known lies most probably in the longest one.
+    def _set_runs(self, runs: list[Run]) -> None:
+        # A known key lies most probably in the longest one.
         self._runs = sorted(runs, key=lambda run: -run.state.keys)
-        self._held = Runs(self._runs)
+        self._lookup = Runs(self._runs)
 
     def _read_rows(self) -> None:
-        rows = self._database.ask("SELECT generation, keys FROM seen_recent ORDER BY id")
-        for generation, row in rows:
-            assert isinstance(row, bytes)
-            self._young.take_row(row)
-            self._generation = int(str(generation))
-        # Whatever was frozen is young again: one generation.
+        for generation, row in self._database.ask(_RECENT):
+            self._recent.read_row(row)
+            self._generation = generation
+        # Frozen keys are recent ones again: one generation.
         self._database.run(
             "UPDATE seen_recent SET generation = ?1 WHERE generation < ?1", (self._generation,)
         )
-        self._young.known.update(self._young.keys)
-        self._written = len(self._young.keys)
+        self._recent.known.update(self._recent.keys)
+        self._written = len(self._recent)
 
     def _remove_unknown(self) -> None:
         named = {run.path for run in self._runs}
@@ -316,17 +292,3 @@ def _tier(keys: int, run_keys: int) -> int:
         keys //= FAN_IN
         tier += 1
     return tier
-
-
-def _write_frozen(folder: Path, number: int, frozen: _Young) -> RunState:
-    keys = np.frombuffer(frozen.keys, np.uint64)
-    jobs = np.frombuffer(frozen.jobs, np.uint32)
-    order = np.argsort(keys)
-    return write_run(folder, number, [(keys[order], jobs[order])], len(keys))
-
-
-def _merge(
-    folder: Path, number: int, runs: Sequence[Run], live: NDArray[np.uint32] | None
-) -> RunState:
-    pairs = merged([run.pairs() for run in runs], live)
-    return write_run(folder, number, pairs, sum(run.state.keys for run in runs))

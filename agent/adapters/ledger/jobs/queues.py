@@ -19,9 +19,10 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
-from agent.adapters.ledger.database import Database, Value, numbers
-from agent.adapters.ledger.jobs import Fifo, Jobs, JobState
-from agent.adapters.ledger.journal import BLOCK_URLS, block_id, pack, record, unpack, url_of
+from agent.adapters.ledger.database import Database, Query, Value
+from agent.adapters.ledger.jobs.job_states import Fifo, JobState
+from agent.adapters.ledger.jobs.jobs import Jobs
+from agent.adapters.ledger.jobs.journal import BLOCK_URLS, block_id, pack, record, unpack, url_of
 from agent.pipeline.ports.ledger_rows import LEVEL_BITS, QueuedUrl
 
 __all__ = ["JOURNAL_ENTRIES", "Queues"]
@@ -40,15 +41,20 @@ GARBAGE_JOBS: Final = 64
 """Jobs without any block left that are looked at in one commit."""
 
 _SERIAL: Final = (1 << LEVEL_BITS) - 1
+_GARBAGE: Final = Query[tuple[int]]("SELECT job FROM garbage")
+_BLOCK: Final = Query[tuple[int, bytes]](
+    "SELECT id, urls FROM blocks WHERE id >= ? ORDER BY id LIMIT 1"
+)
+_JOURNAL: Final = Query[tuple[int, bytes]]("SELECT generation, entries FROM journal ORDER BY id")
 
 
 class Queues:
     """Waiting URLs of all jobs."""
 
     def __init__(
-        self, database: Database, jobs: Jobs, journal_entries: int = JOURNAL_ENTRIES
+        self, database: Database, jobs: Jobs, waiting: int, journal_entries: int = JOURNAL_ENTRIES
     ) -> None:
-        """Replay the journal."""
+        """Replay the journal. waiting: URLs in the queues, as far as saved."""
         self._database = database
         self._jobs = jobs
         self._most = journal_entries
@@ -56,9 +62,9 @@ class Queues:
         self._entries = 0  # of this generation
         self._generation = 0
         self._saving: dict[int, None] = {}  # jobs of the generation before that are not saved
-        self.waiting = jobs.queued()  # URLs of all jobs
+        self.waiting = waiting  # URLs of all jobs
         self._to_save = 0  # how many they were
-        self._garbage = dict.fromkeys(numbers(database.ask("SELECT job FROM garbage")))
+        self._garbage = {job: None for (job,) in database.ask(_GARBAGE)}
         self._replay()
 
     @property
@@ -177,14 +183,9 @@ class Queues:
         """Return the records around a position, and the position of the first."""
         if position >= fifo.stored:
             return fifo.stored, fifo.tail
-        [(id_, urls)] = self._database.ask(
-            "SELECT id, urls FROM blocks WHERE id >= ? ORDER BY id LIMIT 1",
-            (block_id(job, level, position),),
-        )
-        assert isinstance(id_, int)
-        assert isinstance(urls, bytes)
+        [(last_id, urls)] = self._database.ask(_BLOCK, (block_id(job, level, position),))
         records = unpack(urls)
-        return id_ - block_id(job, level, 0) - len(records) + 1, records
+        return last_id - block_id(job, level, 0) - len(records) + 1, records
 
     def _save(self, count: int) -> None:
         """Save jobs of the generation before; with the last one its journal goes."""
@@ -238,15 +239,13 @@ class Queues:
             del self._garbage[job]
 
     def _replay(self) -> None:
-        rows = self._database.ask("SELECT generation, entries FROM journal ORDER BY id")
-        for generation, entries in rows:
-            assert isinstance(entries, bytes)
+        for generation, entries in self._database.ask(_JOURNAL):
             lines = unpack(entries)
             for line in lines:
                 self._replay_line(line)
-            self._generation = int(str(generation))
+            self._generation = generation
             self._entries += len(lines)
-        # Whatever was being saved is saved again: one generation.
+        # Jobs that were being saved are saved again: one generation.
         self._database.run(
             "UPDATE journal SET generation = ?1 WHERE generation < ?1", (self._generation,)
         )

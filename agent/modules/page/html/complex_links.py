@@ -1,4 +1,4 @@
-"""The links of the further elements of a page: references with their kinds, in order.
+"""The links of the complex elements of a page: references with their kinds, in order.
 
     style=, <style>                  what the style sheet loads
     data-src, data-srcset ...        what a script loads when it is looked at
@@ -14,7 +14,7 @@
     applet object param isindex      with their codebase, and that where it is a file
     fill= mask= marker-end= ...      of drawings, where another file is named
     file= lazysrc= hx-get= ...       what scripts load, without `data-`
-    itemid= about= resource=         what microdata and RDFa speak of
+    itemid= about= resource=         subjects of microdata and RDFa
 
 Not links: where a policy wants reports to be sent (`report-uri`), what a form posts.
 """
@@ -22,39 +22,29 @@ Not links: where a policy wants reports to be sent (`report-uri`), what a form p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from agent.modules.page.html.character_references import resolved
+from agent.modules.page.html.complex_attributes import PAINTED
+from agent.modules.page.html.complex_elements import ComplexElement
 from agent.modules.page.html.form_reader import FormReader
-from agent.modules.page.html.further_elements import DATA_WORDS, PAINTED, Further
-from agent.modules.page.html.json_addresses import (
-    data_addresses,
-    imported_addresses,
-    parsed,
-    speculated_addresses,
+from agent.modules.page.html.lazy_links import (
+    LAZY_WITHOUT_DATA,
+    custom_references,
+    is_one_word,
+    lazy_data_references,
+    lazy_reference,
 )
-from agent.modules.page.html.script_strings import (
-    is_clear_path,
-    modules_of,
-    source_map_of,
-    strings_of,
-)
-from agent.modules.page.html.srcset import srcset_urls
+from agent.modules.page.html.script_strings import is_clear_path, strings_of
 from agent.modules.page.html.style_sheets import style_references
+from agent.modules.page.html.text_links import Nested, Reference, text_references
 from agent.pipeline.link_kinds import EMBEDDED, LinkKind
 
-__all__ = ["Reference", "further_references"]
-
-Reference = tuple[str, int]
-"""As written, and its kind's byte."""
-
-Nested = Callable[[str, LinkKind], Iterable[Reference]]
-"""Reads markup within text."""
+__all__ = ["complex_references"]
 
 _IMAGE: Final = LinkKind.IMAGE | EMBEDDED
 _MEDIA: Final = LinkKind.MEDIA | EMBEDDED
-_LAZY: Final = LinkKind.LAZY | EMBEDDED
 _STYLE: Final = LinkKind.STYLE | EMBEDDED
 _SVG: Final = LinkKind.SVG | EMBEDDED
 
@@ -83,33 +73,10 @@ _DRAWN: Final = frozenset(
     )
 )
 _CODE: Final = frozenset(("applet", "object"))
-_LAZY_SOURCES: Final = frozenset(
-    (
-        *("data-src", "data-original", "data-lazy", "data-lazy-src", "data-bg", "data-background"),
-        *("data-background-image", "data-image", "data-img", "data-poster", "data-echo"),
-        *("data-lazyload", "data-hi-res-src", "data-full-src", "data-thumb", "data-cfsrc"),
-    )
-)
-_LAZY_WITHOUT_DATA: Final = frozenset(
-    (
-        *("_src", "file", "lazy-src", "lazysrc", "original", "real-src", "real_src", "zoomfile"),
-        *("hx-get", "lazy", "ng-href", "ng-include", "ng-src", "nitro-lazy-src", "up-href"),
-        "w3-include-html",
-    )
-)
-_LEADS: Final = frozenset(("hx-get", "ng-href", "ng-include", "up-href", "w3-include-html"))
 _SPOKEN_OF: Final = frozenset(("about", "itemid", "resource"))
 _PARAMETERS: Final = frozenset(
     ("movie", "src", "url", "filename", "href", "data", "file", "source", "image", "picture")
 )
-_SCRIPTS: Final = frozenset(
-    (
-        *("", "module", "text/javascript", "application/javascript", "application/x-javascript"),
-        *("text/ecmascript", "application/ecmascript", "text/jscript", "text/x-javascript"),
-        *("text/babel", "javascript"),
-    )
-)
-_DATA: Final = frozenset(("application/json", "text/json"))
 _NOT_ADDRESSES: Final = (":type", ":width", ":height", ":alt", ":tag", ":duration", "color")
 _WHOLE: Final = ("http://", "https://", "/")
 """Begin addresses that may hold spaces."""
@@ -117,7 +84,6 @@ _WHOLE: Final = ("http://", "https://", "/")
 _SHOWN: Final = ("image", "thumb", "logo", "msapplication")
 _TASK: Final = re.compile(r"(?:action|icon|polling)-uri[0-9]?\s*=\s*([^;\s]+)", re.IGNORECASE)
 _PAIRS: Final = ("msapplication-task", "msapplication-notification", "msapplication-badge")
-_CONDITION: Final = re.compile(r"\s*\[if[^\]]{0,200}\]\s*>?(?:\s*<!\s*-*>)?", re.IGNORECASE)
 
 
 _OF_FORMS: Final = frozenset(
@@ -128,74 +94,27 @@ _OF_FORMS: Final = frozenset(
 )
 
 
-def further_references(
-    further: Iterable[Further], nested: Nested, codec: str = "utf-8", document: str = ""
+def complex_references(
+    elements: Iterable[ComplexElement], nested: Nested, codec: str = "utf-8", document: str = ""
 ) -> Iterator[Reference]:
-    """Yield the references of further elements; `nested` reads markup that is within their text.
+    """Yield the references of complex elements; `nested` reads markup that is within their text.
 
     codec: of the page. document: its URL, to which its forms without an action go.
     """
     forms = FormReader(codec, document.partition("?")[0])
-    for tag, attributes in further:
+    for tag, attributes in elements:
         if tag in _OF_FORMS:
             forms.take(tag, attributes)
             if not attributes:
                 continue
         text = attributes.get("text")
         if text is not None and tag not in ("option", "textarea"):
-            yield from _of_text(tag, attributes, text, nested)
+            yield from text_references(tag, attributes, text, nested)
         else:
             yield from _of_tag(tag, attributes, nested)
             if "srcdoc" in attributes:
                 yield from nested(resolved(attributes["srcdoc"]), LinkKind.SRCDOC)
     yield from forms.end()
-
-
-def _of_text(
-    tag: str, attributes: Mapping[str, str], text: str, nested: Nested
-) -> Iterator[Reference]:
-    if tag == "style":
-        for reference in style_references(text):
-            yield reference, _STYLE
-        yield from _source_map(text)
-    elif tag == "script":
-        yield from _of_script(resolved(attributes.get("type", "")), text)
-    elif tag == "!--":
-        yield from nested(_CONDITION.sub("", text, count=1), LinkKind.COMMENT)
-    else:
-        yield from nested(text, LinkKind.COMMENT)
-
-
-def _of_script(media_type: str, text: str) -> Iterator[Reference]:
-    kind = media_type.partition(";")[0].strip().lower()
-    if kind == "application/ld+json":
-        value = parsed(text)
-        for reference, shown in data_addresses(value):
-            yield reference, LinkKind.JSON_LD | (EMBEDDED if shown else 0)
-        if value is None:  # broken, as much of it is; its strings are there all the same
-            for reference in strings_of(text):
-                yield reference, LinkKind.JSON_LD
-    elif kind in _SCRIPTS:
-        for reference in modules_of(text):
-            yield reference, LinkKind.SCRIPT | EMBEDDED
-        for reference in strings_of(text):
-            yield reference, LinkKind.STRING
-        yield from _source_map(text)
-    elif kind == "importmap":
-        for reference in imported_addresses(parsed(text)):
-            yield reference, LinkKind.SCRIPT | EMBEDDED
-    elif kind == "speculationrules":
-        for reference in speculated_addresses(parsed(text)):
-            yield reference, LinkKind.LINK
-    elif kind in _DATA or kind.endswith("+json"):
-        for reference in strings_of(text):
-            yield reference, LinkKind.STRING
-
-
-def _source_map(text: str) -> Iterator[Reference]:
-    name = source_map_of(text) if "sourceMappingURL" in text else None
-    if name:
-        yield name, LinkKind.SOURCE_MAP
 
 
 def _of_tag(tag: str, attributes: Mapping[str, str], nested: Nested) -> Iterator[Reference]:
@@ -211,18 +130,15 @@ def _of_tag(tag: str, attributes: Mapping[str, str], nested: Nested) -> Iterator
         elif name in PAINTED:
             for reference in style_references(value):
                 yield reference, _SVG
-        elif name in _LAZY_WITHOUT_DATA:
-            path = value.strip(" '\t\n\r\f")  # `ng-include` has an expression
-            is_written = tag == "img" and "{" not in path and _is_one_word(path)
-            if is_clear_path(path) or is_written:
-                yield path, LinkKind.LAZY if name in _LEADS else _LAZY
+        elif name in LAZY_WITHOUT_DATA:
+            yield from lazy_reference(tag, name, value)
         elif name in _SPOKEN_OF:
             if is_clear_path(value.strip()):
                 yield value, LinkKind.META
         elif name == "codebase" and tag in _CODE and not codebase.endswith("/"):
             yield codebase, _MEDIA  # a file, as that of a plug-in; a folder is no page
         elif name.startswith("data-"):
-            yield from _lazy(name, value)
+            yield from lazy_data_references(name, value)
         elif name == "xlink:href" or (name == "href" and tag in _DRAWN):
             if value[:1] != "#":
                 yield value, LinkKind.SVG if tag in ("a", "area") else _SVG
@@ -239,7 +155,7 @@ def _of_tag(tag: str, attributes: Mapping[str, str], nested: Nested) -> Iterator
                 for reference in re.split(r"[\s,]+", value) if name == "archive" else (value,):
                     yield _below(codebase, reference), _MEDIA
         elif ("-" in tag or ":" in tag) and name in ("src", "poster", "href", "srcset"):
-            yield from _custom(name, value)
+            yield from custom_references(name, value)
     if tag == "meta":
         content = resolved(attributes.get("content", ""))
         if "<" in content:
@@ -250,40 +166,13 @@ def _of_tag(tag: str, attributes: Mapping[str, str], nested: Nested) -> Iterator
         value = resolved(attributes.get("value", "")).strip()
         is_address = attributes.get("valuetype", "").strip().lower() == "ref"
         is_address = is_address or attributes.get("name", "").strip().lower() in _PARAMETERS
-        if is_address and _is_one_word(value):
+        if is_address and is_one_word(value):
             yield value, _MEDIA
     elif tag == "isindex":
         for name in ("action", "href"):
             yield resolved(attributes.get(name, "")).partition("?")[0], LinkKind.FORM
     elif tag == "option" and is_clear_path(value := resolved(attributes.get("value", ""))):
         yield value, LinkKind.STRING
-
-
-def _lazy(name: str, value: str) -> Iterator[Reference]:
-    value = value.strip()
-    if name.endswith(("srcset", "bgset", "-set")):
-        for part in value.split("|") if name.endswith("bgset") else (value,):
-            for reference in srcset_urls(part):
-                yield reference, _LAZY
-    elif "url(" in value:
-        for reference in style_references(value):
-            yield reference, _LAZY
-    elif value[:1] in "[{":
-        for reference in strings_of(value):
-            yield reference, _LAZY
-    elif is_clear_path(value) or (name in _LAZY_SOURCES and _is_one_word(value)):
-        leads_on = name.endswith(("href", "url", "link")) or not any(
-            word in name for word in DATA_WORDS
-        )
-        yield value, LinkKind.LAZY if leads_on else _LAZY
-
-
-def _custom(name: str, value: str) -> Iterator[Reference]:
-    if name == "srcset":
-        for reference in srcset_urls(value):
-            yield reference, _LAZY
-    elif value.strip():
-        yield value, LinkKind.LAZY if name == "href" else _LAZY
 
 
 def _of_meta(attributes: Mapping[str, str]) -> Iterator[Reference]:
@@ -293,16 +182,9 @@ def _of_meta(attributes: Mapping[str, str]) -> Iterator[Reference]:
     if name in _PAIRS:
         for match in _TASK.finditer(value):
             yield match[1], LinkKind.META
-    elif not name.endswith(_NOT_ADDRESSES) and (_is_one_word(value) or value.startswith(_WHOLE)):
+    elif not name.endswith(_NOT_ADDRESSES) and (is_one_word(value) or value.startswith(_WHOLE)):
         shown = any(word in name for word in _SHOWN)
         yield value, LinkKind.META | (EMBEDDED if shown else 0)
-
-
-def _is_one_word(value: str) -> bool:
-    """Return whether a value may be an address: no text, number or name."""
-    if not value or len(value.split()) > 1 or not ("/" in value or "." in value):
-        return False
-    return not value.replace(".", "").isdecimal()
 
 
 def _below(codebase: str, reference: str) -> str:

@@ -1,5 +1,5 @@
 # ruff: noqa: ISC004
-"""The further elements of a page: the definition, and the compiled reader beside it."""
+"""The complex elements of a page: the definition, and the compiled reader beside it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.modules.page.html import markup
-from agent.modules.page.html.further_elements import Further, further_elements
+from agent.modules.page.html.complex_elements import ComplexElement, read_complex_elements
 from agent.modules.page.html.markup import by_tree, links_of_markup
 
 TOKEN = "prsm"
 
 
-def compiled(page: str) -> list[Further]:
+def compiled(page: str) -> list[ComplexElement]:
     """Return what the compiled reader makes of a page."""
     assert markup._function() is not None
-    return [*links_of_markup(page.encode(), "utf-8", TOKEN)[0].further]
+    return [*links_of_markup(page.encode(), "utf-8", TOKEN)[0].complex_elements]
 
 
 PIECES = (
@@ -110,7 +110,7 @@ PIECES = (
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_the_compiled_reader_finds_the_same(page: str) -> None:
     """However it is nested, quoted and cut off."""
-    assert compiled(page) == [*further_elements(page)]
+    assert compiled(page) == [*read_complex_elements(page)]
 
 
 @given(st.text(max_size=200))
@@ -118,7 +118,7 @@ def test_any_text_is_read_alike(text: str) -> None:
     """In the places where text may stand."""
     text = text.encode("utf-8", "replace").decode()
     for page in (text, f"<form><input {text}", f"<p style={text}", f"<script>{text}</script>"):
-        assert compiled(page) == [*further_elements(page)]
+        assert compiled(page) == [*read_complex_elements(page)]
 
 
 @pytest.mark.parametrize(
@@ -167,22 +167,23 @@ def test_any_text_is_read_alike(text: str) -> None:
         ("<p data-\0bg=/x cite=y><q-\0x src=/z>", [("p", {"cite": "y"})]),
     ],
 )  # fmt: skip
-def test_what_counts(page: str, found: list[Further]) -> None:
+def test_what_counts(page: str, found: list[ComplexElement]) -> None:
     """What may hold links, with the attributes that say which; nothing of what most pages have."""
-    assert [*further_elements(page)] == found
+    assert [*read_complex_elements(page)] == found
     assert compiled(page) == found
 
 
 def test_they_are_read_where_a_tree_is_asked_for_the_rest() -> None:
-    """A page whose tree matters has further elements like any other, in any encoding."""
+    """A page whose tree matters has complex elements like any other, in any encoding."""
     for codec in ("utf-8", "cp932", "utf-16-le"):
         body = "<template><a href=日本></template><p cite='日本'>".encode(codec)
         assert links_of_markup(body, codec, TOKEN) == by_tree(body, codec)
-        assert [*links_of_markup(body, codec, TOKEN)[0].further] == [("p", {"cite": "日本"})]
+        markup, _ = links_of_markup(body, codec, TOKEN)
+        assert [*markup.complex_elements] == [("p", {"cite": "日本"})]
 
 
 @pytest.mark.parametrize("piece", ["<p style=", "<form><option", "<option>", "<!--[if", "<a on=''"])
 def test_no_page_keeps_the_reader_busy(piece: str) -> None:
     """A megabyte of what makes other readers go back to where they began."""
     page = piece * (1_000_000 // len(piece))
-    assert compiled(page) == [*further_elements(page)]
+    assert compiled(page) == [*read_complex_elements(page)]

@@ -1,5 +1,5 @@
 # ruff: noqa: ISC004
-"""The links of further elements, with their kinds."""
+"""The links of complex elements, with their kinds."""
 
 from __future__ import annotations
 

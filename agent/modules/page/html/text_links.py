@@ -1,0 +1,85 @@
+"""Links in the text of elements: style sheets, scripts and data, and markup within text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from agent.modules.page.html.character_references import resolved
+from agent.modules.page.html.json_addresses import (
+    data_addresses,
+    imported_addresses,
+    parsed,
+    speculated_addresses,
+)
+from agent.modules.page.html.script_strings import modules_of, source_map_of, strings_of
+from agent.modules.page.html.style_sheets import style_references
+from agent.pipeline.link_kinds import EMBEDDED, LinkKind
+
+__all__ = ["Nested", "Reference", "text_references"]
+
+Reference = tuple[str, int]
+"""As written, and its kind's byte."""
+
+Nested = Callable[[str, LinkKind], Iterable[Reference]]
+"""Reads markup within text."""
+
+_STYLE: Final = LinkKind.STYLE | EMBEDDED
+_SCRIPTS: Final = frozenset(
+    (
+        *("", "module", "text/javascript", "application/javascript", "application/x-javascript"),
+        *("text/ecmascript", "application/ecmascript", "text/jscript", "text/x-javascript"),
+        *("text/babel", "javascript"),
+    )
+)
+_DATA: Final = frozenset(("application/json", "text/json"))
+_CONDITION: Final = re.compile(r"\s*\[if[^\]]{0,200}\]\s*>?(?:\s*<!\s*-*>)?", re.IGNORECASE)
+
+
+def text_references(
+    tag: str, attributes: Mapping[str, str], text: str, nested: Nested
+) -> Iterator[Reference]:
+    """Yield the references of an element's text; `nested` reads markup within it."""
+    if tag == "style":
+        for reference in style_references(text):
+            yield reference, _STYLE
+        yield from _source_map(text)
+    elif tag == "script":
+        yield from _of_script(resolved(attributes.get("type", "")), text)
+    elif tag == "!--":
+        yield from nested(_CONDITION.sub("", text, count=1), LinkKind.COMMENT)
+    else:
+        yield from nested(text, LinkKind.COMMENT)
+
+
+def _of_script(media_type: str, text: str) -> Iterator[Reference]:
+    kind = media_type.partition(";")[0].strip().lower()
+    if kind == "application/ld+json":
+        value = parsed(text)
+        for reference, shown in data_addresses(value):
+            yield reference, LinkKind.JSON_LD | (EMBEDDED if shown else 0)
+        if value is None:  # broken, as much of it is; its strings are there all the same
+            for reference in strings_of(text):
+                yield reference, LinkKind.JSON_LD
+    elif kind in _SCRIPTS:
+        for reference in modules_of(text):
+            yield reference, LinkKind.SCRIPT | EMBEDDED
+        for reference in strings_of(text):
+            yield reference, LinkKind.STRING
+        yield from _source_map(text)
+    elif kind == "importmap":
+        for reference in imported_addresses(parsed(text)):
+            yield reference, LinkKind.SCRIPT | EMBEDDED
+    elif kind == "speculationrules":
+        for reference in speculated_addresses(parsed(text)):
+            yield reference, LinkKind.LINK
+    elif kind in _DATA or kind.endswith("+json"):
+        for reference in strings_of(text):
+            yield reference, LinkKind.STRING
+
+
+def _source_map(text: str) -> Iterator[Reference]:
+    name = source_map_of(text) if "sourceMappingURL" in text else None
+    if name:
+        yield name, LinkKind.SOURCE_MAP
