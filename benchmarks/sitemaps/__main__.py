@@ -2,7 +2,7 @@
 
 Each in a separate process: cases whose URLs are right (`cases.py`), CPU seconds for a sitemap of
 50 MB and for 1,000 feeds, the memory above that before it, the time of the import. Beside them the
-size of lxml's wheel. docs/adr/0196 says what follows. Prints a table and `RESULT {json}`.
+size of lxml's wheel. docs/adr/0197 says what follows. Prints a table and `RESULT {json}`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A parser reads what is XML. A document in which it finds an error is read by `xml_elements`, because
 one in ten feeds holds an `&` or an `&nbsp;` that XML forbids. Nothing is loaded and nothing
-expanded: so is one that declares entities, or nests deeper than a feed can. docs/adr/0196 compares
+expanded: so is one that declares entities, or nests deeper than a feed can. docs/adr/0197 compares
 this with lxml.
 
     loc, content_loc, thumbnail_loc, player_loc   of a sitemap, its images and videos
