@@ -4,7 +4,8 @@
 limits how long an agent keeps its rights without contact; `liveness` judges the state of an agent;
 `groups` joins hosts that share an address; `host_shares` divides a host's request rate among
 several agents; `probe_plan` chooses the pairs to probe; `right_history` checks logs against the
-rights of their agent at the time. Time comes in as a number; nothing here reads a clock, a table or a file.
+rights of their agent at the time. Time comes in as a number; nothing here reads a clock, a table or
+a file.
 """
 
 from __future__ import annotations
