@@ -205,8 +205,8 @@ def _refused(visit: Visit, page: Page, token: str) -> Response | None:
             return _no_session(visit, page)
         if rank(visit.user.role) < rank(page.role):
             raise ForbiddenError(
-                "console.role_needed",
-                user=visit.user.name,
+                "people.role_too_low",
+                caller=visit.user.name,
                 role=visit.user.role,
                 needed=page.role,
             )

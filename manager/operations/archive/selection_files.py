@@ -72,7 +72,9 @@ def make(
 ) -> Iterator[bytes]:
     """Give the bytes of a selection. form: of FORMS. Raises FormatError before the first byte."""
     if form not in FORMS:
-        raise NotFoundError("archive.unknown_form", value=form[:40], known=tuple(FORMS))
+        raise NotFoundError(
+            "general.unknown_choice", name="form", value=form[:40], known=tuple(FORMS)
+        )
     parts = _zip(making, asked, of_host) if form == "zip" else _warc(making, asked, of_host)
     return gathered(parts)
 

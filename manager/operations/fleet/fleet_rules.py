@@ -82,7 +82,7 @@ def add_blocked(db: Database, text: str, reason: str, actor: Actor, now_ms: int)
     """
     asked = _read_lines(text)
     if len(reason) > REASON_MOST:
-        raise FormatError("fleet.reason_too_long", length=len(reason), most=REASON_MOST).about(
+        raise FormatError("general.reason_too_long", length=len(reason), most=REASON_MOST).about(
             "reason"
         )
     with db.write() as tx:

@@ -122,6 +122,6 @@ def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> None:
     if from_ms - now_ms > AHEAD_MS:
         raise FormatError("alerts.silence_too_far_ahead", most=AHEAD_MS // DAY_MS).about("from")
     if len(reason) > REASON_MOST:
-        raise FormatError(
-            "alerts.silence_reason_too_long", length=len(reason), most=REASON_MOST
-        ).about("reason")
+        raise FormatError("general.reason_too_long", length=len(reason), most=REASON_MOST).about(
+            "reason"
+        )

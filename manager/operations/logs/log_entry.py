@@ -87,7 +87,7 @@ def accept_log(
             return known
         row = agents.by_id(tx, agent.id)
         if row is None:
-            raise ForbiddenError("logs.agent_removed", agent=agent.name)
+            raise ForbiddenError("general.agent_removed", agent=agent.name)
         log_closed_ms = (
             latest_close_ms(tx, row.id, summary.name, now_ms, summary.until_ms)
             if row.is_plain

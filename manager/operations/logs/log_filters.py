@@ -64,7 +64,9 @@ def line_filter(wanted: Wanted) -> LineFilter:
     name, below = _host(wanted.host.strip())
     low, high, no_answer = _status(wanted.status.strip().lower())
     if wanted.kind not in ("", *KINDS):
-        raise FormatError("logs.bad_kind", value=wanted.kind[:40], known=tuple(KINDS))
+        raise FormatError(
+            "general.unknown_choice", name="kind", value=wanted.kind[:40], known=tuple(KINDS)
+        )
     return LineFilter(
         name=name,
         below=below,

@@ -165,6 +165,8 @@ def _check(holder: Holder, name: str, role: str, days: int) -> None:
     if not _NAME.fullmatch(name):
         raise FormatError("people.token_bad_name", name=name[:80]).about("name")
     if role not in ROLES:
-        raise FormatError("people.bad_role", role=role[:40], roles=ROLES).about("role")
+        raise FormatError(
+            "general.unknown_choice", name="role", value=role[:40], known=ROLES
+        ).about("role")
     if not 1 <= days <= MOST_DAYS:
         raise FormatError("people.token_days", days=days, most=MOST_DAYS).about("days")

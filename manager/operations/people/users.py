@@ -140,7 +140,7 @@ def set_role(
     with db.write() as tx:
         user = _named(tx, name)
         if shown is not None and shown != user.role:
-            raise ConflictError("people.changed_meanwhile", name=name)
+            raise ConflictError("general.changed_meanwhile", names=(name,))
         if role != "admin":
             _require_another_admin(tx, name)
         users.set_role(tx, user.id, role)
@@ -277,4 +277,6 @@ def _require_another_admin(tx: Transaction, name: str) -> None:
 
 def _check_role(role: str) -> None:
     if role not in ROLES:
-        raise FormatError("people.bad_role", role=role[:40], roles=ROLES).about("role")
+        raise FormatError(
+            "general.unknown_choice", name="role", value=role[:40], known=ROLES
+        ).about("role")

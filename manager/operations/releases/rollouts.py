@@ -98,7 +98,9 @@ def roll_out(
     differs from the shown one), FormatError (no such ring).
     """
     if ring not in RINGS:
-        raise FormatError("releases.bad_ring", ring=ring[:40], rings=RINGS).about("ring")
+        raise FormatError(
+            "general.unknown_choice", name="ring", value=ring[:40], known=RINGS
+        ).about("ring")
     with db.write() as tx:
         row = _release(tx, version)
         if row.revoked_ms is not None:

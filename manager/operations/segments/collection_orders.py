@@ -57,7 +57,10 @@ class NewCollection:
         """Raise FormatError where it asks for nothing that can be sent."""
         if self.condition not in CONDITIONS:
             raise FormatError(
-                "segments.unknown_condition", value=self.condition[:40], known=CONDITIONS
+                "general.unknown_choice",
+                name="condition",
+                value=self.condition[:40],
+                known=CONDITIONS,
             ).about("condition")
         if self.way not in ("push", "pull"):
             raise FormatError("segments.unknown_way", value=self.way[:40])
@@ -153,7 +156,7 @@ def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:
             raise NotFoundError("segments.unknown_order", order=number, see="collect orders")
         if row.state != "open":
             raise ConflictError("segments.order_ended", order=number, state=row.state)
-        result = Message("segments.cancelled_by", name=actor.name)
+        result = Message("general.cancelled_by", name=actor.name)
         collection_orders.update_order(
             tx, number, state="cancelled", ended_ms=now_ms, result=result
         )

@@ -243,7 +243,7 @@ def _keep(
         if row is not None:
             return _said(row, repeated=True)
         if agents.by_id(tx, agent.id) is None:
-            raise ForbiddenError("segments.agent_removed", agent=agent.name)
+            raise ForbiddenError("general.agent_removed", agent=agent.name)
         new = NewArrival(
             agent_id=agent.id,
             name=arrived.name,

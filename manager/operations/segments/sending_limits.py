@@ -49,7 +49,7 @@ def read_limits(
         try:
             ZoneInfo(zone)
         except (ValueError, OSError, ZoneInfoNotFoundError) as error:
-            raise FormatError("segments.unknown_zone", zone=zone[:64]).about("zone") from error
+            raise FormatError("times.unknown_zone", zone=zone[:64]).about("zone") from error
     return SendingLimits(
         bytes_per_s=bytes_per_s,
         weekday=_minutes(weekday, "weekday"),

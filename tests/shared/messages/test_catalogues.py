@@ -100,6 +100,25 @@ def test_words_are_in_each_language() -> None:
     assert set(read_subject("en", WORDS)) == set(read_subject("ja", WORDS))
 
 
+SAME_IN_ENGLISH: Final = {
+    ("general.fraction", "general.times"): "Japanese writes `10 times fewer` as a tenth",
+    ("general.fraction_over", "general.times_over"): "as above",
+}
+"""Pairs of codes with one English template, with the reason."""
+
+
+def test_each_sentence_has_one_code() -> None:
+    """Templates that differ in parameters and letter case only are one; most are words."""
+    found: dict[str, list[str]] = {}
+    for code in codes():
+        texts = [one.text for one in pieces(template(code) or "")]
+        words = "{}".join(texts).lower()
+        if re.search("[a-z]", words):
+            found.setdefault(words, []).append(code)
+    same = [tuple(pair) for pair in found.values() if len(pair) > 1]
+    assert set(same) == set(SAME_IN_ENGLISH)
+
+
 def test_codes_can_be_looked_up() -> None:
     """A name in a catalogue follows the grammar of codes."""
     wrong = [code for language in LANGUAGES for code in codes(language) if not CODE.fullmatch(code)]

@@ -252,7 +252,7 @@ def limit_list(visit: Visit) -> Response:
     name, choice = visit.form.get("name", ""), visit.form.get("pages", "")
     if choice not in LIST_LIMITS:
         raise FormatError(
-            "console.choice", name="pages", value=choice[:40], choices=tuple(LIST_LIMITS)
+            "general.unknown_choice", name="pages", value=choice[:40], known=tuple(LIST_LIMITS)
         ).about("pages")
     shown = whole_number(visit, "shown")
     pages = LIST_LIMITS[choice]
