@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from manager.operations.health.alert_events import first_key
 from manager.operations.health.alert_views import Way
 from manager.operations.health.alerts import Notification
 from manager.settings import AlertSettings
@@ -105,7 +106,7 @@ def webhook_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int])
     def send(made: Sequence[Notification]) -> None:
         alerts = [
             {
-                "key": one.key,
+                "key": first_key(one.key),
                 "state": one.state,
                 "text": _printable(render(one.message, settings.language)),
                 **one.message.as_json(),

@@ -132,4 +132,4 @@ def note_selection(db: Database, asked: Selection, form: str, actor: Actor, now_
     conditions = {name: value for name, value in asdict(asked.conditions).items() if value}
     said = json.dumps(conditions, sort_keys=True)
     with db.write() as tx:
-        note(tx, now_ms, actor, "pages.take", asked.host[:200], form=form, conditions=said)
+        note(tx, now_ms, actor, "selection.download", asked.host[:200], form=form, conditions=said)

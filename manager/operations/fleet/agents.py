@@ -251,7 +251,7 @@ def set_next_list_limit(
             raise ConflictError("general.changed_meanwhile", names=(name,))
         agents.update(tx, row.id, list_limit=pages)
         rights.set_limit(tx, row.id, pages or 0)
-        note(tx, now_ms, actor, "agent.list-limit", name, pages=pages)
+        note(tx, now_ms, actor, "agent.set-list-limit", name, pages=pages)
 
 
 def _found(tx: Transaction, name: str) -> AgentRow:

@@ -31,7 +31,7 @@ from manager.operations.health.agent_troubles import (
     SKEW_MS,
     agent_troubles,
 )
-from manager.operations.health.alert_events import begin_news, news, note_news
+from manager.operations.health.alert_events import begin_news, current_key, news, note_news
 from manager.operations.health.few_hosts import FewHosts, few_of_agents, few_of_manager, trouble_of
 from manager.operations.health.round_counts import unit_counts
 from manager.operations.health.system_figures import SystemFigures
@@ -55,6 +55,13 @@ __all__ = [
 DAY_MS: Final = 86_400_000
 TEXT: Final = 500
 LARGEST: Final = 8_000
+SENT: Final = {
+    "begun": "alert.send",
+    "still": "alert.repeat",
+    "over": "alert.end",
+    "event": "alert.send-event",
+}
+"""Actions in the audit by the state of a notification."""
 """Characters of a message in a row; a longer one, which parameters from outside make, is stored as
 text."""
 UNSIGNED_DAYS: Final = 2
@@ -251,7 +258,9 @@ def notifications(
     found = [*look(db, seen, expiries, limits, now_ms), *more]
     with db.read() as tx:
         told = [row for row in alerts.all_told(tx) if not _is_held(row, seen, now_ms)]
-        open_keys = {row.key for row in alerts.silences_since(tx, now_ms) if row.holds(now_ms)}
+        open_keys = {
+            current_key(row.key) for row in alerts.silences_since(tx, now_ms) if row.holds(now_ms)
+        }
         quiet = "" in open_keys
         happened = news(tx, open_keys, now_ms, quiet=quiet)
     made = due(found, told, resend_s, now_ms, quiet=quiet, silenced=open_keys)
@@ -298,7 +307,7 @@ def note_notification(db: Database, made: Notification, now_ms: int) -> None:
 
 
 def _note(tx: Transaction, made: Notification, now_ms: int) -> None:
-    note(tx, now_ms, CLOCK, f"alert.{made.state}", made.key, text=_bounded(made.message))
+    note(tx, now_ms, CLOCK, SENT[made.state], made.key, text=_bounded(made.message))
 
 
 def _bounded(message: Message) -> Message:

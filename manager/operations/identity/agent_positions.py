@@ -45,4 +45,4 @@ def place(
     latitude = None if position is None else position.latitude
     longitude = None if position is None else position.longitude
     agents.update(tx, agent_id, latitude=latitude, longitude=longitude)
-    note(tx, now_ms, actor, "agent.position", name, latitude=latitude, longitude=longitude)
+    note(tx, now_ms, actor, "agent.set-position", name, latitude=latitude, longitude=longitude)

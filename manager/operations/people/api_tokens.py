@@ -117,7 +117,7 @@ def make_token(
         if len(live) >= MOST_LIVE:
             raise ConflictError("people.tokens_too_many", user=owner, count=len(live))
         number = api_tokens.add(tx, row.id, name, hash_of_key(token), role, now_ms, expires_ms)
-        note(tx, now_ms, actor, "token.make", owner, token=name, role=role, days=days)
+        note(tx, now_ms, actor, "token.create", owner, token=name, role=role, days=days)
     return NewToken(number, owner, name, role, token, expires_ms)
 
 

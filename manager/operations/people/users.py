@@ -118,7 +118,7 @@ def change_password(
         users.delete_sessions(tx, user.id)
         revoked = api_tokens.revoke_of(tx, user.id, now_ms) if tokens else 0
         left = api_tokens.live_of(tx, user.id, now_ms)
-        note(tx, now_ms, actor, "user.password", name, revoked=revoked)
+        note(tx, now_ms, actor, "user.set-password", name, revoked=revoked)
     return PasswordSet(revoked, left)
 
 
@@ -144,7 +144,7 @@ def set_role(
         if role != "admin":
             _require_another_admin(tx, name)
         users.set_role(tx, user.id, role)
-        note(tx, now_ms, actor, "user.role", name, role=role)
+        note(tx, now_ms, actor, "user.set-role", name, role=role)
 
 
 def set_user_disabled(

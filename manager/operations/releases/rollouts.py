@@ -128,7 +128,7 @@ def set_canary(db: Database, agent: str, actor: Actor, now_ms: int, *, canary: b
     """Put an agent among the first that are offered a release, or remove it."""
     with db.write() as tx:
         releases.change_agent(tx, _agent(tx, agent).id, canary=canary)
-        note(tx, now_ms, actor, "release.canary", agent, canary=canary)
+        note(tx, now_ms, actor, "release.set-canary", agent, canary=canary)
 
 
 def pin_version(
@@ -185,7 +185,7 @@ def set_minimum_version(
                 "version"
             )
         releases.set_minimum(tx, version)
-        note(tx, now_ms, actor, "release.minimum", version or "none")
+        note(tx, now_ms, actor, "release.set-minimum", version or "none")
 
 
 def offer_for(db: Database, agent: AgentIdentity, running: str) -> Offer:

@@ -24,7 +24,7 @@ from shared.messages import Message
 
 __all__ = ["TIMETABLE", "add_schedule", "change_schedule", "start_scheduled"]
 
-WORDS: Final = ("schedule.add", "schedule.change", "schedule.remove")
+WORDS: Final = ("round.add-schedule", "round.change-schedule", "round.remove-schedule")
 TIMETABLE: Final = Timetable(ROUNDS, WORDS, 100, "rounds schedule")
 
 

@@ -41,6 +41,8 @@ __all__ = [
 
 CONDITIONS: Final[tuple[str, ...]] = get_args(CollectionCondition)
 STATES: Final = ("open", "done", "failed", "cancelled")
+ENDS: Final = {"done": "collection.complete-order", "failed": "collection.fail-order"}
+"""Actions in the audit by the state that an agent reports."""
 ORDERS_MOST: Final = 20
 
 
@@ -160,7 +162,7 @@ def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:
         collection_orders.update_order(
             tx, number, state="cancelled", ended_ms=now_ms, result=result
         )
-        note(tx, now_ms, actor, "collection.cancel", str(number))
+        note(tx, now_ms, actor, "collection.cancel-order", str(number))
 
 
 def list_orders(
@@ -220,7 +222,7 @@ def report_order(
                 tx,
                 now_ms,
                 agent.actor,
-                f"collection.{report.state}",
+                ENDS[report.state],
                 str(number),
                 alert=report.state == "failed",
                 segments=report.segments,

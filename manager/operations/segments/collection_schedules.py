@@ -29,7 +29,11 @@ __all__ = [
     "start_collections",
 ]
 
-WORDS: Final = ("collection.schedule", "collection.reschedule", "collection.unschedule")
+WORDS: Final = (
+    "collection.add-schedule",
+    "collection.change-schedule",
+    "collection.remove-schedule",
+)
 TIMETABLE: Final = Timetable(COLLECTIONS, WORDS, 1000, "collect schedule")
 
 
@@ -105,7 +109,7 @@ def run_collection_schedule(db: Database, number: int, actor: Actor, now_ms: int
 
     with db.write() as tx:
         TIMETABLE.run_now(tx, number, now_ms, ask)
-        note(tx, now_ms, actor, "collection.run", str(number), agents=made)
+        note(tx, now_ms, actor, "collection.run-schedule", str(number), agents=made)
     return made
 
 

@@ -86,7 +86,7 @@ def limit_sending(
             raise ConflictError("segments.limits_changed", agent=agent)
         agents.update(tx, row.id, sending=text)
         limits_set = limits_message(asked)
-        note(tx, now_ms, actor, "collection.limit", agent, limits=limits_set)
+        note(tx, now_ms, actor, "collection.set-limits", agent, limits=limits_set)
 
 
 def limits_for_agent(row: AgentRow) -> SendingLimits | None:

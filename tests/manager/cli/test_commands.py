@@ -261,7 +261,7 @@ def test_what_happened_is_shown(prsm: Prsm, manager: Running) -> None:
     assert "No log yet" in prsm("reports").stdout
     line = LogLine("http://www.example.jp/", 1, 2, 3, b"")
     manager.agent().send_log(log_body("a.example", [line]))
-    assert "report.accept" in prsm("audit").stdout
+    assert "log.accept" in prsm("audit").stdout
     newest, before = json.loads(prsm("audit", "--json", "--limit", "2").stdout)
     assert newest["id"] > before["id"]
     older = prsm("audit", "--json", "--limit", "1", "--before", str(newest["id"])).stdout

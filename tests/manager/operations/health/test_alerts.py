@@ -366,7 +366,7 @@ def test_what_somebody_knows_of_is_told_only_when_it_is_over(database: Database)
     assert (row.key, row.reason, row.made_by) == ("agent:b", "its site moves", ADMIN.name)
     end_silence(database, row.id, ADMIN, world.now_ms)
     assert [(message.key, message.state) for message in told(world)] == [("agent:b", "still")]
-    assert audit_page(database, action="alert.speak")[0].subject == "agent:b"
+    assert audit_page(database, action="alert.end-silence")[0].subject == "agent:b"
 
 
 def test_a_window_that_is_planned_begins_and_ends_by_itself(database: Database) -> None:
