@@ -133,7 +133,7 @@ def test_status_names_a_disk_without_room(home: Home) -> None:
     home.settings.write_text("[disk]\nreserve_bytes = 1_000_000_000_000_000\n")
     out = prs(home, "status")[1]
     assert "\ndisk: " in out
-    assert "1000000.0 GB of them left to others; make room, or lower disk.reserve_bytes" in out
+    assert "1,000 TB of it reserved for others; make room, or lower disk.reserve_bytes" in out
     home.settings.write_text("[disk]\nreserved = 1\n")
     code, out, _ = prs(home, "status")
     assert (code, "disk:" in out) == (0, False)
