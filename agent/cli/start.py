@@ -27,7 +27,7 @@ def schedule(place: Place, starter: Starter | None) -> None:
         else:
             settings = place.settings()
             Home(place.path).make()
-            said = arrange(settings, starter) or ["nobody starts it"]
+            said = arrange(settings, starter) or ["no start method"]
     for line in said:
         say(line)
 

@@ -30,7 +30,7 @@ def keep_room(settings: Settings, holdings: Holdings, say: Callable[[str], None]
         holdings, settings.collection.keep_s, time.time_ns() // 1_000_000, short_of_disk
     )
     if count:
-        say(f"{count} segments that the centre has were deleted here, {freed_bytes} bytes")
+        say(f"{count} segments that the manager has were deleted here, {freed_bytes} bytes")
     trash = Trash(holdings.segments.parent)
     count, freed_bytes = trash.empty(settings.disk.trash_s, time.time(), at_once=short_of_disk())
     if count:

@@ -137,7 +137,7 @@ def _write_anew(holdings: Holdings, name: str, doomed: Doomed, say: Callable[[st
             else:
                 draft.unlink()
         if damage is not None:
-            say(f"{name}: {damage}; it held a withdrawn host, and cannot be read from there on")
+            say(f"{name}: {damage}; it held a withdrawn host, and the rest is unreadable")
     holdings.remove(name)
     say(f"{name}: deleted {dropped} captures of withdrawn hosts, kept {kept}")
 
@@ -158,7 +158,7 @@ def _copy_links(source: Path, target: Path, doomed: Doomed, say: Callable[[str],
                 if not _is_doomed(line.rpartition(b"\t")[2].strip().decode(), 0, doomed)
             )
         except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
-            say(f"{links.name}: damaged ({error}); links from there on are not kept")
+            say(f"{links.name}: damaged ({error}); the links after it are dropped")
 
 
 def _seal(draft: Path, *, is_cut: bool) -> None:

@@ -74,7 +74,7 @@ class AgentCollection:
         if not Allowance(settings).is_open():
             return True
         if not self._last_order:
-            self._parts.say("before this run ends, what it fetched goes to the centre")
+            self._parts.say("before this run ends, the fetched segments are sent to the manager")
             with suppress(DiskFullError):
                 self._last_order = ask_now(self._home.collection, self._parts.clock.epoch_ms()).id
                 return False
@@ -93,13 +93,13 @@ class AgentCollection:
     def take_limits(self, limits: SendingLimits | None) -> None:
         """Keep how fast and when the manager lets this agent send."""
         self._write("limits", lambda: keep_limits(self._home.collection, limits))
-        self._parts.say(f"segments are sent as the manager says now: {_spoken(limits)}")
+        self._parts.say(f"limits for sending segments: {_spoken(limits)}")
 
     def withdraw(self, hosts: tuple[str, ...], number: int) -> None:
         """Drop what is here of hosts that were taken out of the archive."""
         folder, now_ms = self._home.collection, self._parts.clock.epoch_ms()
         if hosts:
-            self._parts.say(f"{len(hosts)} hosts were withdrawn: what is here of them is deleted")
+            self._parts.say(f"{len(hosts)} hosts were withdrawn: their captures are deleted here")
             self._parts.session.forget_hosts(hosts)
             seal(self._parts.session)
             self._again_s = 0.0

@@ -139,14 +139,14 @@ class Conversation:
             await asyncio.to_thread(self._list.drop)
             self.poller.list_dropped((), self._parts.clock.boottime_s())
             self._parts.say(
-                f"list {held.generation} of round {held.round} cannot be read any more ({error}); "
-                "the manager is asked for it again"
+                f"list {held.generation} of round {held.round} cannot be read ({error}); "
+                "it is requested from the manager again"
             )
             return
         await self._parts.session.take_list(server_list)
         if self._memory.list_told != _name(held):
             await self._tell_again(held)
-        self._parts.say(f"going on with list {held.generation} of round {held.round}")
+        self._parts.say(f"continuing with list {held.generation} of round {held.round}")
 
     async def call(self) -> None:
         """Send one sync and do what its answer asks for."""
@@ -295,7 +295,7 @@ class Conversation:
         good = [pattern for pattern in asked.blocked or () if _is_pattern(pattern)]
         if asked.blocked and len(good) < len(asked.blocked):
             self._parts.say(
-                f"{len(asked.blocked) - len(good)} block patterns of the manager are no RE2"
+                f"{len(asked.blocked) - len(good)} of the manager's block patterns are not RE2"
             )
         asked = replace(asked, blocked=good or None)
         if asked.sending != self._asked.sending:
@@ -306,7 +306,7 @@ class Conversation:
         if settings == self._parts.session.settings:
             return
         words = ", ".join(map(str, _words(asked)))
-        self._parts.say(f"the manager asks for {words or 'no stricter limits'}")
+        self._parts.say(f"limits of the manager: {words or 'none stricter than this site has'}")
         self._parts.session.retune(settings)
 
     async def _command(self, command_id: str, name: CommandName, argument: str) -> None:
@@ -363,7 +363,7 @@ class Conversation:
             elif holds.handed_back and not holds.drained:
                 await self._client.subscribe()
                 self._remember(handed_back=False)
-                self._parts.say("taking part again")
+                self._parts.say("takes part again")
         except LinkError as error:
             self._parts.say(f"manager: {error}")
 

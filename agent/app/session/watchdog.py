@@ -49,6 +49,6 @@ class GettingOn:
         )
         stuck = progress.stuck
         if stuck is not None and stuck != self._said:
-            parts.say(f"this process is stuck and gives no more signs of life: {stuck}")
+            parts.say(f"this process is stuck and stops its heartbeat: {stuck}")
         self._said = stuck
         return stuck

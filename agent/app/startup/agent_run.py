@@ -68,7 +68,7 @@ def run_agent(
         if replace != "hung":
             raise
         # Two starts at a time, as cron's and a person's: one of them is enough.
-        log.say("another start came first, and works here; this one had nothing to do")
+        log.say("another process of this agent already runs here; this one ends")
         return Ended(Message("agent.another_came_first"))
 
     def tell(text: str) -> None:
@@ -115,7 +115,7 @@ def _with_key(settings: Settings, identity: Identity, say: Say) -> Identity:
     try:
         return renew_key(settings, identity)
     except LinkError as error:  # the next start tries again
-        say(f"the new key of `prs rekey` was not taken yet: {error}")
+        say(f"the new key of `prs rekey` is not in use yet: {error}")
         return identity
 
 
@@ -130,7 +130,7 @@ def _make_way(home: Home, replace: Replace, say: Say) -> Holder | None:
     only = None
     if replace == "hung" and (only := hung_process(home.lock)) is None:
         return holder_of(home.lock)
-    say(f"ending process {holder.pid}, which works here" + " and hangs" * (replace == "hung"))
+    say(f"ending process {holder.pid}, which runs here" + " and hangs" * (replace == "hung"))
     if not end(home.lock, only=only, by_force=True):
         raise HomeError("agent_errors.process_not_ended", home=str(home.path), pid=holder.pid)
     return None

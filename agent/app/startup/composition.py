@@ -125,7 +125,7 @@ async def live(
         retuning = SettingsReload(parts, settings, reread, rereading)
         watch = Watch(parts, AgentView(parts), retuning, single_run, show=show, send=wake.set)
         try:
-            await parts.reporting.hand_over_logs("it was left by a crash")
+            await parts.reporting.hand_over_logs("written before the last crash")
             await _side_by_side(
                 parts,
                 [talk.run(), watch.run(talk), _send_reports(parts, wake), collecting.run()],

@@ -46,7 +46,7 @@ class SettingsReload:
             check_can_run(wanted)
             blocked_by(wanted.politeness.blocked)
         except SettingError as error:
-            say(f"{SETTINGS_FILE} was changed and is not taken up: {error}")
+            say(f"{SETTINGS_FILE} was changed and is not applied: {error}")
             return
         self._parts.renamed.look()
         change = taken_up(self._site, wanted)
@@ -57,7 +57,7 @@ class SettingsReload:
             for names, when in ((change.now, "now"), (change.later, "the next start"))
             if names
         ]
-        say(f"{SETTINGS_FILE} was read again: {'; '.join(told) or 'nothing is different'}")
+        say(f"{SETTINGS_FILE} was read again: {'; '.join(told) or 'no setting differs'}")
 
     def _apply(self, settings: Settings, talk: Conversation) -> None:
         parts, disk = self._parts, settings.disk

@@ -143,7 +143,7 @@ def test_what_can_be_read_of_a_damaged_segment_is_kept(holdings: Holdings) -> No
     said: list[str] = []
     assert drop_hosts(holdings, DOOMED, said.append) == 1
     assert urls(holdings) == ["http://stays.example/a", "http://stays.example/b"]
-    assert "cannot be read from there on" in said[0]
+    assert "the rest is unreadable" in said[0]
 
 
 def test_a_copy_that_is_not_whole_costs_nothing(
