@@ -30,7 +30,7 @@ def _about(_language: str) -> dict[str, str]:
     return {
         "agent.": pgettext("about", "agents"),
         "alert.": pgettext("about", "alerts and events"),
-        "archive.": pgettext("about", "archive"),
+        "archive.": pgettext("about", "the archive"),
         "client.": pgettext("about", "third parties"),
         "clock.": pgettext("about", "clock jumps"),
         "collection.": pgettext("about", "collection and its schedules"),

@@ -68,4 +68,4 @@ def test_how_an_agent_sends_is_limited(prsm: Prsm, manager: Running) -> None:
     words = "at most 20,000 bytes/s; Monday to Friday 02:00-08:00 20:00-24:00 (Asia/Tokyo)"
     assert words in shown
     prsm(*limit, "--lift")
-    assert "as its site says" in prsm("agents", "show", "a.example").stdout
+    assert "rate set by its site" in prsm("agents", "show", "a.example").stdout

@@ -83,7 +83,7 @@ ASKED: Final[dict[str, tuple[Lazy, ...]]] = {
         lazy("Drain %(agent)s?"),
         lazy("It stops fetching at once; hosts in progress are not finished."),
         lazy("It reports its work; then its units go to other agents."),
-        lazy("It takes part again after a resume command; a restart does not resume it."),
+        lazy("It rejoins only after a resume command; a restart does not resume it."),
     ),
 }
 

@@ -122,7 +122,7 @@ def test_a_mail_says_what_is_wrong_and_nothing_more() -> None:
     assert mail["Subject"].endswith("(and 1 more)")
     assert mail.get_content_type() == "text/plain"
     lines = mail.get_content().splitlines()
-    assert lines[1] == "over: disk"
+    assert lines[1] == "resolved: disk"
     assert lines[3] == URL
     assert all(sign.isprintable() for line in lines for sign in line)
 

@@ -30,7 +30,7 @@ def _in(language: str, said: Callable[[], T]) -> T:
     ("language", "sentence"),
     [
         ("en", "size '7': must be one of 25, 50"),
-        ("ja", "size '7': 次のいずれかを指定してください: 25、50"),
+        ("ja", "size '7': 25、50 のいずれかを指定してください"),
     ],
 )
 def test_a_message_is_a_sentence_of_the_page(language: str, sentence: str) -> None:

@@ -95,7 +95,7 @@ def test_a_manager_that_is_silent_is_told_until_it_is_back_or_taken_away(
     live_on(1, "one", "three")
     (begun,) = told(world)
     assert (begun.key, begun.state) == ("manager:two.example, process 7", "begun")
-    assert "no sign of life for 11 min; " in str(begun.message)
+    assert "no heartbeat for 11 min; " in str(begun.message)
     assert "`prsm managers forget two`" in str(begun.message)
     live(database, "again", "two.example, process 8", "1", world.now_ms, dead="two")
     (over,) = told(world)
@@ -206,7 +206,7 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     assert found == {
         "update:a": "agent a did not update to 2.0: rolled-back at the step self-test: no disk",
         "churn:": "11 units changed hands in a day, more than 10",
-        "disk:": "the centre has 10 bytes of disk left; alerts.disk_bytes requires 1 KB; free "
+        "disk:": "the manager's disk has 10 bytes left; alerts.disk_bytes requires 1 KB; free "
         "some, or add room: below limits.reserve_bytes no uploads are accepted",
         "round:": "no round has begun for 20 days",
         "backup:": "no backup was made for 5 days; the log of prsm-backup.service, or of cron, "
