@@ -86,7 +86,7 @@ def _trust(place: Place, path: Path) -> None:
     if place.root.exists() and place.root.read_bytes() != data:
         raise LauncherError(
             f"{place.root}: another root is trusted here already; a new one comes by itself, "
-            "signed by the old one's keys. Only if the whole crawl began anew, remove that file"
+            "signed by the old one's keys. Remove that file only if the crawl was set up again"
         )
     write_whole(place.root, data.decode())
 
@@ -108,7 +108,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quiet", action="store_true", help="only into the log")
     parser.add_argument("--pin", metavar="VERSION", help="stay on VERSION; empty: no more")
     parser.add_argument("--root", type=Path, metavar="FILE", help="trust this first root")
-    parser.add_argument("--tell", action="store_true", help="only report what waits to be told")
+    parser.add_argument("--tell", action="store_true", help="only send the reports that wait")
     parser.add_argument("--patience", type=float, default=PATIENCE_S, help=argparse.SUPPRESS)
     parser.add_argument("--self-test", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()

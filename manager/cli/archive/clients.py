@@ -102,7 +102,7 @@ def revoke(place: Place, name: str, number: int) -> None:
 
 @clients.command()
 @click.argument("name")
-@click.option("--again", is_flag=True, help="Let it in again.")
+@click.option("--again", is_flag=True, help="Enable it again.")
 @pass_place
 def disable(place: Place, name: str, again: bool) -> None:
     """Disable the third party NAME with all its tokens."""

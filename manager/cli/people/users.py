@@ -92,7 +92,7 @@ def role(place: Place, name: str, role: str) -> None:
 def disable(place: Place, name: str) -> None:
     """Disable the user NAME: sessions end, tokens stop working."""
     place.calls.post(f"/users/{name}/disable", {})
-    output.say(f"{name} may not log in any more")
+    output.say(f"{name} can no longer log in")
 
 
 @users.command()

@@ -38,7 +38,7 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     assert "No order is like that" in prsm("collect", "orders", "--state", "failed").stdout
     prsm("collect", "orders", "--state", "lost", code=2)
     made = prsm("collect", "schedule", "set", "0 3 * * *", "--zone", "Asia/Tokyo").stdout
-    assert "all without one of their own" in made
+    assert "all agents without a schedule" in made
     assert "03:00 JST" in made
     prsm("collect", "schedule", "set", "@daily", "--agent", "a.example", "--pull")
     assert "pull" in prsm("collect", "schedule").stdout
