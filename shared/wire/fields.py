@@ -71,6 +71,7 @@ def whole(least: int, end: int) -> Read[int]:
     """Return what reads a whole number from `least` up to, and without, `end`."""
 
     def read(value: object, place: Place) -> int:
+        """Return the value. Raises FormatError."""
         if type(value) is not int:
             raise FormatError("json_fields.whole", place=place)
         if not least <= value < end:
@@ -86,6 +87,7 @@ def number(*, least: float = -math.inf, above: float = -math.inf, most: float) -
     """Return what reads a number that is at least, above, and at most something."""
 
     def read(value: object, place: Place) -> float:
+        """Return the value. Raises FormatError."""
         if type(value) is not int and type(value) is not float:
             raise FormatError("json_fields.number", place=place)
         # An endless one is refused by all three; a whole one may be longer than any other number.
@@ -103,6 +105,7 @@ def text(most_chars: int, pattern: str = "") -> Read[str]:
     """Return what reads text of so many characters at most, all of it as the pattern has it."""
 
     def read(value: object, place: Place) -> str:
+        """Return the value. Raises FormatError."""
         if not isinstance(value, str):
             raise FormatError("json_fields.text", place=place)
         if len(value) > most_chars:
@@ -124,6 +127,7 @@ def one_of(words: Sequence[N]) -> Read[N]:
     """Return what reads one of some words."""
 
     def read(value: object, place: Place) -> N:
+        """Return the value. Raises FormatError."""
         if value not in words:
             raise FormatError("json_fields.word", place=place, words=tuple(words))
         return cast("N", value)
@@ -135,6 +139,7 @@ def listed(read_one: Read[T], most: int) -> Read[list[T]]:
     """Return what reads a list of so many things at most."""
 
     def read(value: object, place: Place) -> list[T]:
+        """Return the value. Raises FormatError."""
         if not isinstance(value, list):
             raise FormatError("json_fields.list", place=place)
         if len(value) > most:

@@ -70,6 +70,7 @@ class _Young:
         return self.keys[start:].tobytes() + self.jobs[start:].tobytes()
 
     def take_row(self, row: bytes) -> None:
+        """Append the keys and jobs of a row."""
         count = len(row) // (8 + 4)
         self.keys.frombytes(row[: count * 8])
         self.jobs.frombytes(row[count * 8 :])

@@ -230,6 +230,7 @@ class WorkerPages:
         self._failed_starts += 1
 
         def again() -> None:
+            """Start a worker after the pause."""
             self._pause = None
             self._start_worker()
             self._dispatch()

@@ -254,6 +254,7 @@ def _put_together(
     launching = LauncherProgram(home.path)
 
     def reached() -> None:
+        """Note a successful sync, check the launcher, and retry reports."""
         launching.look(is_open=permission.window_open)
         if talk.answers == 1:
             with contextlib.suppress(DiskFullError):

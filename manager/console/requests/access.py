@@ -71,6 +71,7 @@ def guarded(page: Page, pages: Sequence[Page]) -> Route:
     """
 
     async def endpoint(request: Request) -> Response:
+        """Answer a request to the page."""
         door: ConsoleDoor = request.app.state.door
         tls = cookies.is_tls(request)
         door.senders.begin(request.cookies.get(cookies.session_cookie(tls=tls), ""))

@@ -61,6 +61,7 @@ def read_moment(text: str, name: str, *, is_end: bool) -> int | None:
 
 
 def line_filter(wanted: Wanted) -> LineFilter:
+    """Return the filter of log lines. Raises FormatError."""
     name, below = _host(wanted.host.strip())
     low, high, no_answer = _status(wanted.status.strip().lower())
     if wanted.kind not in ("", *KINDS):

@@ -101,6 +101,7 @@ def run_collection_schedule(db: Database, number: int, actor: Actor, now_ms: int
     made = 0
 
     def ask(tx: Transaction, row: CollectionSchedule, rows: list[CollectionSchedule]) -> Message:
+        """Order a collection by a schedule; return the result."""
         nonlocal made
         made = _ask(tx, row, rows, actor.name, now_ms)
         if not made:
@@ -131,6 +132,7 @@ def start_collections(db: Database, now_ms: int) -> int:
     made = 0
 
     def ask(tx: Transaction, row: CollectionSchedule, rows: list[CollectionSchedule]) -> Message:
+        """Order a collection by a schedule; return the result."""
         nonlocal made
         asked = _ask(tx, row, rows, f"schedule {row.id}", now_ms)
         made += asked

@@ -219,7 +219,7 @@ def test_limiting_how_it_sends(prsm: Running, person: Visitor) -> None:
     assert "At most 250,000 bytes/s" in page.text
     assert not page.has_form(here)
     browser.act(AGENT, here, {"rate": "", "weekday": "", "weekend": ""})
-    assert "As its site says" in browser.page(AGENT).text
+    assert "Rate set by its site" in browser.page(AGENT).text
     for wrong in ({"rate": "fast"}, {"rate": "nan"}, {"rate": "1e999"}, {"weekday": "night"}):
         assert browser.act(AGENT, here, wrong).status_code == 400
 
@@ -673,7 +673,7 @@ def test_a_schedule_is_edited(prsm: Running, person: Visitor, here: str) -> None
     assert now.fields.items() >= {"crontab": "0 5 * * *", **first}.items()
     stale = browser.submit(form, crontab="0 6 * * *")
     assert stale.status_code == 409
-    assert "was changed since it was shown" in stale.text
+    assert "changed since it was shown" in stale.text
     assert not [one for one in browser.page(f"{here}?edit=9").forms if "/change" in one.action]
 
 
