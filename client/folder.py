@@ -40,7 +40,7 @@ def disk_said(where: Path) -> Iterator[None]:
         if error.errno in NO_ROOM:
             raise DiskError(
                 f"{where}: the disk is full ({error.strerror}); make room and run this again: it "
-                "goes on where it ended"
+                "continues where it ended"
             ) from error
         raise DiskError(f"{error.filename or where}: {error.strerror or error}") from error
 

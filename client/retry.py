@@ -52,7 +52,7 @@ class Patience:
     def check(self) -> None:
         """Raise StoppedError where the run is to end."""
         if self.stopping.is_set():
-            raise StoppedError("stopped; the next run goes on where this one ended")
+            raise StoppedError("stopped; the next run continues where this one ended")
 
     def wait_for_quiet(self) -> None:
         """Wait while the server has asked this run, by any of its downloads, to wait."""

@@ -182,7 +182,7 @@ def _failure(answer: httpx.Response) -> ClientError:
         return RefusedError(
             status,
             f"the server sends us to {plain(answer.headers.get('location', ''))[:200]!a}, and the "
-            "token goes to nobody else; log in there, if that is the server",
+            "token is sent to no other server; log in there, if that is the right one",
         )
     return RefusedError(status, sentence)
 
@@ -203,7 +203,7 @@ def _sentence(answer: httpx.Response) -> str:
 def _read(answer: httpx.Response, most: int) -> bytes:
     coding = answer.headers.get("content-encoding", "").strip().lower()
     if coding not in ("", "identity"):
-        raise CutError(f"an answer is encoded ({plain(coding)[:20]!a}), which nobody asked for")
+        raise CutError(f"an answer is encoded ({plain(coding)[:20]!a}), which was not requested")
     read = bytearray()
     for piece in answer.iter_bytes():
         read += piece

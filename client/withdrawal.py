@@ -51,12 +51,12 @@ def follow_withdrawals(server: Server, folder: Folder, tell: Callable[[str], Non
     except CursorError:
         cursor, deleted = present_cursor(server), _compared(server, folder, found)
     except TokenError as error:
-        tell(f"what was withdrawn is not followed: {error}")
+        tell(f"withdrawals are not followed: {error}")
         return found
     except RefusedError as error:
         if error.status != 404:
             raise
-        tell(f"what was withdrawn is not followed, the server has no list of changes: {error}")
+        tell(f"withdrawals are not followed, the server has no list of changes: {error}")
         return found
     if deleted:
         _hosts(server, folder, found)

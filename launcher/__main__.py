@@ -88,8 +88,8 @@ def _trust(installation: Installation, path: Path) -> None:
     if installation.root.exists() and installation.root.read_bytes() != data:
         raise LauncherError(
             f"{installation.root}: another root is trusted here already; a new one comes by "
-            "itself, signed by the old one's keys. Only if the whole crawl began anew, remove "
-            "that file"
+            "itself, signed by the old one's keys. Remove that file only if the crawl was set up "
+            "again"
         )
     write_whole(installation.root, data.decode())
 
@@ -111,7 +111,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quiet", action="store_true", help="only into the log")
     parser.add_argument("--pin", metavar="VERSION", help="stay on VERSION; empty: no more")
     parser.add_argument("--root", type=Path, metavar="FILE", help="trust this first root")
-    parser.add_argument("--tell", action="store_true", help="only report what waits to be told")
+    parser.add_argument("--tell", action="store_true", help="only send the reports that wait")
     parser.add_argument("--patience", type=float, default=PATIENCE_S, help=argparse.SUPPRESS)
     parser.add_argument("--self-test", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()

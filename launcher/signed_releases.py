@@ -100,7 +100,7 @@ class _in_words:  # noqa: N801 - reads as a statement
         match error:
             case ExpiredMetadataError():
                 raise RefusedError(
-                    f"{self._what}: {error}. Nothing newer is signed, or somebody keeps it from "
+                    f"{self._what}: {error}. Nothing newer is signed, or something keeps it from "
                     "us; the administrator sees more"
                 ) from error
             case RepositoryError():

@@ -117,7 +117,7 @@ def expect(
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--interval-ms", type=float, required=True, help="least gap of two requests")
 @click.option(
-    "--per-address/--per-host", default=True, show_default=True, help="what has a clock of its own"
+    "--per-address/--per-host", default=True, show_default=True, help="parts with a clock"
 )
 @click.option("--per-client", is_flag=True, help="a clock for each client, not one for all")
 @click.option(

@@ -33,7 +33,7 @@ def schedule(home_option: HomeOption, starter: Starter | None) -> None:
         else:
             settings = home_option.settings()
             Home(home_option.path).make()
-            said = install_start_method(settings, starter) or ["nobody starts it"]
+            said = install_start_method(settings, starter) or ["no start method"]
     for line in said:
         print_text(line)
 

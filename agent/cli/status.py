@@ -7,7 +7,7 @@ import contextlib
 import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -100,14 +100,20 @@ def _disk_problem(home_option: HomeOption) -> Iterator[str]:
 
 @click.command()
 @click.option("--page", metavar="URL", default="", help="Try the way to pages with this site.")
+@click.option("--json", "as_json", is_flag=True, help="Results with their codes, for programs.")
 @set_option
 @pass_home_option
-def doctor(home_option: HomeOption, page: str, overrides: tuple[str, ...]) -> None:
+def doctor(
+    home_option: HomeOption, page: str, overrides: tuple[str, ...], *, as_json: bool
+) -> None:
     """Check all that an agent needs; exit code 1 where something is wrong."""
-    with in_words():
+    with in_words(as_json=as_json):
         checks = asyncio.run(diagnose(home_option.settings(overrides), page))
-    for line in check_lines(checks):
-        print_text(line)
+    if as_json:
+        click.echo(json.dumps([_check_json(check) for check in checks]))
+    else:
+        for line in check_lines(checks):
+            print_text(line)
     if not all(check.passed for check in checks):
         raise SystemExit(REFUSED)
 
@@ -116,6 +122,18 @@ def doctor(home_option: HomeOption, page: str, overrides: tuple[str, ...]) -> No
 def settings() -> None:
     """Print a prs.toml with all settings, their defaults, ranges and reasons."""
     click.echo(documented(), nl=False)
+
+
+def _check_json(check: Check) -> dict[str, Any]:
+    remedy = check.remedy
+    return {
+        "name": check.name,
+        "good": check.passed,
+        "said": str(check.said),
+        "said_message": check.said.as_json(),
+        "remedy": "" if remedy is None else str(remedy),
+        "remedy_message": None if remedy is None else remedy.as_json(),
+    }
 
 
 def check_lines(checks: Iterable[Check]) -> Iterator[str]:

@@ -125,10 +125,10 @@ class Carrier:
                 await read_body(answer, REASON_LIMIT_BYTES, cut=True)
         except RefusedError as error:
             if error.status not in {404, 409}:  # else: it is over there, too
-                self._log_line(f"collection {order.id}: not told to the manager: {error}")
+                self._log_line(f"collection {order.id}: not reported to the manager: {error}")
                 return
         except LinkError as error:
-            self._log_line(f"collection {order.id}: not told to the manager: {error}")
+            self._log_line(f"collection {order.id}: not reported to the manager: {error}")
             if progress.is_over:
                 later_ms = self._now_ms() + 60_000
                 self._write_progress(order, replace(progress, next_try_ms=later_ms))

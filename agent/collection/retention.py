@@ -31,7 +31,7 @@ def apply_retention(settings: Settings, records: SegmentRecords, log_line: LineL
         records, settings.collection.segment_retention_s, time.time_ns() // 1_000_000, short_of_disk
     )
     if count:
-        log_line(f"{count} segments that the centre has were deleted here, {freed_bytes} bytes")
+        log_line(f"{count} segments that the manager has were deleted here, {freed_bytes} bytes")
     trash = Trash(records.segment_folder.parent)
     kept_s = settings.disk.trash_retention_s
     count, freed_bytes = trash.empty(kept_s, time.time(), at_once=short_of_disk())

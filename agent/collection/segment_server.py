@@ -242,22 +242,22 @@ class _Handler(BaseHTTPRequestHandler):
         """Send a segment to who shows its token."""
         name = self.path.removeprefix(PREFIX)
         if not self.path.startswith(PREFIX) or not _NAME.fullmatch(name):
-            self._say(404, "there is no such segment here")
+            self._say(404, "segment not found here")
             return
         scheme, _, token = self.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not self.tokens.knows(token.strip()[:200], name):
-            self._say(403, "the token is not for this segment, or its hour is over")
+            self._say(403, "the token is for another segment, or has expired")
             return
         assert isinstance(self.server, _Server)
         self.server.trust(self.connection.fileno())
         if not self._is_open():
-            self._say(503, "nothing is sent from here at this hour")
+            self._say(503, "this site sends no segments at this hour")
             return
         path = self.segments / name
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         except OSError:
-            self._say(404, "there is no such segment here")
+            self._say(404, "segment not found here")
             return
         with os.fdopen(handle, "rb") as file:
             size_bytes = os.fstat(handle).st_size

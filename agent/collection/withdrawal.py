@@ -142,9 +142,7 @@ def _rewrite_segment(
             else:
                 draft.unlink()
         if damage is not None:
-            log_line(
-                f"{name}: {damage}; it held a withdrawn host, and cannot be read from there on"
-            )
+            log_line(f"{name}: {damage}; it held a withdrawn host, and the rest is unreadable")
     records.remove(name)
     log_line(f"{name}: deleted {dropped} captures of withdrawn hosts, kept {kept}")
 
@@ -167,7 +165,7 @@ def _copy_links(
                 if not _is_withdrawn(line.rpartition(b"\t")[2].strip().decode(), 0, withdrawn)
             )
         except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError) as error:
-            log_line(f"{links.name}: damaged ({error}); links from there on are not kept")
+            log_line(f"{links.name}: damaged ({error}); the links after it are dropped")
 
 
 def _seal(draft: Path, *, is_cut: bool) -> None:

@@ -41,7 +41,7 @@ def check_updates(now: datetime) -> Check:
     """Judge whether newer releases come by themselves, and when one was looked for."""
     home = installation()
     if home is None:
-        return Check("updates", "not from an archive: updated the way it was installed")
+        return Check("updates", Message("doctor.updates_by_hand"))
     if not (home / "launcher" / ROOT).exists():
         return _without_root(home)
     looked_s, since_s = (
@@ -49,26 +49,21 @@ def check_updates(now: datetime) -> Check:
         changed_s(home / "current" / "complete"),
     )
     ago_s = now.timestamp() - (looked_s or since_s)
-    said = f"looked for {ago_s / 3600:.0f} h ago" if looked_s else "no release was looked for yet"
-    if ago_s > LONG_AGO_S:
-        return Check(
-            "updates", said, f"prs update tries it now; {home}/launcher/update.log says why"
-        )
-    return Check("updates", said)
+    said = Message("doctor.updates_never")
+    if looked_s:
+        said = Message("doctor.updates_checked", ago_h=ago_s / 3600)
+    late = Message("doctor.updates_late", log=f"{home}/launcher/update.log")
+    return Check("updates", said, late if ago_s > LONG_AGO_S else None)
 
 
 def _without_root(home: Path) -> Check:
     """Check a site without a root: its archive was made without updates, or its root is lost."""
     own = home / "launcher"
-    get = f"get {ROOT} from the administrator of the crawl, then: prs update --root {ROOT}"
+    get = Message("doctor.get_root", root=ROOT)
     if any(own.glob(f"{METADATA}/*.json")):
-        said = f"{own / ROOT} is gone, so no release can be verified"
-        return Check("updates", said, get)
-    return Check(
-        "updates",
-        "off: the archive was made without updates (--no-updates), so this site stays on release "
-        f"{Path(sys.prefix).parent.name}; to turn them on, {get}",
-    )
+        return Check("updates", Message("doctor.updates_root_gone", path=str(own / ROOT)), get)
+    release = Path(sys.prefix).parent.name
+    return Check("updates", Message("doctor.updates_off", release=release, remedy=get))
 
 
 def _messages(said: dict[str, Any]) -> Iterator[Message]:

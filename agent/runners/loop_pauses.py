@@ -45,6 +45,7 @@ class Pauses:
             schedule()
 
         def schedule() -> None:
+            """Set the timer of the next beat."""
             beat_s = BEAT_S if busy() else STILL_BEAT_S
             self._due_s = self._monotonic_s() + beat_s
             self._timer = loop.call_later(beat_s, beat)

@@ -25,6 +25,7 @@ def chooser(key: Key, count: int) -> Callable[[object], int]:
         turn = -1
 
         def next_one(message: object) -> int:
+            """Return the next partition in turn."""
             nonlocal turn
             turn = (turn + 1) % count
             return turn

@@ -215,7 +215,7 @@ def _records(tx: Transaction, filled: Filled, now_ms: int) -> None:
     agent = f"n % {filled.agents} + 1"
     _insert(
         tx, "audit", AUDIT_ROWS, at_ms=f"{now_ms} - ({AUDIT_ROWS} - n) * 1000",
-        actor_kind="'agent'", actor_name=who, action="'report.accept'", subject=who,
+        actor_kind="'agent'", actor_name=who, action="'log.accept'", subject=who,
         detail="'{}'", request_id="''", alert="n % 997 = 0",
     )  # fmt: skip
     step = DAY_MS * 7 // max(1, filled.reports)

@@ -323,7 +323,7 @@ class Fleet(World):
         """Return why an agent is suspect, or that it was named in an alert; empty: neither."""
         reason = agent_detail(self.db, name, self.now_ms).view.row.suspect_reason
         rows = audit_page(self.db, limit=1000, subject=name)
-        alerts = {row.action for row in rows if row.alert and row.action == "report.impossible"}
+        alerts = {row.action for row in rows if row.alert and row.action == "log.find-impossible"}
         return str(reason or ", ".join(alerts))
 
     def before_call(self) -> None:

@@ -70,7 +70,7 @@ def _read(path: Path) -> str:
     except (OSError, ValueError) as error:
         raise ClientError(f"{path}: cannot be read ({error})") from error
     if not text.isprintable() or not 0 < len(text) <= 200:
-        raise ClientError(f"{path}: holds no cursor; remove it to follow anew")
+        raise ClientError(f"{path}: holds no cursor; remove it to start again")
     return text
 
 

@@ -189,7 +189,7 @@ def _warn_of_room(folder: Folder, size_bytes: int, terminal: Terminal) -> None:
     if size_bytes > free:
         terminal.say(
             f"{in_units(size_bytes)} are to come and the disk has {in_units(free)}: this run may "
-            "end for lack of room; the next one goes on"
+            "end for lack of room; the next run continues"
         )
 
 

@@ -166,6 +166,7 @@ def _may(least: Role) -> Callable[..., object]:
         bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
         _: Annotated[str | None, Security(_COOKIE)],
     ) -> Holder:
+        """Return the caller. Raises ForbiddenError where its role is too low."""
         found = await _holder_at(request, door, bearer)
         work_for(f"user {found.name}")
         if _RANK[found.role] < _RANK[least]:

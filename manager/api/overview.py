@@ -66,7 +66,7 @@ class Overview(BaseModel):
         int, Field(description="when what happens by the clock happened last; 0: never")
     ]
     held_until_ms: Annotated[
-        int, Field(description="after a restore nothing is given out before; 0: it is")
+        int, Field(description="after a restore no unit is assigned before this moment; 0: no hold")
     ]
     round: RoundDetail | None
     attention: list[Attention]

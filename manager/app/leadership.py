@@ -203,8 +203,7 @@ class Leadership:
         if self._gone_since_s is None:
             self._gone_since_s = sent_s
             _log.warning(
-                "%s. Agents are told to come back, and go on with their permits; this manager "
-                "waits",
+                "%s. Agents get 503 and continue with their permits; this manager waits",
                 error,
             )
 

@@ -144,6 +144,7 @@ def _serve(
         app = build_app(manager)
 
         def ready() -> None:
+            """Freeze long-lived objects, start the clocks, and report readiness."""
             # What lives as long as the process: to look through it stops everybody for 0.1 s.
             gc.collect()
             gc.freeze()

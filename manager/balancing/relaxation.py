@@ -169,6 +169,7 @@ class _Program:
         )
 
     def solve(self) -> None:
+        """Solve the problem. Raises BalancingError."""
         self._highs.run()
         status = self._highs.getModelStatus()
         if status != self._optimal:

@@ -46,7 +46,7 @@ def alerts(context: click.Context, target: Target, as_json: bool) -> None:
     if seen["quiet_until_ms"]:
         output.say(f"quiet until {output.time_text(seen['quiet_until_ms'])}")
     if not seen["told_to"]:
-        output.say("nobody is told: alerts.mail_to and alerts.webhook_url are empty in prsm.toml")
+        output.say("no recipients: alerts.mail_to and alerts.webhook_url are empty in prsm.toml")
 
 
 @alerts.command()
@@ -57,13 +57,13 @@ def quiet(target: Target, hours: float, reason: str) -> None:
     """Silence all alerts for some hours, for maintenance. Use cron for regular windows."""
     seen = target.calls.post("/alerts/quiet", {"seconds": hours * 3600, "reason": reason})
     until = seen["quiet_until_ms"]
-    output.say(f"quiet until {output.time_text(until)}" if until else "troubles are told")
+    output.say(f"quiet until {output.time_text(until)}" if until else "alerts are sent")
 
 
 @alerts.command()
 @click.argument("key")
 @click.option("--hours", type=_HOURS, required=True, help="For how long.")
-@click.option("--reason", required=True, help="Why nobody needs to be told.")
+@click.option("--reason", required=True, help="Why no notification is needed.")
 @pass_target
 def silence(target: Target, key: str, hours: float, reason: str) -> None:
     """Acknowledge the alert KEY: silence it for some hours, except for its end."""
@@ -124,7 +124,7 @@ def test(target: Target) -> None:
     results = target.calls.post("/alerts/test")
     if not results:
         raise RefusedError(
-            "nobody is told: set alerts.mail_to or alerts.webhook_url in prsm.toml, and restart"
+            "no recipients: set alerts.mail_to or alerts.webhook_url in prsm.toml, and restart"
         )
     for one in results:
         said = output.printable(one["error"] or "taken")

@@ -118,7 +118,7 @@ def restore(
     else:
         made = output.time_text(done.manifest.made_ms)
         held = output.time_text(done.held_until_ms)
-        output.say(f"{target.data}: restored as it was at {made}")
+        output.say(f"{target.data}: restored from the backup of {made}")
         output.say(f"agents are given nothing to fetch until {held}: they may hold permits")
         output.say("people log in again; agents that joined since need new tokens")
         output.say("hosts that were excluded since must be excluded again")

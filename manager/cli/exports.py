@@ -47,4 +47,4 @@ def export(target: Target, kind: str, folder: Path, replace: bool, as_json: bool
         output.say(line)
     output.say(f"{len(unpacked.written)} files written into {folder}", err=True)
     for name in unpacked.others:
-        output.say(f"{folder / name} is of none of these agents and was left as it is", err=True)
+        output.say(f"{folder / name} belongs to none of these agents; unchanged", err=True)

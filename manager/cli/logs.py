@@ -28,7 +28,7 @@ PORTION = 1000
     help="A day or a moment, as 2026-11-21T04:30; UTC, or with a zone, as +09:00.",
 )
 @click.option("--until", default="", help="The same; a day is meant to its end.")
-@click.option("--quarantined", is_flag=True, help="Only lines of what the agent did not hold.")
+@click.option("--quarantined", is_flag=True, help="Only lines of units that the agent did not own.")
 @click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10**9))
 @json_option
 @pass_target

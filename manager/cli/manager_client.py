@@ -156,7 +156,7 @@ class Calls:
             return f"the manager went away in the middle ({error}); see its log, then try again"
         if not os.access(socket, os.W_OK):
             return f"{socket} belongs to another user: run this as who runs the manager"
-        return self._nobody(f"nobody listens at {socket}")
+        return self._nobody(f"no manager listens at {socket}")
 
     def _nobody(self, why: str) -> str:
         # Only a call that fails needs the database.

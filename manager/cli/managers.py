@@ -39,7 +39,7 @@ def managers(context: click.Context, target: Target, as_json: bool) -> None:
             )
             for one in seen["managers"]
         ),
-        "Nobody serves this database.",
+        "No manager serves this database.",
     )
     output.facts(
         (

@@ -64,7 +64,7 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -
 def more(total: int, end: int) -> None:
     """Print how many rows follow those up to `end`, and how to see them."""
     if total > end:
-        say(f"... {total - end} more; --offset {end} goes on")
+        say(f"... {total - end} more; --offset {end} continues")
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> None:

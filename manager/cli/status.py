@@ -41,7 +41,7 @@ def status(target: Target, as_json: bool) -> None:
     )
     if seen["held_until_ms"]:
         until = output.time_text(seen["held_until_ms"])
-        output.say(f"! nothing is given out until {until}: restored from a backup")
+        output.say(f"! no unit is assigned until {until}: restored from a backup")
     for one in seen["attention"]:
         output.say(f"! {one['agent']} is {one['state']}: {one['reason']}")
     for trouble in seen["troubles"]:

@@ -122,10 +122,12 @@ def read_listing(
     """Read the state of a list from a URL's query. Raises FormatError: an unknown sort or size."""
     sort = query.get("sort") or default_sort
     if sort.removeprefix("-") not in sorts:
-        raise FormatError("console.choice", name="sort", value=sort[:40], choices=tuple(sorts))
+        raise FormatError(
+            "general.unknown_choice", name="sort", value=sort[:40], known=tuple(sorts)
+        )
     size = _whole(query.get("size", ""), "size", DEFAULT_SIZE)
     if size not in SIZES:
-        raise FormatError("console.choice", name="size", value=str(size), choices=SIZES)
+        raise FormatError("general.unknown_choice", name="size", value=str(size), known=SIZES)
     return Listing(
         path,
         {name: query.get(name, "").strip()[:500] for name in filters},

@@ -19,6 +19,7 @@ from manager.console.messages.audit_words import field
 from manager.console.messages.sentences import actor, sentence_of
 from manager.console.messages.words import step, word
 from manager.console.requests.visit import link
+from manager.operations.audit_actions import current_action
 from manager.operations.fleet.agents import AgentView
 from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.health.few_hosts import FewCode, FewHosts, key_of
@@ -44,7 +45,7 @@ Weight = Literal["bad", "warn", "info"]
 _ORDER: Final = {"bad": 0, "warn": 1, "info": 2}
 
 UPDATE: Final = "agent.update-"
-LOST: Final = "agent.lost"
+LOST: Final = "agent.mark-lost"
 TICK_MS: Final = 120_000
 """A tick may wait for a large plan to be written; a take-over of the lead takes seconds."""
 ORDER_MS: Final = 2 * 3_600_000
@@ -254,19 +255,20 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
     found: list[Notice] = []
     seen: set[tuple[str, str]] = set()
     for row in alerts:
-        if (row.action, row.subject) in seen:
+        action = current_action(row.action)
+        if (action, row.subject) in seen:
             continue
-        seen.add((row.action, row.subject))
-        if row.action.startswith(UPDATE):
+        seen.add((action, row.subject))
+        if action.startswith(UPDATE):
             told = json.loads(row.detail)
             if told.get("version") not in given_up:
                 url, trouble = link("agent", name=row.subject), f"update:{row.subject}"
                 found.append(Notice("warn", row.subject, url, _not_updated(told), trouble))
             continue
-        url = link("audit", action=row.action, subject=row.subject, alerts="yes")
+        url = link("audit", action=action, subject=row.subject, alerts="yes")
         text = _(
             "%(action)s at %(time)s",
-            action=act(row.action),
+            action=act(action),
             time=figures.moment(row.at_ms),
         )
         said = detail_text(row.detail, translated=True)
@@ -276,7 +278,7 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
                 row.subject or actor(row.actor_name),
                 url,
                 f"{text}: {said}" if said else text,
-                f"agent:{row.subject}" if row.action == LOST else f"event:{row.action}",
+                f"agent:{row.subject}" if action == LOST else f"event:{action}",
             )
         )
     return found

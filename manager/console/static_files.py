@@ -74,6 +74,7 @@ def static_route() -> Route:
     """Return the route of all files; they are public, as in the repository."""
 
     async def endpoint(request: Request) -> Response:
+        """Send a file with its digest and type."""
         check_query(request.query_params.multi_items(), QUERY)
         asset = _assets().get(request.path_params["name"])
         if asset is None:

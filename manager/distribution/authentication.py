@@ -104,6 +104,7 @@ def caller_with(scope: Scope | None, *, only_403: bool = False) -> Callable[...,
     async def caller_of(
         request: Request, door: Door, _: Annotated[object, Security(_TOKEN)]
     ) -> Caller:
+        """Return the caller. Raises ForbiddenError without the scope."""
         client = await _client_of(request, door, only_403=only_403)
         work_for(f"client {client.id}")
         if scope is not None:

@@ -183,8 +183,8 @@ async def _send_all(
         await send({"type": "http.response.body", "body": b"", "more_body": False})
     except TimeoutError:
         _log.info("%s: %s took nothing for %g s: given up", name, caller.client.name, idle_s)
-        download.problem = Message("archive.receiver_idle", idle_s=idle_s)
-        raise _EndedError(f"{name}: its receiver took nothing for {idle_s:g} s") from None
+        problem = Message("archive.receiver_idle", idle_s=idle_s)
+        raise _EndedError(download, name, problem) from None
     except PrsmError as error:
         download.problem = error.message
         raise
@@ -200,15 +200,17 @@ async def _ask_again(
     caller: Caller, download: Download, name: str, is_given: Callable[[], bool]
 ) -> None:
     if not await caller.may_go_on():
-        download.problem = Message("archive.token_invalid")
-        raise _EndedError(f"the token of {caller.client.name} is not good any more")
+        raise _EndedError(download, name, Message("archive.token_invalid"))
     if not await asyncio.to_thread(is_given):
-        download.problem = Message("archive.file_withdrawn")
-        raise _EndedError(f"{name} was withdrawn while it was sent")
+        raise _EndedError(download, name, Message("archive.file_withdrawn"))
 
 
 class _EndedError(Exception):
-    """An answer ends before its time; the connection is closed, which the receiver sees."""
+    """An answer ends early; the connection is closed, which the receiver sees."""
+
+    def __init__(self, download: Download, name: str, problem: Message) -> None:
+        super().__init__(name, problem)
+        download.problem = problem
 
 
 def _pieces(opened: Callable[[], BinaryIO], start: int, end: int) -> Iterator[bytes]:

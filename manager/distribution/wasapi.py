@@ -81,6 +81,7 @@ def _answer(
     request: Request, door: Door, found: FilePage, page: int, page_size: int
 ) -> dict[str, Any]:
     def at_page(number: int, **more: int) -> str:
+        """Return the URL of a page of this list."""
         url = request.url.remove_query_params("after_file")
         url = url.include_query_params(page=number, page_size=page_size, **more)
         return at_address(request, door, f"{url.path}?{url.query}")

@@ -51,7 +51,7 @@ def read_query(query: str) -> Selection:
         if name not in KNOWN:
             raise UnknownFieldError("parameter", name, sorted(KNOWN))
         if len(values) > 1:
-            raise FormatError("archive.repeated_parameter", Fault.REPEATED_PARAMETER, name=name)
+            raise FormatError("requests.repeated_parameter", Fault.REPEATED_PARAMETER, name=name)
     text = {name: values[0] for name, values in given.items()}
     one_of_each = text.get("one_of_each", "false")
     if one_of_each not in ("true", "false"):

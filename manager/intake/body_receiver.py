@@ -20,7 +20,7 @@ from shared.messages import Message
 __all__ = ["ReceiveLimits", "SlowSenderError", "check_rate", "receive"]
 
 GATHERED_BYTES: Final = 1024**2
-CRAWL_LOG: Final = Message("uploads.crawl_log")
+CRAWL_LOG: Final = Message("segments.kind_log")
 DISCOVERED_LIST: Final = Message("uploads.discovered_list")
 RELEASE_FILE: Final = Message("uploads.release_file")
 UPLOADED_LIST: Final = Message("uploads.list")
@@ -51,7 +51,7 @@ async def receive(
     patience: ReceiveLimits,
     clock: Callable[[], float] = time.monotonic,
 ) -> Spooled:
-    """Spool a body and return it. what: the body's kind, as `uploads.crawl_log`.
+    """Spool a body and return it. what: the body's kind, as `segments.kind_log`.
 
     Raises LimitError, StoreFullError, SlowSenderError.
     """

@@ -96,6 +96,7 @@ class KeptReadings(Generic[_Result]):
         reading = self._under_way[key] = _SharedRead(sender, task)
 
         def over(task: asyncio.Task[_Result]) -> None:
+            """Remove a reading that ended, and its timer."""
             del self._under_way[key]
             if reading.timer is not None:
                 reading.timer.cancel()

@@ -187,4 +187,4 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, ZoneInfoNotFoundError):
-        raise ScheduleError("schedules.unknown_zone", zone=name[:64]).about("zone") from None
+        raise ScheduleError("times.unknown_zone", zone=name[:64]).about("zone") from None

@@ -97,6 +97,7 @@ class _Folder:
         self._made: list[Path] = []
 
     def add(self, name: str, source: Path) -> BackupFile:
+        """Copy a file into the backup; return its name, size and digest."""
         target = self._path / name
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with full_disk_said(self._path), source.open("rb") as file, open_new(target) as copy:
@@ -109,6 +110,7 @@ class _Folder:
         return hashed.entry(name)
 
     def finish(self, manifest: Manifest) -> None:
+        """Write the manifest and complete the backup."""
         with full_disk_said(self._path), open_new(self._path / MANIFEST) as file:
             file.write(manifest.model_dump_json(indent=1).encode())
             file.flush()
@@ -129,6 +131,7 @@ class _Tar:
         self._tar = tarfile.TarFile(fileobj=self._file, mode="w", format=tarfile.PAX_FORMAT)
 
     def add(self, name: str, source: Path) -> BackupFile:
+        """Copy a file into the backup; return its name, size and digest."""
         return self._put(name, source).entry(name)
 
     def _put(self, name: str, source: Path) -> _Hashed:
@@ -138,6 +141,7 @@ class _Tar:
         return hashed
 
     def finish(self, manifest: Manifest) -> None:
+        """Write the manifest and complete the backup."""
         made = self._path.with_name(self._path.name + ".manifest")
         try:
             with full_disk_said(self._path.parent):

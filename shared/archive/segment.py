@@ -279,8 +279,8 @@ class OpenSegment:
                 raise DiskFullError(
                     "archive_files.no_room_to_append",
                     path=str(self.open_path),
-                    size=len(data),
-                    reason=error.strerror,
+                    size_bytes=len(data),
+                    why=error.strerror,
                 ) from error
             raise
         self._hash.update(data)

@@ -190,6 +190,7 @@ class _Plain:
         return not opened
 
     def read(self) -> bytes:
+        """Return the next bytes of the file; empty at its end."""
         data = self._file.read(CHUNK)
         self.end += len(data)
         return data

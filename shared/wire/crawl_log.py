@@ -194,6 +194,7 @@ def _unescape(number: int, quoted: bytes) -> bytes:
         return quoted
 
     def plain(match: re.Match[bytes]) -> bytes:
+        """Return the bytes of an escape. Raises LineError."""
         if match[1] is not None:
             return bytes.fromhex(match[1].decode())
         if match[2] not in _LONG:

@@ -106,6 +106,7 @@ class Whole(Bound):
         self._end = (COUNT_END if end is None else end) if most is None else most + 1
 
     def __call__(self, value: object, place: Place) -> int:
+        """Return the value. Raises FormatError."""
         if type(value) is not int:
             raise FormatError("json_fields.whole", place=place)
         least, end = self._least, self._end
@@ -128,6 +129,7 @@ class Number(Bound):
         self._most = math.inf if most is None else most
 
     def __call__(self, value: object, place: Place) -> float:
+        """Return the value. Raises FormatError."""
         if type(value) is not int and type(value) is not float:
             raise FormatError("json_fields.number", place=place)
         # An endless one is refused by all three; a whole one may be longer than any other number.
@@ -149,6 +151,7 @@ class Text(Bound):
         self._pattern = pattern
 
     def __call__(self, value: object, place: Place) -> str:
+        """Return the value. Raises FormatError."""
         if not isinstance(value, str):
             raise FormatError("json_fields.text", place=place)
         if self._most_chars is not None and len(value) > self._most_chars:
@@ -187,6 +190,7 @@ def one_of(words: Sequence[N]) -> Read[N]:
     """Return what reads one of some words."""
 
     def read(value: object, place: Place) -> N:
+        """Return the value. Raises FormatError."""
         if value not in words:
             raise FormatError("json_fields.word", place=place, words=tuple(words))
         return cast("N", value)

@@ -102,7 +102,7 @@ class Control:
         self._moves += 1
         address = f"127.{HOST_NETWORK + host.region}.{_SPARE_NETWORK}.{self._moves}"
         if self._moves > 254:
-            raise FormatError("254 moves were made: start anew for more")
+            raise FormatError("254 moves were made: restart for more")
         await self._listeners.add(address)
         self._context.running.move(host, address)
         self._context.log_moment("move", host=host.name, address=address)

@@ -193,7 +193,7 @@ def test_a_token_whose_hour_is_over_is_renewed(site: Site) -> None:
         (row,) = list_transfers(site.prsm.manager.db)
         assert (row.state, row.received_bytes, row.next_try_ms) == ("receiving", 0, None)
         assert "403" in str(row.result)
-        assert "its hour is over" in str(row.result)
+        assert "has expired" in str(row.result)
         offer(site)
         pulling.fetch_due()
     assert list_transfers(site.prsm.manager.db)[0].state == "received"
@@ -206,7 +206,7 @@ def test_an_agents_hours_hold_for_fetches(site: Site) -> None:
         offer(site)
         site.prsm.manager.pulling.fetch_due()
         (row,) = list_transfers(site.prsm.manager.db)
-        assert "503: nothing is sent from here at this hour" in str(row.result)
+        assert "503: this site sends no segments at this hour" in str(row.result)
         write_limits(site.folder, None)
         offer(site)
         site.prsm.manager.pulling.fetch_due()

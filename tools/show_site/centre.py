@@ -122,7 +122,7 @@ class Centre:
             version,
             "0" * 64,
         )
-        print(f"thief$ the manager's database offers {version}, which nobody signed")
+        print(f"thief$ the manager's database offers {version}, which is not signed")
 
     def forget(self, version: str) -> None:
         """Undo `invent`."""

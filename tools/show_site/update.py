@@ -50,7 +50,7 @@ class Update:
         self._centre.publish(made[TAMPERED], TAMPERED)
         self._centre.tamper(TAMPERED)
         self._goes_nowhere("not genuine")
-        self._title("forged: the manager is in wrong hands, and offers what nobody signed")
+        self._title("forged: the manager is in wrong hands, and offers an unsigned release")
         self._centre.invent(INVENTED)
         self._goes_nowhere("is offered, but not signed")
         self._centre.forget(INVENTED)

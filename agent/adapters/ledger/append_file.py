@@ -110,7 +110,7 @@ class AppendedFile:
 
 def _full(path: Path, size_bytes: int, error: OSError) -> DiskFullError:
     return DiskFullError(
-        "agent_errors.no_room_for_bytes",
+        "archive_files.no_room_to_append",
         path=str(path),
         size_bytes=size_bytes,
         why=error.strerror,

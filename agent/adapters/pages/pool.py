@@ -233,6 +233,7 @@ class WorkerPages:
         self._failed_starts += 1
 
         def again() -> None:
+            """Start a worker after the pause."""
             self._pause = None
             self._start_worker()
             self._dispatch()
@@ -283,7 +284,7 @@ class WorkerPages:
             reason = PARSE_CRASH
         host = guilty.page.host
         if not guilty.unread and self._suspects.note(host):
-            self._remark("hosts whose pages are not read any more", host)
+            self._remark("hosts whose pages are no longer read", host)
         self._archive_unread(guilty, reason)
 
     def _archive_unread(self, task: Task, reason: str) -> None:

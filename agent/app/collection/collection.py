@@ -79,7 +79,7 @@ class AgentCollection:
         if not Allowance(settings).is_open():
             return True
         if not self._last_order:
-            self._log_line("before this run ends, what it fetched goes to the centre")
+            self._log_line("before this run ends, the fetched segments are sent to the manager")
             with suppress(DiskFullError):
                 self._last_order = add_site_order(self._home.collection, self._clock.epoch_ms()).id
                 return False
@@ -98,13 +98,13 @@ class AgentCollection:
     def take_limits(self, limits: SendingLimits | None) -> None:
         """Keep how fast and when the manager lets this agent send."""
         self._write("limits", lambda: write_limits(self._home.collection, limits))
-        self._log_line(f"segments are sent as the manager says now: {_limits_text(limits)}")
+        self._log_line(f"limits for sending segments: {_limits_text(limits)}")
 
     def withdraw(self, hosts: tuple[str, ...], number: int) -> None:
         """Drop what is here of hosts that were taken out of the archive."""
         folder, now_ms = self._home.collection, self._clock.epoch_ms()
         if hosts:
-            self._log_line(f"{len(hosts)} hosts were withdrawn: what is here of them is deleted")
+            self._log_line(f"{len(hosts)} hosts were withdrawn: their captures are deleted here")
             self._session.forget_hosts(hosts)
             seal(self._session)
             self._again_s = 0.0

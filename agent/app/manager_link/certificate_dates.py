@@ -13,6 +13,7 @@ import httpx
 from cryptography import x509
 
 from agent.control.doctor import Check
+from shared.messages import Message
 
 __all__ = ["check_dates", "is_about_dates"]
 
@@ -29,28 +30,25 @@ def is_about_dates(error: BaseException | None) -> bool:
     return False
 
 
-async def check_dates(url: str, proxy: str, why: str, now: datetime) -> Check:
-    """Return the fault and its place. proxy: on the way to the manager; why: the error's text."""
-    clock = f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC"
+async def check_dates(url: str, proxy: str, why: Message, now: datetime) -> Check:
+    """Return the fault and its place. proxy: on the way to the manager; why: the error."""
+    clock = f"{now:%Y-%m-%d %H:%M} UTC"
     try:
         certificate = await _certificate(url, proxy)
     except (httpx.HTTPError, OSError, ValueError, KeyError):
-        return Check("manager", f"{why}; {clock}", "if that is wrong, set the clock (NTP)")
+        said = Message("doctor.manager_clock", problem=why, now=clock)
+        return Check("manager", said, Message("doctor.set_clock_if_wrong"))
     first, last = certificate.not_valid_before_utc, certificate.not_valid_after_utc
-    said = f"{why}; {clock}, the certificate is valid from {first:%Y-%m-%d} to {last:%Y-%m-%d}"
-    if first <= now <= last:
-        return Check(
-            "manager",
-            said,
-            "so that of an authority is over: update this machine's authorities (ca-certificates), "
-            "or the file of manager.ca_file",
-        )
-    return Check(
-        "manager",
-        said,
-        "if the clock is wrong, set it (NTP); if it is right, the certificate must be renewed, by "
-        "the administrator of the crawl, or of the firewall that opens TLS",
+    said = Message(
+        "doctor.manager_certificate",
+        problem=why,
+        now=clock,
+        first=f"{first:%Y-%m-%d}",
+        last=f"{last:%Y-%m-%d}",
     )
+    if first <= now <= last:
+        return Check("manager", said, Message("doctor.update_authorities"))
+    return Check("manager", said, Message("doctor.set_clock_or_renew"))
 
 
 async def _certificate(url: str, proxy: str) -> x509.Certificate:

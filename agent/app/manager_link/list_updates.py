@@ -64,14 +64,14 @@ class ListUpdates:
             await asyncio.to_thread(self._server_list.drop)
             self._poller.list_dropped((), self._runtime.clock.boottime_s())
             self._runtime.log_line(
-                f"list {held.generation} of round {held.round} cannot be read any more ({error}); "
-                "the manager is asked for it again"
+                f"list {held.generation} of round {held.round} cannot be read ({error}); "
+                "it is requested from the manager again"
             )
             return
         await self._session.list.replace(server_list)
         if self._memory.reported_list != _name(held):
             await self._report_finished_again(held)
-        self._runtime.log_line(f"going on with list {held.generation} of round {held.round}")
+        self._runtime.log_line(f"continuing with list {held.generation} of round {held.round}")
 
     async def fetch(self) -> None:
         """Fetch the manager's list and put it in force."""

@@ -57,7 +57,7 @@ class ManagerSettings:
         usable = tuple(pattern for pattern in patterns if _is_pattern(pattern))
         if len(usable) < len(patterns):
             count = len(patterns) - len(usable)
-            self._runtime.log_line(f"{count} block patterns of the manager are no RE2")
+            self._runtime.log_line(f"{count} of the manager's block patterns are not RE2")
         requested = replace(requested, blocked=usable or None)
         if requested.sending != self._requested.sending:
             self._collection.take_limits(requested.sending)
@@ -67,7 +67,9 @@ class ManagerSettings:
         if settings == self._session.settings:
             return
         limits = ", ".join(map(str, _limits(requested)))
-        self._runtime.log_line(f"the manager asks for {limits or 'no stricter limits'}")
+        self._runtime.log_line(
+            f"limits of the manager: {limits or 'none stricter than this site has'}"
+        )
         self._session.retune(settings)
 
 

@@ -66,7 +66,7 @@ class Membership:
             elif self.must_join:
                 await self._client.subscribe()
                 self._remember(handed_back=False)
-                self._runtime.log_line("taking part again")
+                self._runtime.log_line("takes part again")
         except LinkError as error:
             self._runtime.log_line(f"manager: {error}")
 

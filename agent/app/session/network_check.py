@@ -25,6 +25,7 @@ from agent.pipeline.messages.requests import FetchAnswer, FetchRequest
 from agent.settings import Settings
 from agent.settings.texts import is_loopback
 from shared.errors import SettingError, UrlError
+from shared.messages import Message
 from shared.naming import AddressRules, HostFailure
 from shared.urls import canonical, host_of
 
@@ -54,25 +55,21 @@ async def check_page_route(settings: Settings, manager: str, page: str = "") -> 
     """Try one request. manager: its URL; empty: it is not reached. page: a URL to try instead."""
     name = host_asked_for(page or manager)
     if not page and (not manager or is_loopback(name)):
-        why = "the manager is this machine" if manager else "the manager is not reached"
-        return Check(
-            NAME, f"not tried, as {why}: prs doctor --page URL tries a site of your choice"
-        )
+        code = "doctor.not_tried_local" if manager else "doctor.not_tried_no_manager"
+        return Check(NAME, Message(code))
     if not name:
-        return Check(
-            NAME, f"--page {page[:200]}: is no URL", "name one, as https://www.example.org"
-        )
+        said = Message("doctor.not_a_url", page=page[:200])
+        return Check(NAME, said, Message("doctor.write_url"))
     # Where the manager is, is the partner's own matter; the crawl never goes there.
     rules = AddressRules(settings.dns.allowed_networks if page else _EVERYWHERE)
     host = host_of(canonical(page or manager))
     try:
         found = await _look_up(settings, host, rules)
     except SettingError as error:
-        return Check(NAME, f"{name} was not looked up", str(error))
+        return Check(NAME, Message("doctor.not_looked_up", name=name), error.message)
     if not found.addresses:
         if not page and settings.dns.servers and found.failure in _UNKNOWN:
-            said = f"not tried, as dns.servers do not know the manager's name: {found.reason}"
-            return Check(NAME, f"{said}; prs doctor --page URL tries a site of your choice")
+            return Check(NAME, Message("doctor.not_tried_names", why=found.reason))
         return _no_address(settings, name, found)
     return _judged(settings, name, host, await _ask(settings, host, found, rules))
 
@@ -86,12 +83,13 @@ async def _look_up(settings: Settings, host: str, rules: AddressRules) -> LookUp
 
 
 def _no_address(settings: Settings, name: str, found: LookUp) -> Check:
-    said = f"{name} is not reached {_way(settings)}: {found.reason}"
+    said = Message("doctor.not_reached", name=name, how=_way(settings), why=found.reason)
     if found.failure is HostFailure.FORBIDDEN_ADDRESS:
-        remedy = "dns.allowed_networks allows private ranges that are to be crawled"
-        return Check(NAME, said, remedy)
-    asked = "dns.servers" if settings.dns.servers else "the name servers of this machine"
-    return Check(NAME, said, f"check the name, and {asked}; {_remedy(settings.network.proxy)}")
+        return Check(NAME, said, Message("doctor.private_ranges"))
+    own = settings.dns.servers
+    servers = "dns.servers" if own else Message("doctor.names_of_machine")
+    more = _remedy(settings.network.proxy)
+    return Check(NAME, said, Message("doctor.check_name", servers=servers, more=more))
 
 
 async def _ask(settings: Settings, host: str, found: LookUp, rules: AddressRules) -> FetchAnswer:
@@ -109,32 +107,31 @@ async def _ask(settings: Settings, host: str, found: LookUp, rules: AddressRules
 
 def _judged(settings: Settings, name: str, host: str, answer: FetchAnswer) -> Check:
     proxy, how = settings.network.proxy, _way(settings)
+    good = Check(NAME, Message("doctor.answers", name=name, how=how))
     if answer.outcome == "retry":  # it was there, whatever is wrong with its answers
-        return Check(NAME, f"{name} answers {how}")
+        return good
     status = answer.status if answer.outcome in _ANSWERED else 0
     if not status:
         why = answer.detail or answer.outcome
-        return Check(NAME, f"{name} is not reached {how}: {why}", _remedy(proxy))
-    if proxy and status == _PROXY_REFUSES:
-        return Check(NAME, f"{how}: it wants a user and a password", _remedy(proxy))
-    if proxy and host.startswith("http:") and status in _MAY_BE_THE_PROXYS:
-        said = f"{how}: the answer is {status}, which may be the proxy's own"
+        said = Message("doctor.not_reached", name=name, how=how, why=why)
         return Check(NAME, said, _remedy(proxy))
-    return Check(NAME, f"{name} answers {how}")
+    if proxy and status == _PROXY_REFUSES:
+        return Check(NAME, Message("doctor.proxy_wants_password", how=how), _remedy(proxy))
+    if proxy and host.startswith("http:") and status in _MAY_BE_THE_PROXYS:
+        said = Message("doctor.proxy_answers", how=how, status=status)
+        return Check(NAME, said, _remedy(proxy))
+    return good
 
 
-def _way(settings: Settings) -> str:
+def _way(settings: Settings) -> Message:
     proxy = settings.network.proxy
-    return f"through {without_password(proxy)}" if proxy else "without a proxy"
-
-
-def _remedy(proxy: str) -> str:
     if proxy:
-        return "check network.proxy, its user and password, and whether it lets this host through"
-    return (
-        "if pages may only be fetched through a proxy, set network.proxy; else check the firewall. "
-        "prs doctor --page URL tries a site of your choice"
-    )
+        return Message("doctor.how_proxy", proxy=without_password(proxy))
+    return Message("doctor.how_direct")
+
+
+def _remedy(proxy: str) -> Message:
+    return Message("doctor.check_proxy" if proxy else "doctor.set_proxy")
 
 
 def without_password(proxy: str) -> str:

@@ -63,8 +63,6 @@ class Watchdog:
         )
         stuck = progress.stuck
         if stuck is not None and stuck != self._logged:
-            self._runtime.log_line(
-                f"this process is stuck and gives no more signs of life: {stuck}"
-            )
+            self._runtime.log_line(f"this process is stuck and stops its heartbeat: {stuck}")
         self._logged = stuck
         return stuck

@@ -26,6 +26,7 @@ from agent.app.startup.file_limits import files_needed
 from agent.app.startup.start_methods import describe_start_methods, outdated_schedule_command
 from agent.control.disk import free_bytes
 from agent.control.doctor import (
+    NAMES,
     Check,
     check_clock,
     check_disk,
@@ -42,6 +43,7 @@ from agent.link.keys import Identity
 from agent.settings import Home, Settings, check_can_run
 from agent.settings.texts import is_loopback
 from shared.errors import SettingError
+from shared.messages import Message
 from shared.naming import NameServers, look_up
 from shared.native import absence_reason
 from shared.urls import canonical, host_of
@@ -80,7 +82,7 @@ async def diagnose(settings: Settings, page: str = "") -> list[Check]:
     try:
         identity = identity_of(settings)
     except HomeError as error:
-        checks.append(Check("key", str(error), "enrol with: prs enrol URL"))
+        checks.append(Check("key", error.message, Message("doctor.enrol")))
         return [*checks, await check_page_route(settings, "", page)]
     checks += await _manager(settings, identity)
     reached = any(check.name == "manager" and check.passed for check in checks)
@@ -91,15 +93,20 @@ def _contact(settings: Settings) -> Check:
     try:
         check_can_run(settings)
     except SettingError as error:
-        return Check("contact", "not set", str(error))
-    return Check("contact", f"{settings.robot.contact}; {settings.robot.info_url or 'no page'}")
+        return Check("contact", Message("doctor.contact_missing"), error.message)
+    robot = settings.robot
+    if not robot.info_url:
+        return Check("contact", Message("doctor.contact_without_page", contact=robot.contact))
+    return Check(
+        "contact", Message("doctor.contact", contact=robot.contact, info_url=robot.info_url)
+    )
 
 
 def _home(home: Home) -> Check:
     holder = holder_of(home.lock)
-    return Check(
-        "agent", f"process {holder.pid} works in {home.path}" if holder else f"none in {home.path}"
-    )
+    if holder is None:
+        return Check("agent", Message("doctor.not_running", home=str(home.path)))
+    return Check("agent", Message("doctor.running", pid=holder.pid, home=str(home.path)))
 
 
 def _start(settings: Settings) -> Check:
@@ -108,10 +115,9 @@ def _start(settings: Settings) -> Check:
         said = describe_start_methods(settings.home)
         mended_by = outdated_schedule_command(settings)
     except HomeError as error:
-        return Check("start", f"unknown: {error}")
-    if mended_by:
-        return Check("start", _join_lines(said), f"these are not of today's hours: {mended_by}")
-    return Check("start", _join_lines(said))
+        return Check("start", Message("doctor.start_unknown", problem=error.message))
+    remedy = Message("doctor.start_outdated", command=mended_by) if mended_by else None
+    return Check("start", Message("doctor.start", methods=_join_lines(said)), remedy)
 
 
 def _join_lines(said: Sequence[str]) -> str:
@@ -121,23 +127,22 @@ def _join_lines(said: Sequence[str]) -> str:
 
 def _holds(home: Home) -> Check:
     try:
-        held = read_holds(home.hold).reason
-        return Check("holds", str(held) if held else "nothing holds the agent")
+        return Check("holds", read_holds(home.hold).reason or Message("doctor.no_hold"))
     except HomeError as error:
-        return Check("holds", "unknown", str(error))
+        return Check("holds", Message("doctor.hold_unknown"), error.message)
 
 
 def _reader() -> Check:
     """Check the page reader: the slower one is no fault, but worth knowing."""
     why = absence_reason()
-    if not why:
-        return Check("pages", f"read by code made for {platform.machine()}")
-    return Check("pages", f"read in Python, at half again the processor time and more: {why}")
+    if why is None:
+        return Check("pages", Message("doctor.pages_native", machine=platform.machine()))
+    return Check("pages", Message("doctor.pages_python", why=why))
 
 
 def _source_address(address: str) -> Check:
     if not address:
-        return Check("source", "the system chooses the address that requests leave from")
+        return Check("source", Message("doctor.source_of_system"))
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as trial:
@@ -145,10 +150,10 @@ def _source_address(address: str) -> Check:
     except OSError as error:
         return Check(
             "source",
-            f"{address}: {error.strerror}",
-            "set network.source_address to an address of this machine, or leave it empty",
+            Message("doctor.source_failed", address=address, why=error.strerror),
+            Message("doctor.set_source"),
         )
-    return Check("source", f"requests leave from {address}")
+    return Check("source", Message("doctor.source", address=address))
 
 
 def _is_trial(settings: Settings) -> bool:
@@ -162,15 +167,16 @@ def _is_trial(settings: Settings) -> bool:
 async def _name_servers(settings: Settings, name: str = _ASKED, *, trial: bool = False) -> Check:
     """Judge how the crawl's name servers answer about a name. trial: see `check_names`."""
     servers = settings.dns.servers
-    asked = ", ".join(servers) or "those of this machine"
+    asked = ", ".join(servers) or Message("doctor.names_of_machine")
+    unusable = Message("doctor.names_not_usable", servers=asked)
     try:
         question = NameServers(servers, timeout_s=LOOK_UP_S, tries=LOOK_UP_TRIES)
     except SettingError as error:
-        return Check("name servers", asked, str(error))
+        return Check(NAMES, unusable, error.message)
     try:
         found = await look_up(host_of(canonical(f"http://{name}/")), question, lambda _: None)
     except SettingError as error:  # those of this machine cannot be read
-        return Check("name servers", asked, str(error))
+        return Check(NAMES, unusable, error.message)
     finally:
         await question.close()
     return check_names(asked, name, found, proxied=bool(settings.network.proxy), trial=trial)
@@ -186,10 +192,7 @@ async def check_manager_route(settings: Settings, identity: Identity) -> None:
 async def _manager(settings: Settings, identity: Identity) -> list[Check]:
     host = urlsplit(identity.manager).hostname or ""
     proxy = "" if is_loopback(host) else settings.manager.proxy or _environment_proxy(identity)
-    shown = without_password(proxy)
-    if shown and not settings.manager.proxy:
-        shown += ", by this shell's environment, which cron and systemd do not know: manager.proxy"
-    checks = [Check("proxy", shown or "none: the manager is called directly")]
+    checks = [Check("proxy", _proxy_used(without_password(proxy), settings))]
     wanted = urlsplit(proxy).hostname or host if proxy else host
     try:
         await asyncio.get_running_loop().getaddrinfo(wanted, None)
@@ -198,8 +201,8 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
             *checks,
             Check(
                 "manager",
-                f"{wanted} has no address ({error.strerror})",
-                "check manager.url, manager.proxy and this machine's name servers",
+                Message("doctor.manager_no_address", host=wanted, why=error.strerror),
+                Message("doctor.manager_remedy_names"),
             ),
         ]
     try:
@@ -207,21 +210,21 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
             _, date = await client.is_restart()
     except RefusedError as error:
         if not error.by_manager:
-            said = f"{identity.manager}: another than a manager answers ({error})"
+            said = Message("doctor.manager_other", manager=identity.manager, problem=error.message)
             return [*checks, Check("manager", said, _route_remedy(said))]
-        reached = Check("manager", f"{identity.manager} answers")
-        return [*checks, reached, Check("key", str(error), str(remedy(error) or ""))]
+        reached = Check("manager", Message("doctor.manager_answers", manager=identity.manager))
+        return [*checks, reached, Check("key", error.message, remedy(error))]
     except (LinkError, HomeError) as error:
         if is_about_dates(error):
             now = datetime.now(UTC)
-            return [*checks, await check_dates(identity.manager, proxy, str(error), now)]
-        return [*checks, Check("manager", str(error), _route_remedy(str(error)))]
+            return [*checks, await check_dates(identity.manager, proxy, error.message, now)]
+        return [*checks, Check("manager", error.message, _route_remedy(error.message))]
     secure = urlsplit(identity.manager).scheme == "https"
-    line = "its certificate is trusted" if secure else "in plain HTTP on this machine"
+    code = "doctor.manager_answers_tls" if secure else "doctor.manager_answers_plain"
     return [
         *checks,
-        Check("manager", f"{identity.manager} answers, {line}"),
-        Check("key", f"accepted, as {identity.name}"),
+        Check("manager", Message(code, manager=identity.manager)),
+        Check("key", Message("doctor.key_accepted", name=identity.name)),
         check_clock(datetime.now(UTC), date),
     ]
 
@@ -230,10 +233,15 @@ def _environment_proxy(identity: Identity) -> str:
     return getproxies().get(urlsplit(identity.manager).scheme, "")
 
 
-def _route_remedy(said: str) -> str:
-    if "CERTIFICATE" in said.upper():
-        return (
-            "if a firewall opens TLS here, set manager.ca_file to its authority's certificate, or "
-            "let prs enrol --ca-file FILE do it"
-        )
-    return "check the network, the firewall, manager.url and manager.proxy"
+def _proxy_used(shown: str, settings: Settings) -> Message:
+    """Return the proxy to the manager; one of the shell's environment is not there for cron."""
+    if not shown:
+        return Message("doctor.no_proxy")
+    by = "doctor.proxy" if settings.manager.proxy else "doctor.proxy_of_shell"
+    return Message(by, proxy=shown)
+
+
+def _route_remedy(said: Message) -> Message:
+    if "CERTIFICATE" in str(said).upper():
+        return Message("doctor.set_ca_file")
+    return Message("doctor.check_firewall")

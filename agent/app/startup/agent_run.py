@@ -54,7 +54,7 @@ def run_agent(
         if replace != "hung":
             raise
         # Two starts at a time, as cron's and a person's: one of them is enough.
-        log.append("another start came first, and works here; this one had nothing to do")
+        log.append("another process of this agent already runs here; this one ends")
         return RunResult(Message("agent.another_came_first"))
 
     def log_to_both(text: str) -> None:
@@ -98,7 +98,7 @@ def _with_key(settings: Settings, identity: Identity, log_line: LineLogger) -> I
     try:
         return renew_key(settings, identity)
     except LinkError as error:  # the next start tries again
-        log_line(f"the new key of `prs rekey` was not taken yet: {error}")
+        log_line(f"the new key of `prs rekey` is not in use yet: {error}")
         return identity
 
 
@@ -113,7 +113,7 @@ def _end_other(home: Home, replace: Replace, log_line: LineLogger) -> Holder | N
     only = None
     if replace == "hung" and (only := hung_process(home.lock)) is None:
         return holder_of(home.lock)
-    log_line(f"ending process {holder.pid}, which works here" + " and hangs" * (replace == "hung"))
+    log_line(f"ending process {holder.pid}, which runs here" + " and hangs" * (replace == "hung"))
     if not end(home.lock, only=only, by_force=True):
         raise HomeError("agent_errors.process_not_ended", home=str(home.path), pid=holder.pid)
     return None

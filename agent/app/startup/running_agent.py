@@ -54,7 +54,7 @@ class RunningAgent:
     async def run(self) -> RunResult:
         """Run until the agent is to stop, or a component fails; then end in order."""
         try:
-            await self.reporting.hand_over_logs("it was left by a crash")
+            await self.reporting.hand_over_logs("written before the last crash")
             await self._run_side_by_side()
             await self.supervisor.check()
             await self.conversation.close()

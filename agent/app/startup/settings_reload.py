@@ -72,7 +72,7 @@ class SettingsReload:
             check_can_run(wanted)
             blocked_by(wanted.politeness.blocked_url_patterns)
         except SettingError as error:
-            log_line(f"{SETTINGS_FILE} was changed and is not taken up: {error}")
+            log_line(f"{SETTINGS_FILE} was changed and is not applied: {error}")
             return
         self._source.renamed.refresh()
         change = taken_up(self._site, wanted)
@@ -83,7 +83,7 @@ class SettingsReload:
             for names, when in ((change.now, "now"), (change.later, "the next start"))
             if names
         ]
-        log_line(f"{SETTINGS_FILE} was read again: {'; '.join(effects) or 'nothing is different'}")
+        log_line(f"{SETTINGS_FILE} was read again: {'; '.join(effects) or 'no setting differs'}")
 
     def _apply(self, settings: Settings) -> None:
         before, self._site = windows_of(self._site), settings

@@ -53,7 +53,7 @@ STARTERS: Final[tuple[Starter, ...]] = ("cron", "systemd", "none")
 STARTED_S: Final = 20.0
 """So long a process that was started may take until it works here."""
 
-NO_TIMER: Final = "nobody looks for releases by the day: prs schedule systemd writes a timer"
+NO_TIMER: Final = "no daily check for releases: add its timer with prs schedule systemd"
 
 
 def program(home: Path) -> list[str]:
@@ -118,7 +118,7 @@ def install_start_method(settings: Settings, starter: Starter) -> list[str]:
     words = [*program(home), "run", "--quiet", "--replace-hung"]
     said: list[str] = []
     if starter != "systemd" and remove_units(home):
-        said.append("systemd does not start it any more")
+        said.append("removed from systemd")
     if starter == "systemd":
         said += install_unit(home, words)
         if _is_from_archive():
@@ -138,7 +138,7 @@ def _take_out(home: Path) -> list[str]:
     before = block_in(table, home)
     if before:
         write_crontab(with_block(table, home, []))
-    return ["cron does not start it any more"] if any(map(_starts, before)) else []
+    return ["removed from the crontab"] if any(map(_starts, before)) else []
 
 
 def _starts(line: str) -> bool:
@@ -161,7 +161,7 @@ def describe_start_methods(home: Path) -> list[str]:
             said.append(f"systemd looks for releases: {timer_path(home)}")
         elif _is_from_archive() and not by_cron:
             said.append(NO_TIMER)
-    return said or ["nobody starts it: prs schedule cron, or prs schedule systemd"]
+    return said or ["no start method: install one with prs schedule cron or prs schedule systemd"]
 
 
 def outdated_schedule_command(settings: Settings) -> str:
@@ -199,7 +199,7 @@ def start_now(settings: Settings) -> list[str]:
     if not lines:
         raise HomeError("agent_errors.no_start_method")
     pid = _start_as_cron(settings)
-    said = "it ran and had nothing to do now" if pid is None else f"started, as process {pid}"
+    said = "it ran and had no work" if pid is None else f"started, as process {pid}"
     return [f"{said}; from now on cron starts it:", *(f"  {one}" for one in lines)]
 
 
@@ -231,16 +231,18 @@ def describe_restart(home: Path, *, by_force: bool = False) -> str:
     """Return in words who starts an agent that was stopped. by_force: it was killed."""
     home = home.absolute()
     if by_force and unit_path(home).exists():
-        return "systemd takes that for a failure and starts it within a minute; prs pause is longer"
+        return "systemd restarts it within a minute; to keep it idle, use prs pause"
     if unit_path(home).exists():
         return "systemd starts it with the machine, or at once with: prs start"
     try:
         lines = _lines_of_cron(home)
     except HomeError as error:
-        return f"whether cron starts it is not known: {error}"
+        return f"the crontab cannot be read, so its start method is unknown: {error}"
     if lines:
-        return "cron starts it within the hour, in the hours of this site; prs pause is for longer"
-    return "nobody starts it but you: prs run"
+        return (
+            "cron starts it within the hour, in this site's hours; to keep it idle, use prs pause"
+        )
+    return "no start method is installed: start it with prs run"
 
 
 def _lines_of_cron(home: Path) -> list[str]:

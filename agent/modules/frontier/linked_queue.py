@@ -52,7 +52,7 @@ class Line(Generic[W]):
         """Take the first out. Raises IndexError where there is none."""
         one = self.first
         if one is None:
-            raise IndexError("nobody stands in the line")
+            raise IndexError("the queue is empty")
         self.first = one.behind
         if self.first is None:
             self._last = None

@@ -154,7 +154,7 @@ def _read(page: Fetched, limits: PageLimits, notes: list[str]) -> PageLinks:
     if decoded.unknown:
         notes.append(f"unknown Content-Encoding {decoded.unknown}")
     if decoded.absent:
-        notes.append(f"decode-error: the body is not {decoded.absent}; read as it is")
+        notes.append(f"decode-error: the body is not {decoded.absent}; read without decoding")
     if kind != "html":
         tag = read_tags((), tags, limits.agent_token)
         if not kind or tag.nofollow:

@@ -46,6 +46,7 @@ class Wildcard:
     verdict: Verdict
 
     def matches(self, path: bytes) -> bool:
+        """Return whether the pattern matches a path."""
         first, *rest = self.pieces
         if not path.startswith(first):
             return False

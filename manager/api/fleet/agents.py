@@ -112,7 +112,7 @@ class AgentAnswer:
         Field(description="how it may send segments; none: as its site says"),
     ]
     sending_said: Message
-    latitude: Annotated[float | None, Field(description="degrees; none: nobody said")]
+    latitude: Annotated[float | None, Field(description="degrees; none: not known")]
     longitude: float | None
 
 

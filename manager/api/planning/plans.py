@@ -138,6 +138,7 @@ async def undo_plan(door: Door, actor: Operator, decided: Decided | None = None)
     """Undo the moves of the last applied plan; the answer is the plan that does."""
 
     def undo() -> PlanDetail:
+        """Undo the plan, and return the new one."""
         standing = decided.standing if decided is not None else None
         number = plan_application.undo_plan(door.db, actor, door.now_ms(), standing=standing)
         return plans.plan_detail(door.db, number)

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from manager.operations.health.alert_events import first_key
 from manager.operations.health.alert_views import Way
 from manager.operations.health.alerts import Notification
 from manager.settings import AlertSettings
@@ -70,8 +71,8 @@ def mail_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int]) ->
         mail["Subject"] = _subject(made, language)
         lines = [_line(one, language) for one in made[:LINES]]
         if len(made) > LINES:
-            more = Message("alerts.mail_more", number=len(made) - LINES)
-            lines.append(render(more, language))
+            more = Message("general.and_more", number=len(made) - LINES)
+            lines.append(f"... {render(more, language)}")
         mail.set_content("\n".join([*lines, "", url, ""]), cte="quoted-printable")
         try:
             with smtplib.SMTP(settings.smtp_host, settings.smtp_port, timeout=TIMEOUT_S) as server:
@@ -105,7 +106,7 @@ def webhook_sender(settings: AlertSettings, url: str, now_ms: Callable[[], int])
     def send(made: Sequence[Notification]) -> None:
         alerts = [
             {
-                "key": one.key,
+                "key": first_key(one.key),
                 "state": one.state,
                 "text": _printable(render(one.message, settings.language)),
                 **one.message.as_json(),
@@ -140,8 +141,8 @@ def _subject(made: Sequence[Notification], language: str) -> str:
     subject = f"PRSM: {_line(made[0], language)}"[:SUBJECT]
     if len(made) == 1:
         return subject
-    more = Message("alerts.mail_subject_more", number=len(made) - 1)
-    return f"{subject} {render(more, language)}"
+    more = Message("general.and_more", number=len(made) - 1)
+    return f"{subject} ({render(more, language)})"
 
 
 def _line(one: Notification, language: str) -> str:

@@ -74,9 +74,11 @@ class Metrics:
         requests = self._requests
 
         async def count(scope: Scope, receive: Receive, send: Send) -> None:
+            """Serve a request, and count it with its status and time."""
             begun, status = time.perf_counter(), 500
 
             async def watch(message: Message) -> None:
+                """Note the status of the response, and send the message."""
                 nonlocal status
                 if message["type"] == "http.response.start":
                     status = int(message["status"])

@@ -212,6 +212,7 @@ def wrapped(app: FastAPI, manager: Manager, *, local: bool) -> ASGIApp:
     }
 
     def limit_of(path: str) -> int | None:
+        """Return the limit of a body in bytes by its path; None: none here."""
         if path.startswith(SMALL):
             return min(FEW_FIELDS_BYTES, limits.request_bytes)
         if path.startswith(UPLOADS):

@@ -46,7 +46,7 @@ def adopt(
     """
     if not dry_run and not yes:
         click.confirm(
-            f"The files of {target.data} will belong to its database from now on. Go on?",
+            f"The files of {target.data} will belong to its database from now on. Continue?",
             abort=True,
         )
     asked = {"dry_run": dry_run, "trusted": trusted, "id_of": id_of or ""}
@@ -105,7 +105,7 @@ def _show(done: dict[str, Any]) -> None:
         output.say(
             f"{done['new_agents']} agents and {done['new_hosts']} hosts were unknown, and {would}"
             "entered: agents as retired until they join again, hosts for the next round. Exclude "
-            "again what was excluded"
+            "again the excluded hosts"
         )
     for one in done["not_entered"]:
         output.say(f"not entered: {one['key']}: {one['reason']}")

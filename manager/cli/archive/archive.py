@@ -93,7 +93,7 @@ def downloads(target: Target, client: str, state: str, limit: int, as_json: bool
             )
             for one in found
         ),
-        "Nobody took anything.",
+        "No downloads.",
     )
 
 
@@ -112,7 +112,7 @@ def jobs(target: Target, client: str, state: str, limit: int, as_json: bool) -> 
     output.table(
         ("job", "client", "state", "done", "of", "query", "problem"),
         (_job(one) for one in found),
-        "Nobody asked for a job.",
+        "No jobs.",
     )
 
 
@@ -228,7 +228,7 @@ def withdraw(target: Target, hosts: tuple[str, ...], reason: str, at_once: bool,
     it, and then its captures are gone. http and https are two hosts: name both.
     """
     if not yes:
-        click.confirm(f"Captures of {', '.join(hosts)} will be deleted. Go on?", abort=True)
+        click.confirm(f"Captures of {', '.join(hosts)} will be deleted. Continue?", abort=True)
     for host in hosts:
         target.calls.post("/hosts/exclude", {"host": host, "reason": reason})
         output.say(f"{host} is withdrawn")

@@ -102,7 +102,7 @@ def revoke(target: Target, name: str, number: int) -> None:
 
 @clients.command()
 @click.argument("name")
-@click.option("--again", is_flag=True, help="Let it in again.")
+@click.option("--again", is_flag=True, help="Enable it again.")
 @pass_target
 def disable(target: Target, name: str, again: bool) -> None:
     """Disable the third party NAME with all its tokens."""

@@ -108,7 +108,7 @@ def now(
 
 def _facts(about: dict[str, Any]) -> Iterator[tuple[str, object]]:
     days = [output.time_text(day) for day in (about["from_ms"], about["until_ms"]) if day]
-    yield "agent", about["agent"] or "all without one of their own"
+    yield "agent", about["agent"] or "all agents without a schedule"
     yield "sends", " ".join([about["condition"], *days])
     yield "way", about["way"]
 
@@ -117,7 +117,7 @@ schedule: Final = schedule_group(
     SCHEDULES,
     "When agents send; alone, it lists the schedules with their next runs.",
     "No schedule. `prsm collect schedule set '0 3 * * *'` lets all send each night.",
-    "Let nothing be sent by schedule NUMBER any more.",
+    "Remove schedule NUMBER of the collection.",
     _facts,
 )
 collect.add_command(schedule, "schedule")
@@ -129,7 +129,7 @@ def _schedule(command: _Command) -> _Command:
         (
             click.argument("crontab"),
             click.option(
-                "--agent", help="One agent; without, all that have no schedule of their own."
+                "--agent", help="One agent; without it, all agents that have no schedule."
             ),
             click.option(
                 "--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."
@@ -191,7 +191,7 @@ def run_schedule(target: Target, number: int) -> None:
 @click.option("--weekday", multiple=True, metavar="HH:MM-HH:MM", help="Monday to Friday.")
 @click.option("--weekend", multiple=True, metavar="HH:MM-HH:MM", help="Saturday and Sunday.")
 @click.option("--zone", default="", help="Of the hours, as Asia/Tokyo; without, the agent's own.")
-@click.option("--lift", is_flag=True, help="Let it send as its site says.")
+@click.option("--lift", is_flag=True, help="Remove the limit: the site's own one applies.")
 @pass_target
 def limit(
     target: Target,

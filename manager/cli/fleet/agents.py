@@ -156,7 +156,7 @@ def tokens(target: Target, as_json: bool) -> None:
 def revoke_token(target: Target, name: str) -> None:
     """Revoke the unused join token of NAME."""
     target.calls.post(f"/agents/{name}/token/revoke")
-    output.say(f"the join token of {name} lets nobody in any more")
+    output.say(f"join token of {name} revoked")
 
 
 @agents.command()
@@ -210,7 +210,7 @@ def compare(target: Target, name: str, share: float, as_json: bool) -> None:
                 )
                 for one in found["examples"]
             ),
-            "Nobody contradicts it.",
+            "No contradictions.",
         )
         output.say(
             f"{found['compared']} of its pages were fetched by others too; "
@@ -256,7 +256,7 @@ def refetches(target: Target, name: str, as_json: bool) -> None:
         )
 
 
-_VERDICTS = {True: "others agree", False: "contradicted", None: "nobody can say"}
+_VERDICTS = {True: "others agree", False: "contradicted", None: "not known"}
 
 
 def _said(status: int | None, size_bytes: int) -> str:
@@ -326,7 +326,7 @@ def _order(command: str, told: str) -> click.Command:
 for _name, _told in (
     ("drain", "Let the agent NAME stop fetching, report, and leave its units to others."),
     ("pause", "Let the agent NAME stop fetching until it is resumed."),
-    ("resume", "Let the agent NAME go on after pause or drain."),
+    ("resume", "Resume the agent NAME after pause or drain."),
     ("update", "Let the agent NAME look for its release now, not only daily."),
 ):
     agents.add_command(_order(_name, _told))

@@ -121,7 +121,7 @@ def list_(
     if page["matching"] < COUNTED_MOST:
         output.more(page["matching"], end)
     elif len(page["hosts"]) == limit:
-        output.say(f"... of {COUNTED_MOST} or more; --offset {end} goes on")
+        output.say(f"... of {COUNTED_MOST} or more; --offset {end} continues")
 
 
 @hosts.command()
@@ -183,7 +183,7 @@ def show(target: Target, host: str, as_json: bool) -> None:
 
 @hosts.command()
 @click.argument("host")
-@click.option("--reason", default="", help="Why; shown to whoever asks.")
+@click.option("--reason", default="", help="Reason, shown with the host.")
 @pass_target
 def exclude(target: Target, host: str, reason: str) -> None:
     """Exclude HOST from the crawl."""

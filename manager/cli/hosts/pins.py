@@ -12,7 +12,7 @@ from manager.cli.options import Target, json_option, pass_target
 
 __all__ = ["COMMANDS"]
 
-_reason = click.option("--reason", default="", help="Why; shown to whoever asks.")
+_reason = click.option("--reason", default="", help="Reason, shown with the unit.")
 DECIDED: Final = ("agent", "since", "by", "reason")
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
@@ -82,7 +82,7 @@ def pin(target: Target, unit: str, agent: str, reason: str, as_json: bool) -> No
 def unpin(target: Target, unit: str, reason: str, as_json: bool) -> None:
     """Unpin UNIT: plans may move it again; its owner keeps it until one does."""
     done = target.calls.post("/hosts/unpin", {"units": [unit], "reason": reason})
-    said = f"{unit} is not pinned any more" if done["unpinned"] else f"{unit} was not pinned"
+    said = f"{unit} unpinned" if done["unpinned"] else f"{unit} was not pinned"
     _tell(done, said, as_json)
 
 

@@ -92,7 +92,7 @@ def role(target: Target, name: str, role: str) -> None:
 def disable(target: Target, name: str) -> None:
     """Disable the user NAME: sessions end, tokens stop working."""
     target.calls.post(f"/users/{name}/disable", {})
-    output.say(f"{name} may not log in any more")
+    output.say(f"{name} can no longer log in")
 
 
 @users.command()

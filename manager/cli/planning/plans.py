@@ -24,7 +24,7 @@ MOVES_SHOWN: Final = 10
 
 @click.command()
 @click.option("--method", type=METHODS, default="default", show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, help="Of what is left to chance.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of random choices.")
 @click.option("--apply", is_flag=True, help="Carry it out, too.")
 @click.option("--no-compare", is_flag=True, help="Do not try the other methods.")
 @moves_option
@@ -251,7 +251,7 @@ def _show_moves(moves: list[dict[str, Any]], left: int) -> None:
         (
             (
                 move["unit"],
-                move["giver"] or "nobody",
+                move["giver"] or "none",
                 move["taker"],
                 output.ms_text(move["giver_ms"]),
                 output.ms_text(move["taker_ms"]),

@@ -29,7 +29,7 @@ schedule: Final = schedule_group(
     PATH,
     "Rounds that begin by the clock; alone, it lists them with their next runs.",
     "No schedule. `prsm rounds schedule add '0 2 * * *'` begins one every night.",
-    "Begin no round by schedule NUMBER any more.",
+    "Remove schedule NUMBER of rounds.",
     _facts,
 )
 
@@ -43,9 +43,7 @@ def _schedule(command: _Command) -> _Command:
                 "--zone", default="UTC", show_default=True, help="Time zone, as Asia/Tokyo."
             ),
             click.option("--method", type=METHODS, default="default", show_default=True),
-            click.option(
-                "--no-probe", is_flag=True, help="Go on with the distances that are known."
-            ),
+            click.option("--no-probe", is_flag=True, help="Use the known distances."),
             moves_option,
         )
     ):

@@ -49,8 +49,8 @@ rounds.add_command(schedule)
 
 @rounds.command()
 @click.option("--method", type=METHODS, default="default", show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=0, help="Of what is left to chance.")
-@click.option("--no-probe", is_flag=True, help="Go on with the distances that are known.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of random choices.")
+@click.option("--no-probe", is_flag=True, help="Use the known distances.")
 @moves_option
 @click.option("--wait", is_flag=True, help="Return when it is over; Ctrl-C ends only the waiting.")
 @json_option

@@ -71,6 +71,7 @@ def guarded(page: Page, pages: Sequence[Page]) -> Route:
     """
 
     async def endpoint(request: Request) -> Response:
+        """Answer a request to the page."""
         door: ConsoleDoor = request.app.state.door
         tls = cookies.is_tls(request)
         door.senders.begin(request.cookies.get(cookies.session_cookie(tls=tls), ""))
@@ -205,8 +206,8 @@ def _refused(visit: Visit, page: Page, token: str) -> Response | None:
             return _no_session(visit, page)
         if rank(visit.user.role) < rank(page.role):
             raise ForbiddenError(
-                "console.role_needed",
-                user=visit.user.name,
+                "people.role_too_low",
+                caller=visit.user.name,
                 role=visit.user.role,
                 needed=page.role,
             )

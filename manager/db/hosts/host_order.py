@@ -73,6 +73,7 @@ def _parts_by_owner(
     """
 
     def unowned_hosts(state: str) -> sa.Select[Any]:
+        """Return the query of units without an owner in a state."""
         is_open = assignments.c.until_ms.is_(None)
         owned = sa.exists().where(assignments.c.unit_id == units.c.id, is_open)
         query = matching(tx, wanted, "state").where(units.c.state == state, ~owned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 import sqlalchemy as sa
@@ -13,7 +14,7 @@ from shared.frozen import frozen
 __all__ = ["TOLD", "AuditRow", "add", "alerts_after", "last_id_before", "newest", "rows_with_text"]
 
 TOLD: Final = "alert."
-"""Prefix of the actions that record sent alerts and their recipients."""
+"""Prefix of the actions that record sent alerts and their recipients; so have all their names."""
 
 _IS_TOLD: Final = sa.text("substr(action, 1, 6) = 'alert.'")
 """As the index of these has it: a database uses it for the same words only."""
@@ -76,6 +77,7 @@ def newest(
     limit: int,
     before_id: int | None = None,
     action: str = "",
+    also: Collection[str] = (),
     subject: str = "",
     actor: str = "",
     alerts: bool = False,
@@ -83,7 +85,7 @@ def newest(
 ) -> list[AuditRow]:
     """Return rows, newest first, before an id; `action` matches from the beginning.
 
-    only: the row of this id.
+    also: other names of the same actions. only: the row of this id.
     """
     query = sa.select(audit).order_by(audit.c.id.desc()).limit(limit)
     if only is not None:
@@ -93,7 +95,8 @@ def newest(
     if action.startswith(TOLD):
         query = query.where(_IS_TOLD)
     if action:
-        query = query.where(audit.c.action.startswith(action, autoescape=True))
+        begins = audit.c.action.startswith(action, autoescape=True)
+        query = query.where(sa.or_(begins, audit.c.action.in_(also)) if also else begins)
     if subject:
         query = query.where(audit.c.subject == subject)
     if actor:

@@ -135,7 +135,7 @@ def agents_waiting(tx: Transaction, number: int) -> list[int]:
 def waiting_for(
     tx: Transaction, agent_id: int, number: int, limit: int, *, is_plain: bool = False
 ) -> list[WaitingUnit]:
-    """Return units that wait for a right of their owner, and may be given one.
+    """Return units whose owner waits for a right and can get it.
 
     Units of hosts that the agent never gets are left out, and those that no plain agent can have.
     """

@@ -99,6 +99,7 @@ class UploadBodies:
         gathered = bytearray()
 
         def write() -> None:
+            """Write the gathered bytes at the end of the part."""
             data = bytes(gathered)
             gathered.clear()
             part.write(taken.end, data)

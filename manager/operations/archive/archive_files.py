@@ -83,5 +83,5 @@ def take_file(db: Database, name: str, what: str, actor: Actor, now_ms: int) -> 
     """
     row = public_file(db, name)
     with db.write() as tx:
-        note(tx, now_ms, actor, f"{what}.take", name)
+        note(tx, now_ms, actor, f"{what}.download", name)
     return row

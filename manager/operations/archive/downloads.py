@@ -47,7 +47,7 @@ def list_downloads(
 ) -> list[DownloadRow]:
     """Return downloads, those that began last first, before a number. Raises FormatError."""
     if state not in ("", *STATES):
-        raise FormatError("archive.unknown_state", value=state[:40], known=STATES)
+        raise FormatError("general.unknown_choice", name="state", value=state[:40], known=STATES)
     with db.read() as tx:
         return downloads.downloads_before(
             tx,

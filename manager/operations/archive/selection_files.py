@@ -72,7 +72,9 @@ def make(
 ) -> Iterator[bytes]:
     """Give the bytes of a selection. form: of FORMS. Raises FormatError before the first byte."""
     if form not in FORMS:
-        raise NotFoundError("archive.unknown_form", value=form[:40], known=tuple(FORMS))
+        raise NotFoundError(
+            "general.unknown_choice", name="form", value=form[:40], known=tuple(FORMS)
+        )
     parts = _zip(making, asked, of_host) if form == "zip" else _warc(making, asked, of_host)
     return gathered(parts)
 
@@ -130,4 +132,4 @@ def note_selection(db: Database, asked: Selection, form: str, actor: Actor, now_
     conditions = {name: value for name, value in asdict(asked.conditions).items() if value}
     said = json.dumps(conditions, sort_keys=True)
     with db.write() as tx:
-        note(tx, now_ms, actor, "pages.take", asked.host[:200], form=form, conditions=said)
+        note(tx, now_ms, actor, "selection.download", asked.host[:200], form=form, conditions=said)

@@ -54,7 +54,9 @@ def submit_job(
     """Queue a selection; its query was checked. Raises FormatError, ConflictError."""
     if function not in FUNCTIONS:
         known = tuple(FUNCTIONS)
-        raise FormatError("archive.unknown_function", value=function[:40], known=known)
+        raise FormatError(
+            "general.unknown_choice", name="function", value=function[:40], known=known
+        )
     token = secrets.token_urlsafe(18)
     with db.write() as tx:
         if selection_jobs.count_open(tx, client.id) >= OPEN_JOBS:
@@ -105,7 +107,7 @@ def list_jobs(
 ) -> list[OwnedJob]:
     """Return the jobs of all clients, or of one, newest first, before a number."""
     if state not in ("", *STATES):
-        raise FormatError("archive.unknown_state", value=state[:40], known=STATES)
+        raise FormatError("general.unknown_choice", name="state", value=state[:40], known=STATES)
     with db.read() as tx:
         return selection_jobs.all_jobs(
             tx, client=client, state=state, before=before, limit=max(1, min(limit, MOST_ROWS))

@@ -86,6 +86,7 @@ class _JobProgress:
     said_at: float = 0.0
 
     def of_host(self, host: HostFiles, captures: int) -> None:
+        """Count the captures of a host, and record the progress."""
         self.done += captures
         self.hosts.update(host.ids)
         if time.monotonic() - self.said_at > PROGRESS_S:

@@ -240,10 +240,10 @@ def set_next_list_limit(
     with db.write() as tx:
         row = _found(tx, name)
         if shown is not None and shown != (row.list_limit or 0):
-            raise ConflictError("fleet.list_limit_changed", name=name)
+            raise ConflictError("general.changed_meanwhile", names=(name,))
         agents.update(tx, row.id, list_limit=pages)
         rights.set_limit(tx, row.id, pages or 0)
-        note(tx, now_ms, actor, "agent.list-limit", name, pages=pages)
+        note(tx, now_ms, actor, "agent.set-list-limit", name, pages=pages)
 
 
 def _found(tx: Transaction, name: str) -> AgentRow:

@@ -47,7 +47,7 @@ def add_blocked(db: Database, text: str, reason: str, actor: Actor, now_ms: int)
     """
     asked = _read_lines(text)
     if len(reason) > REASON_MOST:
-        raise FormatError("fleet.reason_too_long", length=len(reason), most=REASON_MOST).about(
+        raise FormatError("general.reason_too_long", length=len(reason), most=REASON_MOST).about(
             "reason"
         )
     with db.write() as tx:
@@ -64,7 +64,7 @@ def add_blocked(db: Database, text: str, reason: str, actor: Actor, now_ms: int)
             )
         if new:
             fleet_rules.add_blocked(tx, new, reason.strip(), actor.name, now_ms)
-            note(tx, now_ms, actor, "block.add", "", patterns=new[:20], lines=len(new),
+            note(tx, now_ms, actor, "fleet.block", "", patterns=new[:20], lines=len(new),
                  reason=reason.strip())  # fmt: skip
     return len(new)
 
@@ -75,7 +75,7 @@ def remove_blocked(db: Database, number: int, actor: Actor, now_ms: int) -> None
         row = fleet_rules.remove_blocked(tx, number, actor.name, now_ms)
         if row is None:
             raise NotFoundError("fleet.no_such_line", line=number, see="fleet")
-        note(tx, now_ms, actor, "block.remove", "", pattern=row.pattern)
+        note(tx, now_ms, actor, "fleet.unblock", "", pattern=row.pattern)
 
 
 def try_url(db: Database, text: str, pattern: str = "") -> Tried:

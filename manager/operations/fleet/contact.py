@@ -71,7 +71,7 @@ def _noted(
 ) -> AgentRow:
     row = agents.by_id(tx, agent.id)
     if row is None:
-        raise ForbiddenError("fleet.agent_removed", name=agent.name)
+        raise ForbiddenError("general.agent_removed", agent=agent.name)
     if row.is_plain and row.retired_ms is None:
         return renew_plain(tx, row, what, now_ms, policy)
     at_ms = contact_time(tx, now_ms, policy)
@@ -114,7 +114,7 @@ def unsubscribe(
         if not row.subscribed:
             return
         left = Message("ownership.owner_left")
-        probes.fail(tx, Message("planning.agent_left"), agent_id=row.id)
+        probes.fail(tx, left, agent_id=row.id)
         if row.rejoined:
             # The machine with the old key did not say that it has stopped.
             rights.withdraw(tx, now_ms, left, agent_id=row.id)

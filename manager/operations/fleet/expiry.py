@@ -39,7 +39,7 @@ def follow_clock(db: Database, now_ms: int, policy: Policy, epoch: int = 0) -> i
         if by_ms:
             tick_clock.move_deadlines(tx, by_ms)
         if abs(by_ms) > longest_ms:
-            note(tx, now_ms, CLOCK, "clock.gap", "", alert=by_ms < 0, moved_ms=by_ms)
+            note(tx, now_ms, CLOCK, "clock.jump", "", alert=by_ms < 0, moved_ms=by_ms)
         tick_clock.set_last_tick(tx, now_ms, epoch)
     return by_ms
 
@@ -60,7 +60,7 @@ def expire_permits(db: Database, now_ms: int) -> int:
             end_permit(tx, row)
             freed += count
             if count:
-                note(tx, now_ms, CLOCK, "permit.over", row.name, rights=count)
+                note(tx, now_ms, CLOCK, "permit.expire", row.name, rights=count)
     return freed
 
 

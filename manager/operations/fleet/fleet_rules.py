@@ -92,7 +92,7 @@ def set_limits(
             tx,
             now_ms,
             actor,
-            "fleet.limits",
+            "fleet.set-limits",
             "",
             interval_s=asked.interval_s,
             parallel_hosts=asked.parallel_hosts,

@@ -58,7 +58,7 @@ def _give_back(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy) -> i
         return 0
     _move_load(tx, owners, policy)
     moved = assign_units(tx, owners, now_ms, REASON)
-    note(tx, now_ms, CLOCK, "agent.given-back", row.name, units=moved)
+    note(tx, now_ms, CLOCK, "agent.give-back", row.name, units=moved)
     return moved
 
 

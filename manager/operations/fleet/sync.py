@@ -102,6 +102,7 @@ def sync_all(
         refused: dict[int, PrsmError] = {}
 
         def good(some: list[Asked]) -> list[tuple[Asked, AgentRow]]:
+            """Return the requests that are not refused, with their agents."""
             rows = agents.by_ids(tx, [one.agent.id for one in some])
             passed = []
             for one in some:

@@ -99,7 +99,7 @@ def _contradicted(
             tx,
             now_ms,
             AgentIdentity(row.id, row.name, "sync").actor,
-            "agent.clone",
+            "agent.detect-clone",
             row.name,
             alert=True,
             reason=reason,

@@ -169,4 +169,4 @@ def _note_command(
 ) -> None:
     if row.command_id and request.command_done == row.command_id and not row.command_done_ms:
         agents.update(tx, row.id, command_done_ms=now_ms)
-        note(tx, now_ms, agent.actor, "agent.command-done", row.name, command=row.command)
+        note(tx, now_ms, agent.actor, "agent.complete-command", row.name, command=row.command)

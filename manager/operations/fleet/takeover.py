@@ -129,7 +129,7 @@ def _hand_over_pieces(db: Database, now_ms: int, policy: Policy) -> int:
                 continue
             count = assign_units(tx, owners, now_ms, PLAIN)
             agents.add_load(tx, added)
-            note(tx, now_ms, CLOCK, "agent.taken-over", row.name, units=count, reason=PLAIN)
+            note(tx, now_ms, CLOCK, "agent.take-over", row.name, units=count, reason=PLAIN)
             moved += count
     return moved
 
@@ -145,7 +145,7 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
     if row.takes_part:
         agents.update(tx, row.id, lost_ms=now_ms, returned=False)
         probes.fail(tx, reason, agent_id=row.id, states=["waiting", "granted", "finished"])
-        note(tx, now_ms, CLOCK, "agent.lost", row.name, alert=True, reason=reason)
+        note(tx, now_ms, CLOCK, "agent.mark-lost", row.name, alert=True, reason=reason)
     units = [unit for unit, _ in assignments.groups_of_agent(tx, row.id, policy.tick_batch_rows)]
     if not units:
         return 0
@@ -165,7 +165,7 @@ def _hand_over_batch(tx: Transaction, row: AgentRow, now_ms: int, policy: Policy
     rights.withdraw(tx, now_ms, reason, unit_ids=list(owners), agent_id=row.id)
     agents.add_load(tx, added)
     agents.update(tx, row.id, load_ms=0.0)
-    note(tx, now_ms, CLOCK, "agent.taken-over", row.name, units=moved, reason=reason)
+    note(tx, now_ms, CLOCK, "agent.take-over", row.name, units=moved, reason=reason)
     return moved
 
 

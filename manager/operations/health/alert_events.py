@@ -9,20 +9,31 @@ over; in a maintenance window events wait for its end. Events that are also trou
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from manager.db.engine import Transaction
 from manager.db.health import alerts
 from manager.db.people import audit_log
 from manager.db.people.audit_log import AuditRow
+from manager.operations.audit_actions import current_action, first_name
 from shared.frozen import frozen
 from shared.messages import Message, template
 
-__all__ = ["HOLD_MS", "KIND", "Event", "UnsentEvents", "events_of_a_day", "news", "record_sent"]
+__all__ = [
+    "HOLD_MS",
+    "KIND",
+    "Event",
+    "UnsentEvents",
+    "current_key",
+    "events_of_a_day",
+    "first_key",
+    "news",
+    "record_sent",
+]
 
 KIND: Final = "event:"
-"""How the key of an event begins; then comes the action."""
+"""Prefix of an event's key; the action follows it."""
 DAY_MS: Final = 86_400_000
 HOLD_MS: Final = 600_000
 MOST: Final = 10_000
@@ -31,7 +42,7 @@ NAMED: Final = 3
 NAME: Final = 100
 REASON: Final = 200
 
-_TROUBLES: Final = ("agent.lost", "agent.update-")
+_TROUBLES: Final = ("agent.mark-lost", "agent.update-")
 """Prefixes of the actions that are sent as troubles, until they are over."""
 
 
@@ -56,6 +67,20 @@ class UnsentEvents:
     upto: int
     told_ms: int
     is_marked: bool = True
+
+
+def current_key(key: str) -> str:
+    """Return the key of an alert with the action's name of today, of a key by either name."""
+    return _renamed(key, current_action)
+
+
+def first_key(key: str) -> str:
+    """Return the key of an alert with the action's first name, by which webhooks know it."""
+    return _renamed(key, first_name)
+
+
+def _renamed(key: str, name_of: Callable[[str], str]) -> str:
+    return f"{KIND}{name_of(key.removeprefix(KIND))}" if key.startswith(KIND) else key
 
 
 def news(
@@ -104,8 +129,9 @@ def _events(rows: Iterable[AuditRow]) -> list[Event]:
     """Return rows as one event for each action, in the order in which they began."""
     by_action: dict[str, list[AuditRow]] = {}
     for row in rows:
-        if not row.action.startswith(_TROUBLES):
-            by_action.setdefault(row.action, []).append(row)
+        action = current_action(row.action)
+        if not action.startswith(_TROUBLES):
+            by_action.setdefault(action, []).append(row)
     return [
         Event(f"{KIND}{action}", _message(action, of_it), of_it[0].at_ms, of_it[-1].id)
         for action, of_it in by_action.items()

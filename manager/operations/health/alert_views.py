@@ -11,7 +11,7 @@ from manager.db.health.alerts import EventsTold, SilenceRow
 from manager.errors import PrsmError
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note_alone
-from manager.operations.health.alert_events import HOLD_MS, Event, events_of_a_day
+from manager.operations.health.alert_events import HOLD_MS, Event, current_key, events_of_a_day
 from manager.operations.health.alert_rules import Expiry, Limits, present_troubles
 from manager.operations.health.alerts import Notification
 from manager.operations.health.silences import list_silences
@@ -113,7 +113,7 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
         told = {row.key: row for row in alerts.all_told(tx)}
     # Only who sends knows of these, and that is another manager, maybe.
     found += [Trouble(row.key, row.message) for row in told.values() if row.key.startswith(WAY)]
-    open_now = {row.key: row for row in silences if row.holds(now_ms)}
+    open_now = {current_key(row.key): row for row in silences if row.holds(now_ms)}
     window = open_now.get("")
     going = []
     for trouble in found:
@@ -197,5 +197,5 @@ def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[
         else:
             results.append(SentTest(way.name, way.to, None))
     said = {result.way: result.error or "accepted" for result in results}
-    note_alone(db, now_ms, actor, "alerts.test", "", results=said)
+    note_alone(db, now_ms, actor, "delivery.test", "", results=said)
     return results

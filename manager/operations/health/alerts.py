@@ -19,7 +19,12 @@ from manager.db.engine import Database, Transaction
 from manager.db.health import alerts
 from manager.db.health.alerts import ToldRow
 from manager.operations.actor import CLOCK, note
-from manager.operations.health.alert_events import mark_first_events, news, record_sent
+from manager.operations.health.alert_events import (
+    current_key,
+    mark_first_events,
+    news,
+    record_sent,
+)
 from manager.operations.health.alert_rules import Expiry, Limits, present_troubles
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.trouble import Trouble
@@ -31,6 +36,13 @@ __all__ = ["Notification", "due", "note_notification", "notifications"]
 TEXT: Final = 500
 
 LARGEST: Final = 8_000
+SENT: Final = {
+    "begun": "alert.send",
+    "still": "alert.repeat",
+    "over": "alert.end",
+    "event": "alert.send-event",
+}
+"""Actions in the audit by the state of a notification."""
 """Characters of a message in a row; a longer one, which parameters from outside make, is stored as
 text."""
 
@@ -101,7 +113,9 @@ def notifications(
     found = [*present_troubles(db, seen, expiries, limits, now_ms), *more]
     with db.read() as tx:
         told = [row for row in alerts.all_told(tx) if not _is_held(row, seen, now_ms)]
-        open_keys = {row.key for row in alerts.silences_since(tx, now_ms) if row.holds(now_ms)}
+        open_keys = {
+            current_key(row.key) for row in alerts.silences_since(tx, now_ms) if row.holds(now_ms)
+        }
         quiet = "" in open_keys
         happened = news(tx, open_keys, now_ms, quiet=quiet)
     made = due(found, told, resend_s, now_ms, quiet=quiet, silenced=open_keys)
@@ -148,7 +162,7 @@ def note_notification(db: Database, made: Notification, now_ms: int) -> None:
 
 
 def _note(tx: Transaction, made: Notification, now_ms: int) -> None:
-    note(tx, now_ms, CLOCK, f"alert.{made.state}", made.key, text=_bounded(made.message))
+    note(tx, now_ms, CLOCK, SENT[made.state], made.key, text=_bounded(made.message))
 
 
 def _bounded(message: Message) -> Message:

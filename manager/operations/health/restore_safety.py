@@ -67,7 +67,7 @@ def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, n
     since, by a manager that has ended.
     """
     for row in agents.all_agents(tx):
-        rights.free(tx, now_ms, Message("ownership.restored"), agent_id=row.id)
+        rights.free(tx, now_ms, Message("general.manager_restored"), agent_id=row.id)
         agents.update(
             tx,
             row.id,
@@ -91,7 +91,7 @@ def make_safe(tx: Transaction, actor: Actor, made_ms: int, held_until_ms: int, n
     users.end_sessions(tx)
     api_tokens.revoke_all(tx, now_ms)  # one that was revoked since would open again
     join_tokens.expire_all(tx, now_ms)
-    transfers.expire_receiving(tx, now_ms, Message("segments.manager_restored"))
+    transfers.expire_receiving(tx, now_ms, Message("general.manager_restored"))
     selection_jobs.lose_results(tx, Message("archive.manager_restored"))
     note(
         tx,

@@ -13,6 +13,7 @@ from manager.db.health import alerts
 from manager.db.health.alerts import SilenceRow
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
+from manager.operations.health.alert_events import current_key
 from shared.errors import FormatError
 
 __all__ = [
@@ -45,6 +46,7 @@ def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, no
         raise FormatError("alerts.silence_reason_missing").about("reason")
     _check(now_ms, until_ms, reason, now_ms)
     with db.write() as tx:
+        key = current_key(key)
         alerts.add_silence(tx, key, now_ms, until_ms, reason.strip(), actor.name, now_ms)
         note(tx, now_ms, actor, "alert.silence", key, until_ms=until_ms, reason=reason.strip())
 
@@ -60,7 +62,7 @@ def add_window(
             tx,
             now_ms,
             actor,
-            "alerts.window",
+            "maintenance.add",
             "",
             from_ms=from_ms,
             until_ms=until_ms,
@@ -111,7 +113,14 @@ def open_silences(db: Database, now_ms: int) -> list[SilenceRow]:
 
 def _end(tx: Transaction, row: SilenceRow, actor: Actor, now_ms: int) -> None:
     alerts.end_silence(tx, row.id, now_ms)
-    note(tx, now_ms, actor, "alert.speak" if row.key else "alerts.speak", row.key, silence=row.id)
+    note(
+        tx,
+        now_ms,
+        actor,
+        "alert.end-silence" if row.key else "maintenance.end",
+        row.key,
+        silence=row.id,
+    )
 
 
 def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> None:
@@ -122,6 +131,6 @@ def _check(from_ms: int, until_ms: int, reason: str, now_ms: int) -> None:
     if from_ms - now_ms > AHEAD_MS:
         raise FormatError("alerts.silence_too_far_ahead", most=AHEAD_MS // DAY_MS).about("from")
     if len(reason) > REASON_MOST:
-        raise FormatError(
-            "alerts.silence_reason_too_long", length=len(reason), most=REASON_MOST
-        ).about("reason")
+        raise FormatError("general.reason_too_long", length=len(reason), most=REASON_MOST).about(
+            "reason"
+        )

@@ -107,7 +107,7 @@ def ban_host(
                 "made_ms": now_ms,
             },
         )
-        probes.fail(tx, Message("planning.host_banned"), agent_id=row.id, unit_ids=unit_ids)
+        probes.fail(tx, BANNED, agent_id=row.id, unit_ids=unit_ids)
         moved = _take_away(tx, host, row, unit_ids, now_ms, policy)
         note(tx, now_ms, actor, "host.ban", host.key, agent=agent, reason=reason, moved=moved)
     return moved

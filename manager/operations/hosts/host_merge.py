@@ -21,7 +21,6 @@ from shared.messages import Message
 __all__ = ["merge_host"]
 
 MERGED: Final = Message("ownership.merged")
-PROBE_MERGED: Final = Message("planning.host_merged")
 
 
 def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
@@ -41,10 +40,10 @@ def merge_host(db: Database, key: str, actor: Actor, now_ms: int) -> int:
         if pinned:
             raise ConflictError("hosts.pinned_below", unit=pinned[0])
         assignments.close(tx, ids, now_ms, MERGED)
-        probes.fail(tx, PROBE_MERGED, unit_ids=ids)
+        probes.fail(tx, MERGED, unit_ids=ids)
         current = rounds.open_round(tx)
         if current is not None:
-            round_units.cancel_units(tx, current.number, PROBE_MERGED, ids)
+            round_units.cancel_units(tx, current.number, MERGED, ids)
         start_pages.drop_found(tx, [unit.id for unit in units])
         moves = {page.id: top.id for page in start_pages.start_pages_of(tx, ids)}
         start_pages.move_start_pages(tx, moves)

@@ -103,7 +103,7 @@ def end_where_crowded(tx: Transaction, group_ids: Collection[int], now_ms: int) 
             tx,
             now_ms,
             CLOCK,
-            "host.unshared",
+            "host.stop-sharing",
             str(host),
             alert=True,
             reason=Message("hosts.address_shared_now"),

@@ -175,14 +175,18 @@ def _every_host(
 def _column(sort: str) -> str:
     column = sort.removeprefix("-")
     if column not in host_views.SORTS:
-        raise FormatError("hosts.bad_sort", value=sort[:40], known=tuple(host_views.SORTS))
+        raise FormatError(
+            "general.unknown_choice", name="sort", value=sort[:40], known=tuple(host_views.SORTS)
+        )
     return column
 
 
 def _readings(where: HostFilter) -> list[tuple[HostWanted, Reading]]:
     """Return the meanings of a filter, the first that finds a host counts; at least one."""
     if where.state not in ("", *STATES):
-        raise FormatError("hosts.bad_state", value=where.state[:40], known=tuple(STATES))
+        raise FormatError(
+            "general.unknown_choice", name="state", value=where.state[:40], known=tuple(STATES)
+        )
     given = HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
     if not where.search:
         return [(given, "")]

@@ -118,7 +118,9 @@ def import_lists(
         refusals.check()
         counts = Counter(entry.agent for entry in wanted.values())
         named = {row.name: counts[row.id] for row in fleet.values() if row.id in counts}
-        note(tx, now_ms, actor, "list.import", "", agents=named, moved=moved, new_hosts=added)
+        note(
+            tx, now_ms, actor, "server-list.import", "", agents=named, moved=moved, new_hosts=added
+        )
     return ImportedLists(named, len(wanted), moved, added)
 
 

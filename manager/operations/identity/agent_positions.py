@@ -34,7 +34,7 @@ def set_position(
         if row is None:
             raise NotFoundError("general.unknown_agent", agent=agent[:80], see="agents")
         if shown not in (None, position_as_shown(row.latitude, row.longitude)):
-            raise ConflictError("identity.position_changed", agent=agent)
+            raise ConflictError("general.changed_meanwhile", names=(agent,))
         place(tx, row.id, agent, position, actor, now_ms)
 
 
@@ -45,4 +45,4 @@ def place(
     latitude = None if position is None else position.latitude
     longitude = None if position is None else position.longitude
     agents.update(tx, agent_id, latitude=latitude, longitude=longitude)
-    note(tx, now_ms, actor, "agent.position", name, latitude=latitude, longitude=longitude)
+    note(tx, now_ms, actor, "agent.set-position", name, latitude=latitude, longitude=longitude)

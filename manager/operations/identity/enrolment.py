@@ -105,7 +105,7 @@ def issue_join_token(
     expires_ms = now_ms + round(valid_s * 1000)
     with db.write() as tx:
         join_tokens.add(tx, hash_of_key(token), name, actor.name, now_ms, expires_ms)
-        note(tx, now_ms, actor, "agent.token", name, expires_ms=expires_ms)
+        note(tx, now_ms, actor, "agent.create-token", name, expires_ms=expires_ms)
     return JoinToken(name, token, expires_ms)
 
 
@@ -160,7 +160,7 @@ def enrol(
             return Enrolled(_identity(holder), repeated=True)
         else:
             who = Actor("agent", name, "", address)
-            note(tx, now_ms, who, "agent.token-reused", name, alert=True)
+            note(tx, now_ms, who, "agent.reuse-token", name, alert=True)
             refusal = ConflictError("identity.join_token_reused", agent=name)
     raise refusal
 
@@ -255,7 +255,7 @@ def replace_key(db: Database, agent: AgentIdentity, new_key_hash: str, now_ms: i
             raise ConflictError("identity.key_of_another_agent")
         if holder is None:
             agents.update(tx, agent.id, key_hash=new_key_hash)
-            note(tx, now_ms, agent.actor, "agent.key", agent.name)
+            note(tx, now_ms, agent.actor, "agent.change-key", agent.name)
 
 
 def _identity(row: AgentRow) -> AgentIdentity:

@@ -102,7 +102,7 @@ class FileLease:
                         tx,
                         self._now_ms(),
                         CLOCK,
-                        "installation.contested",
+                        "installation.detect-conflict",
                         location.shown,
                         alert=True,
                         reason=Message("identity.used_by", holder=found.place).as_json(),

@@ -100,7 +100,15 @@ def take_lead(db: Database, name: str, silent: LeaderRow, now_ms: int) -> int | 
             return None
         epoch = leadership.take(tx, name, now_ms)
         if silent.holder:
-            note(tx, now_ms, CLOCK, "manager.lead", name, epoch=epoch, instead_of=silent.holder)
+            note(
+                tx,
+                now_ms,
+                CLOCK,
+                "manager.take-leadership",
+                name,
+                epoch=epoch,
+                instead_of=silent.holder,
+            )
     return epoch
 
 

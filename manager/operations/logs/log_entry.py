@@ -82,7 +82,7 @@ def accept_log(
             return known
         row = agents.by_id(tx, agent.id)
         if row is None:
-            raise ForbiddenError("logs.agent_removed", agent=agent.name)
+            raise ForbiddenError("general.agent_removed", agent=agent.name)
         log_closed_ms = (
             latest_close_ms(tx, row.id, summary.name, now_ms, summary.until_ms)
             if row.is_plain
@@ -115,7 +115,7 @@ def accept_log(
             tx,
             now_ms,
             agent.actor,
-            "report.accept",
+            "log.accept",
             summary.name,
             lines=summary.lines,
             quarantined=summary.quarantined,
@@ -207,7 +207,7 @@ def _note_impossible(
             tx,
             now_ms,
             agent.actor,
-            "report.impossible",
+            "log.find-impossible",
             agent.name,
             alert=True,
             lines=sum(one.odd_lines for one in odd),

@@ -61,10 +61,13 @@ def read_moment(text: str, name: str, *, is_end: bool) -> int | None:
 
 
 def line_filter(wanted: Wanted) -> LineFilter:
+    """Return the filter of log lines. Raises FormatError."""
     name, below = _host(wanted.host.strip())
     low, high, no_answer = _status(wanted.status.strip().lower())
     if wanted.kind not in ("", *KINDS):
-        raise FormatError("logs.bad_kind", value=wanted.kind[:40], known=tuple(KINDS))
+        raise FormatError(
+            "general.unknown_choice", name="kind", value=wanted.kind[:40], known=tuple(KINDS)
+        )
     return LineFilter(
         name=name,
         below=below,

@@ -48,7 +48,7 @@ def forget_logs(db: Database, layout: Layout, keep_s: float, actor: Actor, now_m
                     tx,
                     now_ms,
                     actor,
-                    "report.forget",
+                    "log.delete",
                     "",
                     logs=len(gone),
                     lines=sum(row.lines for row in gone),

@@ -55,7 +55,9 @@ def export(
     a log is gone or an agent's name cannot be a file's, StoreFullError.
     """
     if kind not in KINDS:
-        raise NotFoundError("logs.unknown_export", value=kind[:40], known=tuple(KINDS))
+        raise NotFoundError(
+            "general.unknown_choice", name="export", value=kind[:40], known=tuple(KINDS)
+        )
     files = _Files(workspace.folder)
     with db.read() as tx, full_disk_said(workspace.folder):
         known = [row for row in agents.all_agents(tx) if row.retired_ms is None]

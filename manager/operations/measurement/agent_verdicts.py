@@ -99,7 +99,7 @@ def _retire_unreliable_controls(tx: Transaction, probes: list[ControlProbe], now
     for unit, key in keys.items():
         silent, tried = sick[unit]
         reason = Message("measurement.sick_control_host", silent=silent, agents=tried)
-        note(tx, now_ms, CLOCK, "host.sick", key, alert=True, reason=reason)
+        note(tx, now_ms, CLOCK, "host.find-failing", key, alert=True, reason=reason)
 
 
 def _verdicts(
@@ -150,7 +150,7 @@ def _tell(tx: Transaction, row: AgentRow, verdict: _Verdict | None, now_ms: int)
         if row.suspect_since_ms is None:
             return False
         agents.update(tx, row.id, suspect_since_ms=None, suspect_reason="")
-        note(tx, now_ms, CLOCK, "agent.sound", row.name, was=row.suspect_reason)
+        note(tx, now_ms, CLOCK, "agent.clear-suspicion", row.name, was=row.suspect_reason)
         return True
     began = row.suspect_since_ms is None
     if began or row.suspect_reason != verdict.reason:

@@ -107,7 +107,7 @@ def believe_agent(db: Database, name: str, actor: Actor, now_ms: int) -> None:
         )
         _count_anew(tx, row.id, min(one.first_age for one in periods))
         predictions.forget_model(tx)
-        note(tx, now_ms, actor, "agent.believe", name, was=reason)
+        note(tx, now_ms, actor, "agent.clear-doubts", name, was=reason)
 
 
 def _review(

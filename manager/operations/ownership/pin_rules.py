@@ -129,5 +129,5 @@ def _sentences(units: Mapping[int, str], ignored: Mapping[int, Message]) -> tupl
         for unit, why in list(ignored.items())[:SHOWN]
     ]
     if len(ignored) > SHOWN:
-        named.append(Message("ownership.more_pins", number=len(ignored) - SHOWN))
+        named.append(Message("general.and_more", number=len(ignored) - SHOWN))
     return (Message("ownership.pins_ignored", pins=len(ignored), named=named),)

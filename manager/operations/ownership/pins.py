@@ -295,7 +295,7 @@ def remedy(key: str) -> Message:
     """Return what to do first where a key is no unit."""
     if key == host_key(key):
         return Message("ownership.import_first")
-    return Message("ownership.split_first", host=host_key(key))
+    return Message("hosts.split_or_name_host", host=host_key(key))
 
 
 def _keys(texts: Iterable[str]) -> tuple[list[str], list[tuple[str, PrsmError]]]:

@@ -117,7 +117,7 @@ def make_token(
         if len(live) >= MOST_LIVE:
             raise ConflictError("people.tokens_too_many", user=owner, count=len(live))
         number = api_tokens.add(tx, row.id, name, hash_of_key(token), role, now_ms, expires_ms)
-        note(tx, now_ms, actor, "token.make", owner, token=name, role=role, days=days)
+        note(tx, now_ms, actor, "token.create", owner, token=name, role=role, days=days)
     return NewToken(number, owner, name, role, token, expires_ms)
 
 
@@ -165,6 +165,8 @@ def _check(holder: Holder, name: str, role: str, days: int) -> None:
     if not _NAME.fullmatch(name):
         raise FormatError("people.token_bad_name", name=name[:80]).about("name")
     if role not in ROLES:
-        raise FormatError("people.bad_role", role=role[:40], roles=ROLES).about("role")
+        raise FormatError(
+            "general.unknown_choice", name="role", value=role[:40], known=ROLES
+        ).about("role")
     if not 1 <= days <= MOST_DAYS:
         raise FormatError("people.token_days", days=days, most=MOST_DAYS).about("days")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from manager.db.engine import Database
 from manager.db.people import audit_log
 from manager.db.people.audit_log import AuditRow
+from manager.operations.audit_actions import other_names
 
 __all__ = ["AuditRow", "audit_page"]
 
@@ -21,7 +22,8 @@ def audit_page(
 ) -> list[AuditRow]:
     """Return at most `limit` rows, newest first, before an id.
 
-    action: its beginning, as `agent.`; subject and actor: the whole name; alerts: only those.
+    action: the beginning of one of its names, as `agent.`; subject, actor: the whole name.
+    alerts: only those.
     """
     with db.read() as tx:
         return audit_log.newest(
@@ -29,6 +31,7 @@ def audit_page(
             limit=max(1, min(limit, 1000)),
             before_id=before_id,
             action=action,
+            also=other_names(action),
             subject=subject,
             actor=actor,
             alerts=alerts,

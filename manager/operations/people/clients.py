@@ -175,7 +175,7 @@ def issue_token(
                 expires_ms=expires_ms,
             ),
         )
-        note(tx, now_ms, actor, "client.issue_token", name, token=number, scopes=kept, days=days)
+        note(tx, now_ms, actor, "client.create-token", name, token=number, scopes=kept, days=days)
     return IssuedToken(number, name, token, kept, expires_ms, daily_bytes, requests_per_minute)
 
 
@@ -187,7 +187,7 @@ def revoke_token(db: Database, name: str, token_id: int, actor: Actor, now_ms: i
         if token is None or token.client_id != row.id:
             raise NotFoundError("people.token_of_client_unknown", number=token_id, client=name)
         clients.revoke(tx, token_id, now_ms)
-        note(tx, now_ms, actor, "client.revoke_token", name, token=token_id)
+        note(tx, now_ms, actor, "client.revoke-token", name, token=token_id)
 
 
 def authenticate_client(db: Database, token: str, now_ms: int) -> Client:

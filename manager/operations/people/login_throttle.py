@@ -21,6 +21,7 @@ from manager.db.people import audit_log, login_failures, users
 from manager.db.people.login_failures import Failures
 from manager.errors import SlowDownError
 from manager.operations.actor import Actor, note
+from manager.operations.audit_actions import other_names
 from manager.operations.people.known_devices import known_device
 from shared.frozen import frozen
 
@@ -54,6 +55,7 @@ DELAY_STEP_S: Final = 0.25
 KEPT_MS: Final = 24 * 3600 * 1000
 ROWS_MOST: Final = 10_000
 LOCAL: Final = "local"
+FAILED: Final = "user.fail-logins"
 
 
 @frozen
@@ -131,10 +133,10 @@ def purge_failures(db: Database, now_ms: int) -> None:
 
 def _alert(tx: Transaction, name: str, failures: int, actor: Actor, now_ms: int) -> None:
     # A name that does not exist is no matter for anybody, and there are any number of them.
-    last = audit_log.newest(tx, limit=1, action="user.guessed", subject=name)
+    last = audit_log.newest(tx, limit=1, action=FAILED, also=other_names(FAILED), subject=name)
     is_told = bool(last) and now_ms - last[0].at_ms < KEPT_MS
     if users.by_name(tx, name) is not None and not is_told:
-        note(tx, now_ms, actor, "user.guessed", name, alert=True, failures=failures)
+        note(tx, now_ms, actor, FAILED, name, alert=True, failures=failures)
 
 
 def _left(failed: Failures | None, now_ms: int) -> int:

@@ -61,5 +61,5 @@ def change_own_password(
             users.set_password(tx, now.id, hashed)
             users.delete_sessions(tx, now.id, but=session_hash)
             forget_failures(tx, name, source)
-            note(tx, now_ms, actor, "user.own-password", name)
+            note(tx, now_ms, actor, "user.change-own-password", name)
     return new_device(user.id, hashed, now_ms)

@@ -118,7 +118,7 @@ def change_password(
         users.delete_sessions(tx, user.id)
         revoked = api_tokens.revoke_of(tx, user.id, now_ms) if tokens else 0
         left = api_tokens.live_of(tx, user.id, now_ms)
-        note(tx, now_ms, actor, "user.password", name, revoked=revoked)
+        note(tx, now_ms, actor, "user.set-password", name, revoked=revoked)
     return PasswordSet(revoked, left)
 
 
@@ -140,11 +140,11 @@ def set_role(
     with db.write() as tx:
         user = _named(tx, name)
         if shown is not None and shown != user.role:
-            raise ConflictError("people.changed_meanwhile", name=name)
+            raise ConflictError("general.changed_meanwhile", names=(name,))
         if role != "admin":
             _require_another_admin(tx, name)
         users.set_role(tx, user.id, role)
-        note(tx, now_ms, actor, "user.role", name, role=role)
+        note(tx, now_ms, actor, "user.set-role", name, role=role)
 
 
 def set_user_disabled(
@@ -277,4 +277,6 @@ def _require_another_admin(tx: Transaction, name: str) -> None:
 
 def _check_role(role: str) -> None:
     if role not in ROLES:
-        raise FormatError("people.bad_role", role=role[:40], roles=ROLES).about("role")
+        raise FormatError(
+            "general.unknown_choice", name="role", value=role[:40], known=ROLES
+        ).about("role")

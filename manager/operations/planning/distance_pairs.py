@@ -90,12 +90,14 @@ def _every_pair(db: Database, parts: list[PairWanted], sort: str) -> Iterator[Pa
 
 def _check(where: PairFilter, sort: str) -> None:
     if sort.removeprefix("-") not in PAIR_SORTS:
-        raise FormatError("planning.bad_sort", sort=sort[:40], known=PAIR_SORTS)
+        raise FormatError("general.unknown_choice", name="sort", value=sort[:40], known=PAIR_SORTS)
     if sort.endswith("distance") and not (where.agent or where.host):
         raise FormatError("planning.distance_sort_too_wide")
     if where.reached not in REACHED:
         known = tuple(filter(None, REACHED))
-        raise FormatError("planning.bad_reached", reached=where.reached[:40], known=known)
+        raise FormatError(
+            "general.unknown_choice", name="reached", value=where.reached[:40], known=known
+        )
     older = where.older_days
     if older is not None and not 0 <= older <= DAYS_MOST:
         raise FormatError("planning.bad_age", days=older, most=DAYS_MOST)

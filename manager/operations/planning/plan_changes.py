@@ -100,7 +100,7 @@ def require_fresh(
     examples = [said for change in changes for said in change.examples][:CHANGES_SAID]
     left = sum(change.number for change in changes) - len(examples)
     if left > 0:
-        examples.append(Message("planning.more_changes", number=left))
+        examples.append(Message("general.and_more", number=left))
     missed = [_missed_message(change) for change in _missed(tx, plan, taking)]
     raise StalePlanError(
         "planning.stale",

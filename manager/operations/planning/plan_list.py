@@ -61,4 +61,4 @@ def every_plan(db: Database, where: PlanFilter, *, sort: str = "-number") -> Ite
 
 def _check(sort: str) -> None:
     if sort.removeprefix("-") not in SORTS:
-        raise FormatError("planning.bad_sort", sort=sort[:40], known=SORTS)
+        raise FormatError("general.unknown_choice", name="sort", value=sort[:40], known=SORTS)

@@ -106,7 +106,7 @@ def make_plan(
     rows = rows_of_plan(plan, loaded, number, seed, actor, now_ms, compared)
     with db.write() as tx:
         plan_id = plans.add(tx, *rows)
-        note(tx, now_ms, actor, "plan.make", str(plan_id), method=method, moves=len(plan.moves))
+        note(tx, now_ms, actor, "plan.create", str(plan_id), method=method, moves=len(plan.moves))
     return plan_id
 
 

@@ -98,7 +98,9 @@ def roll_out(
     differs from the shown one), FormatError (no such ring).
     """
     if ring not in RINGS:
-        raise FormatError("releases.bad_ring", ring=ring[:40], rings=RINGS).about("ring")
+        raise FormatError(
+            "general.unknown_choice", name="ring", value=ring[:40], known=RINGS
+        ).about("ring")
     with db.write() as tx:
         row = _release(tx, version)
         if row.revoked_ms is not None:
@@ -126,7 +128,7 @@ def set_canary(db: Database, agent: str, actor: Actor, now_ms: int, *, canary: b
     """Put an agent among the first that are offered a release, or remove it."""
     with db.write() as tx:
         releases.change_agent(tx, _agent(tx, agent).id, canary=canary)
-        note(tx, now_ms, actor, "release.canary", agent, canary=canary)
+        note(tx, now_ms, actor, "release.set-canary", agent, canary=canary)
 
 
 def pin_version(
@@ -183,7 +185,7 @@ def set_minimum_version(
                 "version"
             )
         releases.set_minimum(tx, version)
-        note(tx, now_ms, actor, "release.minimum", version or "none")
+        note(tx, now_ms, actor, "release.set-minimum", version or "none")
 
 
 def offer_for(db: Database, agent: AgentIdentity, running: str) -> Offer:

@@ -48,7 +48,9 @@ def report_update(
     told. Raises FormatError (no such outcome).
     """
     if outcome not in OUTCOMES:
-        raise FormatError("releases.bad_outcome", outcome=outcome[:40], outcomes=OUTCOMES)
+        raise FormatError(
+            "general.unknown_choice", name="outcome", value=outcome[:40], known=OUTCOMES
+        )
     version, step, detail = version[:64], step[:64], detail[:TEXT_MOST]
     at_ms = min(at_ms, now_ms) if at_ms > 0 else now_ms
     told = {"version": version, "outcome": outcome, "step": step, "detail": detail}

@@ -55,7 +55,7 @@ def verify_predictions(
         ordered = missing_probes.add(tx, current.number, sorted(probes), now_ms)
         rounds.update(tx, current.number, verified_ms=now_ms)
         if ordered:
-            note(tx, now_ms, CLOCK, "round.verify", str(current.number), orders=ordered)
+            note(tx, now_ms, CLOCK, "round.verify-predictions", str(current.number), orders=ordered)
     return bool(ordered)
 
 

@@ -62,6 +62,8 @@ def every_round(db: Database, where: RoundFilter, *, sort: str = "-number") -> I
 
 def _check(where: RoundFilter, sort: str) -> None:
     if where.state not in ("", *STATES):
-        raise FormatError("rounds.unknown_state", name=where.state[:40], known=STATES)
+        raise FormatError(
+            "general.unknown_choice", name="state", value=where.state[:40], known=STATES
+        )
     if sort.removeprefix("-") not in SORTS:
-        raise FormatError("rounds.unknown_sort", name=sort[:40], known=SORTS)
+        raise FormatError("general.unknown_choice", name="sort", value=sort[:40], known=SORTS)

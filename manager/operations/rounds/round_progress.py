@@ -97,7 +97,7 @@ def begin_crawl(
                 tx,
                 now_ms,
                 CLOCK,
-                "round.crawl",
+                "round.start-crawl",
                 str(current.number),
                 plan=plan_id,
                 moved=moved,

@@ -24,7 +24,7 @@ from shared.messages import Message
 
 __all__ = ["TIMETABLE", "add_schedule", "change_schedule", "start_scheduled"]
 
-WORDS: Final = ("schedule.add", "schedule.change", "schedule.remove")
+WORDS: Final = ("round.add-schedule", "round.change-schedule", "round.remove-schedule")
 TIMETABLE: Final = Timetable(ROUNDS, WORDS, 100, "rounds schedule")
 
 
@@ -78,9 +78,9 @@ def _checked(
 ) -> tuple[Crontab, dict[str, Any], dict[str, Any]]:
     """Return the times, the columns, and the details for the audit. Raises FormatError."""
     if method not in BALANCERS:
-        raise FormatError("rounds.unknown_method", name=method[:40], known=tuple(BALANCERS)).about(
-            "method"
-        )
+        raise FormatError(
+            "general.unknown_choice", name="method", value=method[:40], known=tuple(BALANCERS)
+        ).about("method")
     with about_field("moves"):
         check_moves(moves)
     with about_field("crontab"):

@@ -95,7 +95,7 @@ def start_round(
     there is no agent that has called or no host with an address.
     """
     if method not in METHODS:
-        raise FormatError("rounds.unknown_method", name=method[:40], known=METHODS)
+        raise FormatError("general.unknown_choice", name="method", value=method[:40], known=METHODS)
     check_moves(moves)
     with db.write() as tx:
         return start_in(
@@ -182,7 +182,9 @@ def cancel_round(
             raise ConflictError("rounds.none_open")
         if meant is not None and current.number != meant:
             raise ConflictError("rounds.other_open", meant=meant, number=current.number)
-        why = Message.of_text(reason) if reason else Message("rounds.cancelled_by", name=actor.name)
+        why = (
+            Message.of_text(reason) if reason else Message("general.cancelled_by", name=actor.name)
+        )
         cancelled = Message("rounds.cancelled")
         probes.fail_round(tx, current.number, cancelled)
         round_units.cancel_units(tx, current.number, cancelled)

@@ -65,7 +65,11 @@ class Search:
         for kind in kinds:
             if kind not in KINDS:
                 raise FormatError(
-                    "search.bad_kind", Fault.INVALID_VALUE, kind=kind[:40], kinds=KINDS
+                    "general.unknown_choice",
+                    Fault.INVALID_VALUE,
+                    name="kind",
+                    value=kind[:40],
+                    known=KINDS,
                 )
         query, limit = read_query(text), max(1, min(limit, HITS_MOST))
         if not query.text:

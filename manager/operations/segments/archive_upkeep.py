@@ -198,5 +198,5 @@ def forget_changes(db: Database, keep_s: float, now_ms: int) -> int:
     with db.write() as tx:
         count = archive_withdrawals.prune_changes(tx, now_ms - round(keep_s * 1000))
         if count:
-            note(tx, now_ms, CLOCK, "changes.forget", "", changes=count)
+            note(tx, now_ms, CLOCK, "archive.delete-changes", "", changes=count)
     return count

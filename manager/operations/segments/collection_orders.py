@@ -42,6 +42,8 @@ __all__ = [
 
 CONDITIONS: Final[tuple[str, ...]] = get_args(CollectionCondition)
 STATES: Final = ("open", "done", "failed", "cancelled")
+ENDS: Final = {"done": "collection.complete-order", "failed": "collection.fail-order"}
+"""Actions in the audit by the state that an agent reports."""
 ORDERS_MOST: Final = 20
 
 
@@ -58,7 +60,10 @@ class NewCollection:
         """Raise FormatError where it asks for nothing that can be sent."""
         if self.condition not in CONDITIONS:
             raise FormatError(
-                "segments.unknown_condition", value=self.condition[:40], known=CONDITIONS
+                "general.unknown_choice",
+                name="condition",
+                value=self.condition[:40],
+                known=CONDITIONS,
             ).about("condition")
         if self.way not in ("push", "pull"):
             raise FormatError("segments.unknown_way", value=self.way[:40])
@@ -154,11 +159,11 @@ def cancel_order(db: Database, number: int, actor: Actor, now_ms: int) -> None:
             raise NotFoundError("segments.unknown_order", order=number, see="collect orders")
         if row.state != "open":
             raise ConflictError("segments.order_ended", order=number, state=row.state)
-        result = Message("segments.cancelled_by", name=actor.name)
+        result = Message("general.cancelled_by", name=actor.name)
         collection_orders.update_order(
             tx, number, state="cancelled", ended_ms=now_ms, result=result
         )
-        note(tx, now_ms, actor, "collection.cancel", str(number))
+        note(tx, now_ms, actor, "collection.cancel-order", str(number))
 
 
 def list_orders(
@@ -219,7 +224,7 @@ def report_order(
                 tx,
                 now_ms,
                 agent.actor,
-                f"collection.{report.state}",
+                ENDS[report.state],
                 str(number),
                 alert=report.state == "failed",
                 segments=report.segments,

@@ -29,7 +29,11 @@ __all__ = [
     "start_collections",
 ]
 
-WORDS: Final = ("collection.schedule", "collection.reschedule", "collection.unschedule")
+WORDS: Final = (
+    "collection.add-schedule",
+    "collection.change-schedule",
+    "collection.remove-schedule",
+)
 TIMETABLE: Final = Timetable(COLLECTIONS, WORDS, 1000, "collect schedule")
 
 
@@ -97,6 +101,7 @@ def run_collection_schedule(db: Database, number: int, actor: Actor, now_ms: int
     made = 0
 
     def ask(tx: Transaction, row: CollectionSchedule, rows: list[CollectionSchedule]) -> Message:
+        """Order a collection by a schedule; return the result."""
         nonlocal made
         made = _ask(tx, row, rows, actor.name, now_ms)
         if not made:
@@ -105,7 +110,7 @@ def run_collection_schedule(db: Database, number: int, actor: Actor, now_ms: int
 
     with db.write() as tx:
         TIMETABLE.run_now(tx, number, now_ms, ask)
-        note(tx, now_ms, actor, "collection.run", str(number), agents=made)
+        note(tx, now_ms, actor, "collection.run-schedule", str(number), agents=made)
     return made
 
 
@@ -127,6 +132,7 @@ def start_collections(db: Database, now_ms: int) -> int:
     made = 0
 
     def ask(tx: Transaction, row: CollectionSchedule, rows: list[CollectionSchedule]) -> Message:
+        """Order a collection by a schedule; return the result."""
         nonlocal made
         asked = _ask(tx, row, rows, f"schedule {row.id}", now_ms)
         made += asked

@@ -104,7 +104,7 @@ def record_findings(db: Database, findings: Sequence[FileFinding], now_ms: int) 
                     tx,
                     now_ms,
                     CLOCK,
-                    "file.damaged",
+                    "file.find-damaged",
                     one.subject,
                     alert=True,
                     kind=one.kind.value,
@@ -131,7 +131,9 @@ def record_recovery(
         return
     with db.write() as tx:
         if integrity.end_problem(tx, str(file.kind), file.place, now_ms, answer):
-            note(tx, now_ms, CLOCK, "file.sound", file.subject, place=file.place, answer=answer)
+            note(
+                tx, now_ms, CLOCK, "file.find-intact", file.subject, place=file.place, answer=answer
+            )
 
 
 def ask_again(db: Database, now_ms: int) -> int:

@@ -89,7 +89,7 @@ def sweep(
             counts = Counter(map(kind_of_file, orphans))
             if orphans:
                 told: dict[str, Any] = {**counts, "some": orphans[:NAMED]}
-                note(tx, at_ms, actor, "trash.take", day, alert=True, **told)
+                note(tx, at_ms, actor, "trash.add", day, alert=True, **told)
         for name in orphans:
             reading.trash.take(name, day)
         ended = [name for name, state in judged.items() if state is FileState.ENDED]
@@ -127,7 +127,7 @@ def sweep_trash(
         with db.write() as tx:
             told: dict[str, Any] = {**given, "some": names[:NAMED]}
             at_ms = round(now_s * 1000)
-            note(tx, at_ms, actor, "trash.give-back", day_of(now_s), alert=True, **told)
+            note(tx, at_ms, actor, "trash.restore", day_of(now_s), alert=True, **told)
     return Swept(dict(given), deleted)
 
 

@@ -205,7 +205,7 @@ class Scrubber:
                     tx,
                     now_ms,
                     Actor("clock", ""),
-                    "archive.scrubbed",
+                    "archive.finish-scrub",
                     str(current.id),
                     files=current.files,
                     problems=current.problems,

@@ -187,7 +187,7 @@ def _keep(
         if row is not None:
             return outcome_of(row, repeated=True)
         if agents.by_id(tx, agent.id) is None:
-            raise ForbiddenError("segments.agent_removed", agent=agent.name)
+            raise ForbiddenError("general.agent_removed", agent=agent.name)
         new = NewArrival(
             agent_id=agent.id,
             name=arrived.name,

@@ -50,7 +50,7 @@ def read_limits(
         try:
             ZoneInfo(zone)
         except (ValueError, OSError, ZoneInfoNotFoundError) as error:
-            raise FormatError("segments.unknown_zone", zone=zone[:64]).about("zone") from error
+            raise FormatError("times.unknown_zone", zone=zone[:64]).about("zone") from error
     return SendingLimits(
         bytes_per_s=bytes_per_s,
         weekday=_minutes(weekday, "weekday"),
@@ -87,7 +87,7 @@ def limit_sending(
             raise ConflictError("segments.limits_changed", agent=agent)
         agents.update(tx, row.id, sending=text)
         limits_set = limits_message(asked)
-        note(tx, now_ms, actor, "collection.limit", agent, limits=limits_set)
+        note(tx, now_ms, actor, "collection.set-limits", agent, limits=limits_set)
 
 
 def limits_for_agent(row: AgentRow) -> SendingLimits | None:

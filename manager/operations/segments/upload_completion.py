@@ -67,7 +67,7 @@ def cancel_transfer(
         row = transfers.by_id(tx, number)
     if row is None:
         raise NotFoundError("segments.unknown_transfer", transfer=number, see="collect transfers")
-    _end(db, parts, row, actor, now_ms, Message("segments.cancelled_by", name=actor.name))
+    _end(db, parts, row, actor, now_ms, Message("general.cancelled_by", name=actor.name))
 
 
 def _end(

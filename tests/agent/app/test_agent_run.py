@@ -74,8 +74,8 @@ def test_of_two_starts_at_a_time_one_goes_without_a_word(
     """Both saw nobody; the slower one finds the lock taken: no error that cron would mail."""
     monkeypatch.setattr(agent_run, "holder_of", lambda _: None)
     lock = HomeLock.take(home.lock, signs=True)
-    assert start(home, "hung") == "another process came first, and works here"
-    assert "another start came first" in home.robot_log.read_text()
+    assert start(home, "hung") == "another process of this agent already runs here"
+    assert "this one ends" in home.robot_log.read_text()
     with pytest.raises(HomeError, match="works here already"):
         start(home, "never")
     lock.release()

@@ -78,7 +78,7 @@ def test_a_list_that_is_not_read_any_more_is_asked_for_again(tmp_path: Path, why
     assert poller.request(1, View("working", 0), 0.0).generation_held == 7
     asyncio.run(updates.resume())
     assert lists == []
-    assert "list 7 of round 2 cannot be read any more" in lines[-1]
+    assert "list 7 of round 2 cannot be read" in lines[-1]
     _, poller, _, _ = begun(tmp_path, LONG)
     assert poller.request(1, View("working", 0), 0.0).generation_held == 0
     assert ManagerList(tmp_path / "list", limit_bytes=LONG).held() == ListNumber()

@@ -77,14 +77,9 @@ def test_systemd_looks_for_releases_itself(
     shown = [f"systemd starts it: {unit_path(home)}", f"systemd looks for releases: {timer}"]
     assert start_methods.describe_start_methods(home) == shown
     (machine.parent / "crontab").rename(machine.parent / "bin" / "crontab")
-    assert (
-        start_methods.install_start_method(settings, "systemd")[-1]
-        == "cron does not start it any more"
-    )
+    assert start_methods.install_start_method(settings, "systemd")[-1] == "removed from the crontab"
     assert not machine.exists(), "it held nothing else"
-    assert start_methods.install_start_method(settings, "none") == [
-        "systemd does not start it any more"
-    ]
+    assert start_methods.install_start_method(settings, "none") == ["removed from systemd"]
     assert not list(timer.parent.iterdir())
 
 
@@ -116,20 +111,22 @@ def test_what_is_of_hours_that_changed_is_blamed(
     start_methods.install_start_method(always, "cron")
     assert machine.read_text().count("update --quiet") == 1
     assert _start(always).passed
-    assert _start(nights).remedy.endswith("prs schedule cron")
-    assert _start(always).said.startswith("cron starts it: @reboot /home/robot/prs/bin/prs ")
+    assert str(_start(nights).remedy).endswith("prs schedule cron")
+    assert str(_start(always).said).startswith("cron starts it: @reboot /home/robot/prs/bin/prs ")
     start_methods.install_start_method(nights, "cron")
     assert _start(nights).passed
     (line,) = update_lines(nights)
     assert 2 <= int(line.split()[1]) < 8
     block = [*start_methods.start_lines(nights), line.replace(line.split()[1], "15", 1)]
     machine.write_text(with_block("", home, block))
-    assert _start(nights).remedy.endswith("prs schedule cron"), "a line from before it had hours"
+    assert str(_start(nights).remedy).endswith("prs schedule cron"), (
+        "a line from before it had hours"
+    )
     start_methods.install_start_method(nights, "systemd")
     assert _start(nights).passed
     timer = timer_path(home)
     timer.write_text(timer.read_text().replace("*-*-* 0", "*-*-* 1"))
-    assert _start(nights).remedy.endswith("prs schedule systemd")
+    assert str(_start(nights).remedy).endswith("prs schedule systemd")
 
 
 @pytest.mark.filterwarnings("ignore:.*still running")  # what was started outlives who started it
@@ -152,11 +149,14 @@ def test_who_starts_again_what_was_stopped(
     words = ["--home", str(home), "start"]
     refused = CliRunner().invoke(main, words)
     assert (refused.exit_code, "prs schedule cron" in refused.stderr) == (1, True)
-    assert start_methods.describe_restart(home) == "nobody starts it but you: prs run"
+    assert (
+        start_methods.describe_restart(home)
+        == "no start method is installed: start it with prs run"
+    )
     start_methods.install_start_method(settings, "cron")
     said = CliRunner().invoke(main, words)
     assert said.exit_code == 0
-    assert said.stdout.startswith("it ran and had nothing to do now; from now on cron starts it:")
+    assert said.stdout.startswith("it ran and had no work; from now on cron starts it:")
     assert calls.read_text() == f"--home {home} run --quiet --replace-hung\n"
     assert [line.strip() for line in said.stdout.splitlines()[1:]] == start_methods.start_lines(
         settings
@@ -188,4 +188,6 @@ def test_who_starts_again_what_was_stopped(
     assert not called.exists()
     (tmp_path / "bin" / "crontab").write_text("#!/bin/sh\necho not allowed >&2\nexit 1\n")
     unit_path(home).unlink()
-    assert "not known: crontab -l: not allowed" in start_methods.describe_restart(home)
+    assert "start method is unknown: crontab -l: not allowed" in start_methods.describe_restart(
+        home
+    )

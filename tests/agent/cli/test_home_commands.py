@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 from agent.cli import main
+from agent.cli import status as status_commands
+from agent.control.doctor import Check, check_clock, check_files
 from agent.control.drain import read_holds
 from agent.control.lock import HomeLock
 from agent.control.status import Status, Stopped, write_status
 from agent.settings import RENAMED, Home, Settings, read_settings
 from shared.messages import Message
 
+NOW = datetime(2026, 11, 27, tzinfo=UTC)
 STATUS = Status(
     name="prs1",
     manager="https://prsm.example.jp",
@@ -138,10 +142,29 @@ def test_status_names_a_disk_without_room(home: Home) -> None:
     home.settings.write_text("[disk]\nreserve_bytes = 1_000_000_000_000_000\n")
     out = prs(home, "status")[1]
     assert "\ndisk: " in out
-    assert "1000000.0 GB of them left to others; make room, or lower disk.reserve_bytes" in out
+    assert "1,000 TB of it reserved for others; make room, or lower disk.reserve_bytes" in out
     home.settings.write_text("[disk]\nreserved = 1\n")
     code, out, _ = prs(home, "status")
     assert (code, "disk:" in out) == (0, False)
+
+
+def test_doctor_prints_codes_for_programs(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the sentences; exit code 1 where something is wrong, in either form."""
+
+    async def found(*_: object) -> list[Check]:
+        return [check_files(256, 664, 200), check_clock(NOW, NOW)]
+
+    monkeypatch.setattr(status_commands, "diagnose", found)
+    code, out, _ = prs(home, "doctor", "--json")
+    files, clock = json.loads(out)
+    assert (code, files["name"], files["good"]) == (1, "files", False)
+    assert files["said_message"]["code"] == "doctor.files"
+    assert files["said_message"]["params"] == {"limit": 256, "wanted": 664, "hosts": 200}
+    assert files["remedy_message"] == {"code": "doctor.files_too_few", "params": {}}
+    assert files["said"] in prs(home, "doctor")[1]
+    assert (clock["said"], clock["remedy"], clock["remedy_message"]) == (
+        "agrees with the manager's", "", None,
+    )  # fmt: skip
 
 
 def test_status_shows_why(home: Home) -> None:

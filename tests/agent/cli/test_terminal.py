@@ -98,7 +98,7 @@ def test_no_terminal_no_line() -> None:
     screen = Screen()
     it = terminal(screen, live=False)
     it.show_status(STATUS)
-    it.log_line("going on with list 3 of round 1")
+    it.log_line("continuing with list 3 of round 1")
     it.end("stopped: SIGTERM")
     assert len(screen.written) == 2
     assert all(line.endswith("\n") and "\x1b" not in line for line in screen.written)

@@ -150,7 +150,7 @@ def test_what_can_be_read_of_a_damaged_segment_is_kept(records: SegmentRecords) 
     said: list[str] = []
     assert drop_hosts(records, WITHDRAWN, said.append) == 1
     assert urls(records) == ["http://stays.example/a", "http://stays.example/b"]
-    assert "cannot be read from there on" in said[0]
+    assert "the rest is unreadable" in said[0]
 
 
 def test_a_copy_that_is_not_whole_costs_nothing(

@@ -52,7 +52,7 @@ def test_a_report_of_the_version_before_is_read(tmp_path: Path) -> None:
     path = tmp_path / "status.json"
     write_status(path, STATUS)
     values = json.loads(path.read_text())
-    assert values["reason"] == "no permit: no sync was answered yet"
+    assert values["reason"] == "no permit: no sync has been answered yet"
     assert values["reason_message"]["code"] == "agent.no_permit"
     values = {name: one for name, one in values.items() if not name.endswith("_message")}
     del values["waits"]
@@ -60,7 +60,7 @@ def test_a_report_of_the_version_before_is_read(tmp_path: Path) -> None:
     found = read_status(path)
     assert found is not None
     assert found.waits == ()
-    assert found.reason == Message.of_text("no permit: no sync was answered yet")
+    assert found.reason == Message.of_text("no permit: no sync has been answered yet")
     assert found.reports_refused == (Message.of_text("a: 400"),)
 
 

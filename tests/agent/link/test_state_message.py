@@ -25,7 +25,7 @@ def test_a_sync_says_both() -> None:
     """Managers of the version before read the sentence."""
     reason = Message("agent.no_permit", why=Message("agent.permit_of_new_epoch", epoch=7))
     found = request(reason)
-    assert found["state_reason"] == "no permit: epoch 7 began: a new list is read first"
+    assert found["state_reason"] == "no permit: epoch 7 began: waiting for its server list"
     assert Message.of_json(found["state_message"]) == reason
 
 

@@ -121,7 +121,7 @@ def test_a_host_with_three_such_pages_is_set_aside(workers: MakeWorkers) -> None
     assert {one.processed.note[:14] for one in later} == {"parse-skipped:"}
     assert {one.links.urls for one in later} == {()}
     assert [one.links.urls for one in other] == [READ]
-    assert ("hosts whose pages are not read any more", "http://bad.example:80/") in remarks.said
+    assert ("hosts whose pages are no longer read", "http://bad.example:80/") in remarks.said
     skipped = [example for reason, example in remarks.said if "archived unread" in reason]
     assert sorted(skipped) == [f"http://bad.example/d/{n}" for n in range(3, 6)]
 

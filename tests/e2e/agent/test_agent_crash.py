@@ -62,7 +62,7 @@ def test_a_new_permit_comes_before_the_first_request(tmp_path: Path) -> None:
         kill_after(it, 5)
         it.manager.away = True
         it.agent.start()
-        it.until("the list", lambda: "going on with list" in it.said())
+        it.until("the list", lambda: "continuing with list" in it.said())
         assert it.quiet_for(2.0)
         lists = it.manager.paths().count("list")
         seen = len(it.web.requests())

@@ -30,11 +30,13 @@ from agent.settings import (
     RobotSettings,
     Settings,
 )
+from shared.messages import Message
 from tests.e2e.name_server import running_name_server
 from tests.e2e.nginx import make_certificate
 from tests.e2e.raw_server import RawServer
 from tests.programs import program
 
+NO_CODE = Message("general.native_missing", machine="riscv64")
 pytestmark = pytest.mark.e2e
 
 
@@ -56,7 +58,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     home.key.chmod(0o600)
 
     async def answers(_: Settings, __: str = "", *, trial: bool = False) -> Check:
-        return Check("name servers", "answer")
+        return Check("name servers", Message("doctor.names_of_machine"))
 
     monkeypatch.setattr(diagnosis, "_name_servers", answers)
     return Settings(
@@ -73,16 +75,16 @@ def look(site: Settings) -> dict[str, Check]:
 def test_a_manager_without_an_address(site: Settings) -> None:
     """The name is said with what to check; all that could be looked at is good."""
     checks = look(site)
-    assert "prsm.invalid has no address" in checks["manager"].said
-    assert "manager.url" in checks["manager"].remedy
+    assert "prsm.invalid has no address" in str(checks["manager"].said)
+    assert "manager.url" in str(checks["manager"].remedy)
     assert [name for name, check in checks.items() if not check.passed] == ["manager"]
 
 
 def test_by_what_pages_are_read(site: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that reads them in Python is told why that costs more; it is no fault."""
-    assert look(site)["pages"].said == f"read by code made for {platform.machine()}"
-    monkeypatch.setattr(diagnosis, "absence_reason", lambda: "no code was made for riscv64")
-    assert look(site)["pages"].said.endswith("more: no code was made for riscv64")
+    assert str(look(site)["pages"].said) == f"read by code compiled for {platform.machine()}"
+    monkeypatch.setattr(diagnosis, "absence_reason", lambda: NO_CODE)
+    assert str(look(site)["pages"].said).endswith("time: no code was compiled for riscv64")
     assert look(site)["pages"].passed
 
 
@@ -110,9 +112,9 @@ def test_tls_that_a_firewall_opens(site: Settings, tmp_path: Path) -> None:
         return found
 
     opened, trusted = asyncio.run(looks())
-    assert "CERTIFICATE" in opened["manager"].said.upper()
-    assert "set manager.ca_file" in opened["manager"].remedy
-    assert trusted["manager"].said.endswith("answers, its certificate is trusted")
+    assert "CERTIFICATE" in str(opened["manager"].said).upper()
+    assert "set manager.ca_file" in str(opened["manager"].remedy)
+    assert str(trusted["manager"].said).endswith("answers, its certificate is trusted")
     assert (trusted["manager"].passed, trusted["key"].passed) == (True, True)
     assert "clock" in trusted
 
@@ -122,8 +124,8 @@ def test_a_name_server_that_is_not_there(tmp_path: Path) -> None:
     there = Settings(home=tmp_path, dns=DnsSettings(servers=("127.0.0.1:1",)))
     check = asyncio.run(diagnosis._name_servers(there))
     assert not check.passed
-    assert check.said.startswith("127.0.0.1:1: ")
-    assert "dns.servers" in check.remedy
+    assert str(check.said).startswith("127.0.0.1:1: ")
+    assert "dns.servers" in str(check.remedy)
 
 
 @pytest.mark.parametrize(
@@ -150,13 +152,13 @@ def test_what_name_servers_answer_is_told_apart(
         )
         check = asyncio.run(diagnosis._name_servers(there, name))
         page = way(there, "", f"http://{name}/a")
-    assert check.said.startswith(f"{server}: {name}")
-    assert said in check.said
+    assert str(check.said).startswith(f"{server}: {name}")
+    assert said in str(check.said)
     assert check.passed == good
     if not good:
-        assert "dns.servers" in check.remedy
-        assert page.said.startswith(f"{name} is not reached without a proxy: ")
-        assert "naming.servers" in page.remedy
+        assert "dns.servers" in str(check.remedy)
+        assert str(page.said).startswith(f"{name} is not reached without a proxy: ")
+        assert "dns.servers" in str(page.remedy)
     assert not page.passed
 
 
@@ -169,7 +171,7 @@ def test_a_trial_may_be_in_a_closed_network(tmp_path: Path) -> None:
             for trial in (True, False)
         }
     assert asked[True].passed
-    assert "no such name (NXDOMAIN); the manager is this machine" in asked[True].said
+    assert "no such name (NXDOMAIN); the manager is this machine" in str(asked[True].said)
     assert not asked[False].passed
 
 
@@ -189,8 +191,8 @@ def test_a_name_server_that_keeps_silent(tmp_path: Path, monkeypatch: pytest.Mon
         server = f"127.0.0.1:{silent.getsockname()[1]}"
         there = Settings(home=tmp_path, dns=DnsSettings(servers=(server,)))
         check = asyncio.run(diagnosis._name_servers(there))
-    assert "no answer from a name server in time" in check.said
-    assert "check the network" in check.remedy
+    assert "no answer from a name server in time" in str(check.said)
+    assert "check the network" in str(check.remedy)
 
 
 def test_the_way_to_a_page_goes_by_the_names_of_the_crawl(tmp_path: Path) -> None:
@@ -205,7 +207,7 @@ def test_the_way_to_a_page_goes_by_the_names_of_the_crawl(tmp_path: Path) -> Non
         dns = DnsSettings(servers=(server,), allowed_networks=("127.0.0.0/8",))
         there = Settings(home=tmp_path, dns=dns)
         check, requests = asyncio.run(looks())
-    assert check.said == "127.0.0.1.inside.example answers without a proxy"
+    assert str(check.said) == "127.0.0.1.inside.example answers without a proxy"
     assert b"Host: 127.0.0.1.inside.example:" in requests[0]
 
 
@@ -218,7 +220,7 @@ def test_a_proxy_looks_names_up_itself(tmp_path: Path) -> None:
             network=NetworkSettings(proxy="http://127.0.0.1:1"),
         )
         check = asyncio.run(diagnosis._name_servers(there, "nxdomain.example"))
-    assert "no such name (NXDOMAIN); the proxy looks names up" in check.said
+    assert "no such name (NXDOMAIN); the proxy looks names up" in str(check.said)
     assert check.passed
 
 
@@ -226,10 +228,10 @@ def test_no_password_is_shown(site: Settings, monkeypatch: pytest.MonkeyPatch) -
     """A proxy's user and password stay out of what partners paste into mails; so does the key."""
     for proxy in ("http://user:pa55@proxy.invalid:8080", "http://proxy.invalid:8080"):
         asked = replace(site, manager=ManagerSettings(proxy=proxy))
-        assert look(asked)["proxy"].said == "http://proxy.invalid:8080"
+        assert str(look(asked)["proxy"].said) == "http://proxy.invalid:8080"
     monkeypatch.setenv("HTTPS_PROXY", "http://user:pa55@proxy.invalid:8080")
     checks = look(site)
-    assert checks["proxy"].said.startswith("http://proxy.invalid:8080, by this shell")
+    assert str(checks["proxy"].said).startswith("http://proxy.invalid:8080, from this shell")
     assert "pa55" not in str(checks)
     assert "secret-key" not in str(checks)
 
@@ -237,7 +239,7 @@ def test_no_password_is_shown(site: Settings, monkeypatch: pytest.MonkeyPatch) -
 def test_an_address_that_is_not_ours(site: Settings) -> None:
     """Requests cannot leave from another machine's address."""
     other = replace(site, network=NetworkSettings(source_address="192.0.2.1"))
-    assert "network.source_address" in look(other)["source"].remedy
+    assert "network.source_address" in str(look(other)["source"].remedy)
     own = replace(site, network=NetworkSettings(source_address="127.0.0.1"))
     assert look(own)["source"].passed
 
@@ -301,11 +303,11 @@ def test_a_clock_that_is_wrong(site: Settings, tmp_path: Path, years: int) -> No
 
     checks, requests = asyncio.run(looks())
     said = checks["manager"]
-    assert "CERTIFICATE" in said.said.upper()
-    assert f"this machine's clock says {datetime.now(UTC):%Y-}" in said.said
-    assert f"valid from {first:%Y-%m-%d} to {last:%Y-%m-%d}" in said.said
-    assert "if the clock is wrong, set it" in said.remedy
-    assert "ca_file" not in said.remedy
+    assert "CERTIFICATE" in str(said.said).upper()
+    assert f"this machine's clock shows {datetime.now(UTC):%Y-}" in str(said.said)
+    assert f"valid from {first:%Y-%m-%d} to {last:%Y-%m-%d}" in str(said.said)
+    assert "if the clock is wrong, set it" in str(said.remedy)
+    assert "ca_file" not in str(said.remedy)
     assert b"secret-key" not in b"".join(requests)
 
 
@@ -315,8 +317,10 @@ def way(site: Settings, manager: str, page: str = "") -> Check:
 
 def test_the_way_to_pages_without_a_proxy(site: Settings) -> None:
     """The manager's host by default, never another; a site of the person's choice."""
-    assert "not tried, as the manager is this machine" in way(site, "http://127.0.0.1:1").said
-    assert "not tried, as the manager is not reached" in way(site, "").said
+    assert "not tried, because the manager is this machine" in str(
+        way(site, "http://127.0.0.1:1").said
+    )
+    assert "not tried, because the manager is not reached" in str(way(site, "").said)
     assert look(site)["way to pages"].passed
 
     async def looks() -> tuple[Check, list[bytes]]:
@@ -324,20 +328,20 @@ def test_the_way_to_pages_without_a_proxy(site: Settings) -> None:
             url = f"http://127.0.0.1:{server.port}/a?b"
             refused = await check_page_route(site, "", url)
             assert not server.requests, "the crawl would not go there"
-            assert "127.0.0.0/8 (loopback), which is not crawled" in refused.said
-            assert "naming.allowed_networks" in refused.remedy
+            assert "127.0.0.0/8 (loopback), which is not crawled" in str(refused.said)
+            assert "dns.allowed_networks" in str(refused.remedy)
             dns = replace(site.dns, allowed_networks=("127.0.0.0/8",))
             return await check_page_route(replace(site, dns=dns), "", url), server.requests
 
     check, requests = asyncio.run(looks())
-    assert (check.said, check.passed) == ("127.0.0.1 answers without a proxy", True)
+    assert (str(check.said), check.passed) == ("127.0.0.1 answers without a proxy", True)
     assert requests[0].startswith(b"GET /robots.txt HTTP/1.1\r\n")
     assert b"a@example.org" in requests[0]
     closed = way(site, "https://prsm.invalid")
-    assert closed.said.startswith("prsm.invalid is not reached without a proxy: ")
-    assert "set network.proxy" in closed.remedy
+    assert str(closed.said).startswith("prsm.invalid is not reached without a proxy: ")
+    assert "set network.proxy" in str(closed.remedy)
     for url in ("www.example.org", "ftp://www.example.org", "http://"):
-        assert "is no URL" in way(site, "", url).said
+        assert "is no URL" in str(way(site, "", url).said)
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -356,15 +360,15 @@ def test_the_way_to_pages_through_a_proxy(site: Settings, scheme: str, status: i
     asked = b"CONNECT prsm.invalid:443 " if scheme == "https" else b"GET http://prsm.invalid/robots"
     assert requests[0].startswith(asked)
     assert b"authorization: Basic" in requests[0].replace(b"Authorization", b"authorization")
-    assert "through http://127.0.0.1:" in check.said
-    assert "pa55" not in check.said
+    assert "through http://127.0.0.1:" in str(check.said)
+    assert "pa55" not in str(check.said)
     assert not check.passed
-    assert "network.proxy" in check.remedy
+    assert "network.proxy" in str(check.remedy)
 
 
 def test_a_proxy_that_is_not_there(site: Settings) -> None:
     """Said with the setting, whether or not the manager is reached without it."""
     there = replace(site, network=replace(site.network, proxy="http://127.0.0.1:1"))
     check = way(there, "https://prsm.invalid")
-    assert "prsm.invalid is not reached through http://127.0.0.1:1" in check.said
-    assert "check network.proxy" in check.remedy
+    assert "prsm.invalid is not reached through http://127.0.0.1:1" in str(check.said)
+    assert "check network.proxy" in str(check.remedy)

@@ -168,7 +168,7 @@ def test_draining_does_what_the_console_says(tmp_path: Path) -> None:
         assert said.pop(0) == "It reports its work; then its units go to other agents."
         assert it.logged() == it.times_requested()
         assert it.manager.paths().count("unsubscribe") == 1
-        sentence = "It takes part again after a resume command; a restart does not resume it."
+        sentence = "It rejoins only after a resume command; a restart does not resume it."
         assert said == [sentence]
         it.manager.command = Command(id="c2", name="restart")
         it.until("the acknowledgement", lambda: it.manager.command is None)

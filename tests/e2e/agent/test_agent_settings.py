@@ -102,7 +102,7 @@ def test_a_file_that_is_wrong_changes_nothing(tmp_path: Path) -> None:
         it.until("another", lambda: "is not taken up: robot.contact" in it.said())
         change(it, 'contact = ""', 'contact = "test@example.org"')
         it.agent.program.send(signal.SIGHUP)
-        it.until("good news", lambda: "was read again: nothing is different" in it.said())
+        it.until("good news", lambda: "was read again: no setting differs" in it.said())
         assert it.agent.program.running
 
 

@@ -111,4 +111,4 @@ def test_systemd_keeps_the_agent_alive_and_lets_it_stop(tmp_path: Path) -> None:
         it.until("systemd to see it", lambda: systemd.call("is-active", unit.name) == "inactive")
         it.agent.prs("schedule", "none")
         assert not unit.exists()
-        assert "nobody starts it" in it.agent.prs("schedule")
+        assert "no start method" in it.agent.prs("schedule")

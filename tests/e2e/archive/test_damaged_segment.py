@@ -75,4 +75,4 @@ def test_a_damaged_segment_is_restored_by_its_agent(
         wait_for("no problem", lambda: prsm("archive", "problems") == [], seconds=60)
         assert prsm("check", "--deep")["findings"] == []
         actions = {row["action"] for row in prsm("audit", "--limit", "200")}
-        assert {"file.damaged", "collection.order", "segment.repair"} <= actions
+        assert {"file.find-damaged", "collection.order", "segment.repair"} <= actions

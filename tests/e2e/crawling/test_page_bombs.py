@@ -156,4 +156,4 @@ def test_a_host_of_bombs_is_set_aside() -> None:
     assert {note[:6] for note in notes} == {"parse-"}
     assert outcome.works[good(1).url].links.urls
     reasons = {reason for reason, _ in outcome.remarks}
-    assert "hosts whose pages are not read any more" in reasons
+    assert "hosts whose pages are no longer read" in reasons

@@ -92,7 +92,13 @@ def test_a_morning_at_the_console(manager: ManagerProcess) -> None:
         ]
 
         audited = _page(client, "/console/audit").text
-        for action in ("user.login", "agent.token", "agent.enrol", "host.import", "host.exclude"):
+        for action in (
+            "user.login",
+            "agent.create-token",
+            "agent.enrol",
+            "host.import",
+            "host.exclude",
+        ):
             assert action in audited
         session = dict(client.cookies)
         _submit(client, _page(client, "/console/"), "/console/logout")

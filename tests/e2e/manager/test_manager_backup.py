@@ -47,7 +47,7 @@ def test_what_was_kept_is_there_again(tmp_path: Path, name: str) -> None:
         assert "a.example.202611211000" in prsm(new, "reports")
         assert "already accepted" in agent.post("servlets/submitlog", content=LOG).text
         assert prsm(new, "check") == "all is as it should be\n"
-        assert "nothing is given out until" in prsm(new, "status")
+        assert "no unit is assigned until" in prsm(new, "status")
         assert "manager.restore" in prsm(new, "audit", "--alerts")
     assert "probe_pages = 7" in (new / "prsm.toml").read_text()
 

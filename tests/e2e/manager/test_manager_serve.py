@@ -110,7 +110,7 @@ def test_it_comes_up_again_after_a_kill(tmp_path: Path) -> None:
                 manager.kill()
             assert list((data / "spool").iterdir())
             assert (data / "prsm.sock").exists()
-            assert "nobody listens" in prsm_program(data, "check", code=3)
+            assert "no manager listens" in prsm_program(data, "check", code=3)
             wait_until(lambda: is_gone(group))
             manager.start()
             assert list((data / "spool").iterdir()) == []

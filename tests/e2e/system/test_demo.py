@@ -51,4 +51,6 @@ def test_a_healthy_demonstration_names_no_agent(tmp_path: Path, loops: int) -> N
     assert result["pages"] > 400
     rows = audit_page(Database(f"sqlite:///{folder / 'manager' / 'prsm.sqlite'}"), limit=1000)
     assert [(row.action, row.subject, row.detail) for row in rows if row.alert] == []
-    assert [row.subject for row in rows if row.action in ("agent.suspect", "agent.sound")] == []
+    assert [
+        row.subject for row in rows if row.action in ("agent.suspect", "agent.clear-suspicion")
+    ] == []

@@ -105,7 +105,7 @@ def test_a_site_updates_and_goes_back(tmp_path: Path) -> None:
             "went-back",
             "sync",
         ]
-        assert agent["agent"]["update_result"].startswith("1.2: went back at sync. ")
+        assert agent["agent"]["update_result"].startswith("1.2: rolled back at sync. ")
         audit = json.loads(prsm(data, "audit", "--json"))
         assert {"agent.update-updated", "agent.update-went-back"} <= {
             row["action"] for row in audit

@@ -51,7 +51,7 @@ def test_a_site_says_where_it_is(prsm: Running) -> None:
     assert joined(kyoto) == (200, [(35.03, 135.78)])
     assert joined(None) == (200, [(35.03, 135.78)])
     assert joined({"latitude": -33.9, "longitude": 151.2}) == (200, [(-33.9, 151.2)])
-    said = prsm.local.get("/api/v1/audit?action=agent.position").json()
+    said = prsm.local.get("/api/v1/audit?action=agent.set-position").json()
     assert [row["actor_kind"] for row in said] == ["agent", "agent"]
 
 
@@ -63,7 +63,7 @@ def test_a_token_is_used_once(prsm: Running) -> None:
     assert stolen.status_code == 409
     assert "tell the administrator" in stolen.json()["detail"]
     (alert,) = prsm.local.get("/api/v1/audit?alerts=true").json()
-    assert alert["action"] == "agent.token-reused"
+    assert alert["action"] == "agent.reuse-token"
 
 
 def test_a_token_is_bound(prsm: Running) -> None:

@@ -335,5 +335,5 @@ def test_the_unix_socket_is_the_local_administrator(prsm: Running) -> None:
     assert prsm.local.get("/api/v1/session").json() == {"kind": "local", "name": "local"}
     prsm.local.post("/api/v1/agents/a.example/token")
     (row,) = prsm.local.get("/api/v1/audit").json()
-    assert (row["actor_kind"], row["action"]) == ("local", "agent.token")
+    assert (row["actor_kind"], row["action"]) == ("local", "agent.create-token")
     assert len(row["request_id"]) == 16

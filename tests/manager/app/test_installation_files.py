@@ -339,7 +339,7 @@ def test_a_silent_copy_is_taken_over(data: Path, tmp_path: Path) -> None:
             with pytest.raises(InstallationError, match="stop that one first"):
                 first.manager.archive.tidy()
             rows = sqlite_of(data, "SELECT action FROM audit WHERE action LIKE 'installation%'")
-            assert rows == [("installation.contested",)]
+            assert rows == [("installation.detect-conflict",)]
 
 
 def test_a_copy_that_nothing_tells_apart_is_refused_while_the_first_lives(
@@ -378,7 +378,7 @@ def test_two_copies_that_began_together_both_delete_nothing(
             with pytest.raises(InstallationError, match="stop that one first"):
                 first.manager.archive.tidy()
             rows = sqlite_of(data, "SELECT action FROM audit WHERE action LIKE 'installation%'")
-            assert rows == [("installation.contested",)]
+            assert rows == [("installation.detect-conflict",)]
 
 
 def test_a_manager_that_was_killed_joins_its_own_lease(data: Path) -> None:

@@ -76,7 +76,7 @@ def test_another_leads_after_a_term_of_silence(shared: Database) -> None:
         two.step()
         time.now_s += 1.5
     assert two.epoch == 2
-    assert [row.action for row in audit_page(shared)] == ["manager.lead"]
+    assert [row.action for row in audit_page(shared)] == ["manager.take-leadership"]
 
 
 def test_who_led_before_can_write_nothing(shared: Database) -> None:

@@ -60,7 +60,7 @@ def test_retired() -> None:
 @pytest.mark.parametrize(
     ("changed", "reason", "attention"),
     [
-        ({"units_held": 0}, "it has no unit to fetch", False),
+        ({"units_held": 0}, "it owns no unit", False),
         (
             {"units_held": 0, "probes_waiting": 37},
             "it has nothing to crawl, and 37 probes wait for their turn",

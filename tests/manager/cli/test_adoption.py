@@ -24,7 +24,7 @@ def test_segments_are_taken_out_of_the_trash(manager: Running, prsm: Prsm) -> No
         "2 segments with 4 captures would be entered"
         in prsm("archive", "adopt", "--dry-run").output
     )
-    assert "Go on?" in prsm("archive", "adopt", stdin="n\n", code=1).output
+    assert "Continue?" in prsm("archive", "adopt", stdin="n\n", code=1).output
     assert "2 segments with 4 captures entered" in prsm("archive", "adopt", "--yes").output
     assert prsm("archive", "trash").output == "The trash is empty.\n"
     assert '"segments": 0' in prsm("archive", "adopt", "--yes", "--json").output

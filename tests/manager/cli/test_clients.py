@@ -29,8 +29,8 @@ def test_a_life_of_a_client(manager: Running, prsm: Prsm) -> None:
 def test_the_archive_in_words(manager: Running, prsm: Prsm) -> None:
     """How much there is, what is taken, which jobs wait, which hosts are withdrawn."""
     assert "Nothing has come yet" in prsm("archive").output
-    assert "Nobody took anything" in prsm("archive", "downloads").output
-    assert "Nobody asked for a job" in prsm("archive", "jobs").output
+    assert "No downloads" in prsm("archive", "downloads").output
+    assert "No jobs" in prsm("archive", "jobs").output
     assert "No host is withdrawn" in prsm("archive", "withdrawn").output
     agent = manager.agent()
     hold(manager, agent, "http://www.example.jp:80/", "http://other.example:80/")

@@ -38,7 +38,7 @@ def test_an_agent_is_asked_and_schedules_are_kept(prsm: Prsm, manager: Running) 
     assert "No order is like that" in prsm("collect", "orders", "--state", "failed").stdout
     prsm("collect", "orders", "--state", "lost", code=2)
     made = prsm("collect", "schedule", "set", "0 3 * * *", "--zone", "Asia/Tokyo").stdout
-    assert "all without one of their own" in made
+    assert "all agents without a schedule" in made
     assert "03:00 JST" in made
     prsm("collect", "schedule", "set", "@daily", "--agent", "a.example", "--pull")
     assert "pull" in prsm("collect", "schedule").stdout
@@ -68,4 +68,4 @@ def test_how_an_agent_sends_is_limited(prsm: Prsm, manager: Running) -> None:
     words = "at most 20,000 bytes/s; Monday to Friday 02:00-08:00 20:00-24:00 (Asia/Tokyo)"
     assert words in shown
     prsm(*limit, "--lift")
-    assert "as its site says" in prsm("agents", "show", "a.example").stdout
+    assert "rate set by its site" in prsm("agents", "show", "a.example").stdout

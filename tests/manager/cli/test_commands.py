@@ -86,7 +86,7 @@ def test_hosts_are_listed_by_pages(prsm: Prsm) -> None:
     assert "prsm hosts import" in prsm("hosts", "list").stdout
     prsm("hosts", "import", "-", stdin="a.example\nb.example\nc.example\n")
     page = prsm("hosts", "list", "--limit", "2").stdout
-    assert "... 1 more; --offset 2 goes on" in page
+    assert "... 1 more; --offset 2 continues" in page
     assert "must be one of" in prsm("hosts", "list", "--sort", "colour", code=1).stderr
     assert json.loads(prsm("hosts", "list", "--json").stdout)["matching"] == 3
 
@@ -95,13 +95,13 @@ def test_of_more_hosts_than_are_counted_each_can_be_listed(prsm: Prsm) -> None:
     """Behind those that are counted, a full page says how to go on, too."""
     prsm("hosts", "import", "-", stdin="".join(f"h{number}.example\n" for number in range(10_003)))
     assert (
-        "... of 10000 or more; --offset 2 goes on" in prsm("hosts", "list", "--limit", "2").stdout
+        "... of 10000 or more; --offset 2 continues" in prsm("hosts", "list", "--limit", "2").stdout
     )
     behind = prsm("hosts", "list", "--offset", "10000", "--limit", "2").stdout
-    assert "--offset 10002 goes on" in behind
+    assert "--offset 10002 continues" in behind
     last = prsm("hosts", "list", "--offset", "10002").stdout
     assert len(last.splitlines()) == 2
-    assert "goes on" not in last
+    assert "continues" not in last
 
 
 def test_an_agent_is_let_in_and_ordered(prsm: Prsm, manager: Running) -> None:
@@ -110,7 +110,7 @@ def test_an_agent_is_let_in_and_ordered(prsm: Prsm, manager: Running) -> None:
     assert len(token.stdout.strip()) == 43
     assert "a.example only" in token.stderr
     assert "a.example" in prsm("agents", "tokens").stdout
-    assert "lets nobody in" in prsm("agents", "revoke-token", "a.example").stdout
+    assert "join token of a.example revoked" in prsm("agents", "revoke-token", "a.example").stdout
     assert "No token waits" in prsm("agents", "tokens").stdout
     assert "no unused one" in prsm("agents", "revoke-token", "a.example", code=1).stderr
     assert "prsm agents token NAME" in prsm("agents", "list").stdout
@@ -137,7 +137,7 @@ def test_more_rounds_and_plans_than_are_shown(prsm: Prsm, manager: Running) -> N
     add_rounds(manager.manager.db, 1, 30)
     add_plans(manager.manager.db, 1, 30)
     for command in (("rounds", "list"), ("plans",)):
-        assert "... 10 more; --offset 20 goes on" in prsm(*command).stdout
+        assert "... 10 more; --offset 20 continues" in prsm(*command).stdout
         assert "more" not in prsm(*command, "--offset", "20").stdout
         oldest = prsm(*command, "--sort", "number", "--limit", "1").stdout.splitlines()
         assert oldest[1].split()[0] == "1"
@@ -261,7 +261,7 @@ def test_what_happened_is_shown(prsm: Prsm, manager: Running) -> None:
     assert "No log yet" in prsm("reports").stdout
     line = LogLine("http://www.example.jp/", 1, 2, 3, b"")
     manager.agent().send_log(log_body("a.example", [line]))
-    assert "report.accept" in prsm("audit").stdout
+    assert "log.accept" in prsm("audit").stdout
     newest, before = json.loads(prsm("audit", "--json", "--limit", "2").stdout)
     assert newest["id"] > before["id"]
     older = prsm("audit", "--json", "--limit", "1", "--before", str(newest["id"])).stdout

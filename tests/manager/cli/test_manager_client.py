@@ -54,7 +54,7 @@ def test_a_dead_socket_is_exit_code_3(tmp_path: Path) -> None:
     transport = httpx.MockTransport(failing(httpx.ConnectError))
     code, said = run(Target(tmp_path, None, transport), "check")
     assert code == 3
-    assert "nobody listens" in said
+    assert "no manager listens" in said
 
 
 @pytest.mark.parametrize("body", [b"oops", b"[]", b'{"error": 1}'])

@@ -32,7 +32,7 @@ def test_a_plan_is_taken_back_by_its_number(prsm: Prsm, manager: Running) -> Non
     manager.agent().call.get("/servlets/subscribe?host=a.example")
     prsm("plan", "--apply", "--no-compare")
     assert "One agent has no neighbour" in prsm("plans", "tree", "1").stdout
-    assert "is plan 1" in prsm("plans", "undo", "7", code=1).stderr
+    assert "but it is plan 1" in prsm("plans", "undo", "7", code=1).stderr
     assert "taken back by plan 2" in prsm("plans", "undo", "1").stdout
     assert "No round yet" in prsm("rounds", "history").stdout
     prsm("rounds", "start", "--method", "keep")

@@ -44,7 +44,7 @@ def test_sessions_are_listed_and_ended(prsm: Prsm, manager: Running) -> None:
 def test_a_user_is_disabled_and_enabled(prsm: Prsm, manager: Running) -> None:
     """Another role changes nothing about it."""
     add_user(manager.manager.db, "ann", PASSWORD, "viewer", LOCAL, manager.clock())
-    assert "ann may not log in any more" in prsm("users", "disable", "ann").stdout
+    assert "ann can no longer log in" in prsm("users", "disable", "ann").stdout
     assert "ann is operator" in prsm("users", "role", "ann", "operator").stdout
     (ann,) = list_users(manager.manager.db)
     assert (ann.role, ann.disabled_ms) == ("operator", manager.clock())
@@ -94,9 +94,9 @@ def test_silences_and_windows_are_kept_from_here(prsm: Prsm, manager: Running) -
     assert "everything" in prsm("alerts", "silences").stdout
     past = prsm("alerts", "window", "2020-01-01 00:00", "2020-01-02 00:00", code=1)
     assert "in the future" in past.stderr
-    assert "nobody is told" in prsm("alerts", "test", code=1).stderr
+    assert "no recipients" in prsm("alerts", "test", code=1).stderr
     assert "quiet until" in prsm("alerts", "quiet", "--hours", "1").stdout
-    assert "troubles are told" in prsm("alerts", "quiet", "--hours", "0").stdout
+    assert "alerts are sent" in prsm("alerts", "quiet", "--hours", "0").stdout
 
 
 def test_settings_and_places(prsm: Prsm, manager: Running) -> None:

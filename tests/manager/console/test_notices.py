@@ -109,7 +109,9 @@ def test_lost_is_worse_than_late(calm: AgentView) -> None:
 def test_an_alert_is_told_once(calm: AgentView) -> None:
     """The same alert about the same thing is one notice, the newest."""
     rows = [
-        AuditRow(number, NOW_MS - number, "agent", "a", "agent.clone", "a", '{"n": 1}', "", True)
+        AuditRow(
+            number, NOW_MS - number, "agent", "a", "agent.detect-clone", "a", '{"n": 1}', "", True
+        )
         for number in (1, 2, 3)
     ]
     (notice,) = notices([calm], rows, [], NOW_MS)
@@ -122,7 +124,7 @@ def test_an_alert_is_told_in_the_language_of_the_page() -> None:
     """What it is about, what it tells, and the sentence of why; other words stay as they are."""
     why = Message("fleet.state_asleep", due_ms=NOW_MS, silent_ms=9 * HOUR_MS)
     detail = json.dumps({"reason": why.as_json(), "captures": 3, "others": 2})
-    row = AuditRow(1, NOW_MS, "clock", "tick", "agent.lost", "a", detail, "", True)
+    row = AuditRow(1, NOW_MS, "clock", "tick", "agent.mark-lost", "a", detail, "", True)
 
     def say() -> str:
         speak("ja")

@@ -32,8 +32,8 @@ DOUBTS = (
     [
         ("plan 7: tree", ("ownership",), "ownership.by_plan", {"plan": 7, "method": "tree"}),
         ("excluded", ("ownership", "planning"), "ownership.host_excluded", {}),
-        ("excluded", ("planning",), "planning.host_excluded", {}),
-        ("cancelled by koji", ("planning",), "rounds.cancelled_by", {"name": "koji"}),
+        ("excluded", ("planning",), "ownership.host_excluded", {}),
+        ("cancelled by koji", ("planning",), "general.cancelled_by", {"name": "koji"}),
         (
             "a-1.warc.gz: 1 capture, 3 of excluded hosts: not kept",
             ("segments",),
@@ -124,7 +124,7 @@ def test_rows_are_rewritten_and_go_back(
     query = sa.text("SELECT reason FROM rounds ORDER BY number")
     with database.write() as tx:
         rows = [row[0] for row in tx.execute(query)]
-        assert rows[:5] == [f'rounds.cancelled_by {{"name":"u{number}"}}' for number in range(5)]
+        assert rows[:5] == [f'general.cancelled_by {{"name":"u{number}"}}' for number in range(5)]
         assert rows[5:] == told[5:]
         config.attributes["connection"] = tx.connection
         command.downgrade(config, "0047")

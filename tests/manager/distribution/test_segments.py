@@ -50,8 +50,8 @@ def test_a_segment_is_sent(prsm: Running, agent: Agent, library: Caller) -> None
     assert "content-encoding" not in answer.headers
     asked = library.send("HEAD", PATH)
     assert (asked.content, asked.headers["content-length"]) == (b"", str(len(answer.content)))
-    assert [row.action for row in audit_page(prsm.manager.db, action="segment.take")] == [
-        "segment.take"
+    assert [row.action for row in audit_page(prsm.manager.db, action="segment.download")] == [
+        "segment.download"
     ]
 
 

@@ -9,7 +9,7 @@ from manager.store import Rejected, Spool, Spooled
 from shared.errors import Fault, LineError
 from shared.messages import Message
 
-CRAWL_LOG = Message("uploads.crawl_log")
+CRAWL_LOG = Message("segments.kind_log")
 BAD = Message.of_text("it is bad")
 
 

@@ -15,7 +15,7 @@ from shared.errors import LimitError
 from shared.messages import Message
 from tests.manager.store.full_disk import full_after
 
-LOG = Message("uploads.crawl_log")
+LOG = Message("segments.kind_log")
 
 
 def plenty(_: Path) -> int:

@@ -100,6 +100,25 @@ def test_words_are_in_each_language() -> None:
     assert set(read_subject("en", WORDS)) == set(read_subject("ja", WORDS))
 
 
+SAME_IN_ENGLISH: Final = {
+    ("general.fraction", "general.times"): "Japanese writes `10 times fewer` as a tenth",
+    ("general.fraction_over", "general.times_over"): "as above",
+}
+"""Pairs of codes with one English template, with the reason."""
+
+
+def test_each_sentence_has_one_code() -> None:
+    """Templates that differ in parameters and letter case only are one; most are words."""
+    found: dict[str, list[str]] = {}
+    for code in codes():
+        texts = [one.text for one in pieces(template(code) or "")]
+        words = "{}".join(texts).lower()
+        if re.search("[a-z]", words):
+            found.setdefault(words, []).append(code)
+    same = [tuple(pair) for pair in found.values() if len(pair) > 1]
+    assert set(same) == set(SAME_IN_ENGLISH)
+
+
 def test_codes_can_be_looked_up() -> None:
     """A name in a catalogue follows the grammar of codes."""
     wrong = [code for language in LANGUAGES for code in codes(language) if not CODE.fullmatch(code)]
@@ -159,7 +178,7 @@ def _english(path: Path) -> Iterator[int]:
         name = (
             node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         )
-        said = list(node.args) if name in ("of_text", "Message", "Trouble", "Condition") else []
+        said = list(node.args) if name in MAKERS else []
         if name.endswith("Error") and name not in INNER:
             said += node.args
         said += [one.value for one in node.keywords if one.arg in NAMES_OF_SENTENCES]
@@ -169,19 +188,27 @@ def _english(path: Path) -> Iterator[int]:
 
 INNER: Final = frozenset(
     ("AssertionError", "ValueError", "TypeError", "KeyError", "RuntimeError", "OSError",
-     "NotImplementedError", "FileExistsError", "_EndedError")
+     "NotImplementedError", "FileExistsError", "ConnectionError", "BrokenPipeError", "IndexError",
+     "_LeftToSearchError")
 )  # fmt: skip
 """Errors that no person meets: mistakes of ours, and what a library raises."""
+MAKERS: Final = frozenset(("of_text", "Message", "Trouble", "Condition", "Check"))
+"""Records and functions that hold a message for a person."""
 DECLARED: Final = frozenset(("setting",))
 """Declarations that hold their English beside unit and default; other languages have catalogues."""
 LOGS: Final = frozenset(("debug", "info", "warning", "error", "exception"))
 
 
 def test_no_sentence_is_made_outside_of_the_catalogues() -> None:
-    """In the manager, below its edges, and in what all programs share."""
+    """In the agent and the manager, below their edges, and in what all programs share.
+
+    Not in `launcher`: it must work beside a damaged release, so it reads no catalogue and imports
+    of `shared` only `versions` and `plurals`. Not in `client`: it is a third party's program, with
+    one language and its own exit codes.
+    """
     wrong = [
         f"{name}:{line}"
-        for program in ("manager", "shared")
+        for program in PROGRAMS
         for path in sorted((ROOT / program).rglob("*.py"))
         if not (name := str(path.relative_to(ROOT))).startswith(SPOKEN)
         for line in _english(path)

@@ -253,6 +253,7 @@ def _again(raw: bytes, behind: Receive) -> Receive:
     given = False
 
     async def receive() -> Message:
+        """Return the body that was read, then later messages of the connection."""
         nonlocal given
         if given:
             return await behind()

@@ -167,7 +167,7 @@ def _daily_bytes(visit: Visit) -> int:
     unit = visit.form.get("unit", "GB")
     if unit not in UNITS:
         raise FormatError(
-            "console.choice", name="unit", value=unit[:20], choices=tuple(UNITS)
+            "general.unknown_choice", name="unit", value=unit[:20], known=tuple(UNITS)
         ).about("unit")
     return _field(visit, "daily") * UNITS[unit]
 

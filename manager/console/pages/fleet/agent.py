@@ -83,7 +83,7 @@ ASKED: Final[dict[str, tuple[Lazy, ...]]] = {
         lazy("Drain %(agent)s?"),
         lazy("It stops fetching at once; hosts in progress are not finished."),
         lazy("It reports its work; then its units go to other agents."),
-        lazy("It takes part again after a resume command; a restart does not resume it."),
+        lazy("It rejoins only after a resume command; a restart does not resume it."),
     ),
 }
 
@@ -252,7 +252,7 @@ def limit_list(visit: Visit) -> Response:
     name, choice = visit.form.get("name", ""), visit.form.get("pages", "")
     if choice not in LIST_LIMITS:
         raise FormatError(
-            "console.choice", name="pages", value=choice[:40], choices=tuple(LIST_LIMITS)
+            "general.unknown_choice", name="pages", value=choice[:40], known=tuple(LIST_LIMITS)
         ).about("pages")
     shown = whole_number(visit, "shown")
     pages = LIST_LIMITS[choice]

@@ -167,7 +167,7 @@ def _chosen(
         elif kind == PAGES_OF.strip() and value != AS_IT_IS:
             if value not in LIMITS:
                 raise FormatError(
-                    "console.choice", name=field[:80], value=value[:40], choices=tuple(LIMITS)
+                    "general.unknown_choice", name=field[:80], value=value[:40], known=tuple(LIMITS)
                 )
             was, now, wanted = _shown(form, name), view.row.list_limit or 0, LIMITS[value]
             if wanted in (was, now):
@@ -176,7 +176,7 @@ def _chosen(
                 changed.append(name)
             limits[name] = (was, wanted)
     if changed:
-        raise ConflictError("console.changed", names=tuple(changed[:NAMED_MOST]))
+        raise ConflictError("general.changed_meanwhile", names=tuple(changed[:NAMED_MOST]))
     return restarts, limits
 
 

@@ -203,7 +203,7 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name.strip() or "UTC")
     except (ValueError, OSError, ZoneInfoNotFoundError) as error:
-        raise FormatError("console.time_zone", value=name[:64]).about("zone") from error
+        raise FormatError("times.unknown_zone", zone=name[:64]).about("zone") from error
 
 
 def _moment(text: str, name: str, zone: ZoneInfo) -> int:

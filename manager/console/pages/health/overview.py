@@ -28,6 +28,7 @@ from manager.console.requests.visit import Visit
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_trouble
 from manager.operations.fleet.agents import AgentView, agent_views
 from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
+from manager.operations.health.alert_events import current_key
 from manager.operations.health.alert_rules import few_hosts
 from manager.operations.health.silences import list_silences
 from manager.operations.hosts.host_views import count_hosts
@@ -107,7 +108,7 @@ def overview(visit: Visit) -> Response:
 def _not_silenced(visit: Visit, wanting: Sequence[Notice]) -> list[Notice]:
     """Return the notices except those of acknowledged alerts."""
     silences = list_silences(visit.db, visit.now_ms)
-    known = {row.key for row in silences if row.key and row.holds(visit.now_ms)}
+    known = {current_key(row.key) for row in silences if row.key and row.holds(visit.now_ms)}
     return [notice for notice in wanting if notice.trouble not in known]
 
 

@@ -161,7 +161,7 @@ def change_role(visit: Visit) -> Response:
                         "An administrator may do everything: retire agents, roll out releases, "
                         "distribute data, add users and change their roles, yours too."
                     ),
-                    _("The role can be taken back at any time."),
+                    _("The role can be changed back at any time."),
                 ),
                 _("Make an administrator"),
                 "/console/user/role",

@@ -224,7 +224,7 @@ def apply(visit: Visit) -> Response:
                         time=figures.duration(plan.makespan_ms),
                     ),
                     _(
-                        "The present agent continues to fetch a unit until it has taken a list "
+                        "The present agent continues to fetch a unit until it acknowledges a list "
                         "without it."
                     ),
                     *(_since(change) for change in changes),

@@ -71,7 +71,7 @@ def _rows(seen: Coverage, listing: Listing) -> list[AgentCoverage]:
         "failed": lambda row: row.failed > 0,
     }
     if show not in keep:
-        raise FormatError("console.choice", name="show", value=show[:40], choices=SHOWN)
+        raise FormatError("general.unknown_choice", name="show", value=show[:40], known=SHOWN)
     rows = [row for row in seen.agents if text in row.agent.lower() and keep[show](row)]
     return listing.sorted(rows, KEYS)
 

@@ -122,7 +122,7 @@ def test_a_mail_says_what_is_wrong_and_nothing_more() -> None:
     assert mail["Subject"].endswith("(and 1 more)")
     assert mail.get_content_type() == "text/plain"
     lines = mail.get_content().splitlines()
-    assert lines[1] == "over: disk"
+    assert lines[1] == "resolved: disk"
     assert lines[3] == URL
     assert all(sign.isprintable() for line in lines for sign in line)
 
@@ -131,7 +131,8 @@ def test_a_webhook_is_signed_by_its_secret() -> None:
     """A receiver that knows the secret knows who wrote it, and when."""
     with receiving() as (got, url):
         settings = AlertSettings(webhook_url=url, webhook_secret="s3cret")
-        webhook_sender(settings, URL, lambda: NOW_MS)([message()])
+        event = Notification("event:agent.detect-clone", "event", Message("agent.stop_error"), 0)
+        webhook_sender(settings, URL, lambda: NOW_MS)([message(), event])
     ((headers, body),) = got
     said = headers["x-prsm-signature"]
     seconds = int(said.removeprefix("t=").partition(",")[0])
@@ -144,6 +145,7 @@ def test_a_webhook_is_signed_by_its_secret() -> None:
     assert "\r" not in told["alerts"][0]["text"]
     assert told["alerts"][0]["code"] == "general.text"
     assert told["alerts"][0]["params"] == {"text": HOSTILE}
+    assert told["alerts"][1]["key"] == "event:agent.clone", "the name that receivers know"
 
 
 def test_mails_and_webhooks_speak_the_language_of_the_setting() -> None:
@@ -290,7 +292,7 @@ def test_a_test_message_says_who_took_it(tmp_path: Path) -> None:
     }
     assert mail["error_message"]["code"] == "alerts.mail_not_sent"
     assert "nothing is wrong" in json.loads(got[0][1])["alerts"][0]["text"]
-    assert (row.action, row.actor_name) == ("alerts.test", "local")
+    assert (row.action, row.actor_name) == ("delivery.test", "local")
 
 
 def test_a_certificate_that_cannot_be_read_silences_nobody(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_an_outage_is_told_after_a_grace_again_and_when_it_is_over(tmp_path: Pat
     assert str(over.message).startswith(
         "the database answers manager m1, process 7 again, after 1 h"
     )
-    assert [row.action for row in rows] == ["alert.over", "alert.still", "alert.begun"]
+    assert [row.action for row in rows] == ["alert.end", "alert.repeat", "alert.send"]
     assert {row.subject for row in rows} == {"database:m1"}
 
 
@@ -113,7 +113,7 @@ def test_a_short_outage_and_one_of_which_nobody_wants_to_know_are_not_told(tmp_p
         now_ms = prsm.clock()
         add_window(db, now_ms, now_ms + 7_200_000, "", LOCAL, now_ms)
         known.outages.remember()
-        assert not audit_page(db, action="alert.begun"), "as if it could be asked"
+        assert not audit_page(db, action="alert.send"), "as if it could be asked"
         known.gone_s = 0.0
         known.outages.remember()
         assert known.wait(60, away=False) == []
@@ -188,7 +188,7 @@ def test_a_postgresql_that_ends_is_told_by_a_manager_as_it_runs(
         try:
             for clock in clocks:
                 clock.start()
-            until(lambda: bool(audit_page(manager.db, action="alert.begun")))
+            until(lambda: bool(audit_page(manager.db, action="alert.send")))
             server.stop(keep=True)
             told.broken = False
             key = f"database:{manager.leadership.host}"
@@ -196,7 +196,7 @@ def test_a_postgresql_that_ends_is_told_by_a_manager_as_it_runs(
             until(lambda: (key, "begun") in told.states)
             server.start()
             until(lambda: (key, "over") in told.states)
-            until(lambda: bool(audit_page(manager.db, action="alert.over")))
+            until(lambda: bool(audit_page(manager.db, action="alert.end")))
         finally:
             for clock in clocks:
                 clock.stop()

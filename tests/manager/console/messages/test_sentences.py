@@ -30,18 +30,18 @@ def _in(language: str, said: Callable[[], T]) -> T:
     ("language", "sentence"),
     [
         ("en", "size '7': must be one of 25, 50"),
-        ("ja", "size '7': 次のいずれかを指定してください: 25、50"),
+        ("ja", "size '7': 25、50 のいずれかを指定してください"),
     ],
 )
 def test_a_message_is_a_sentence_of_the_page(language: str, sentence: str) -> None:
     """In the language that the request chose."""
-    message = Message("console.choice", name="size", value="7", choices=(25, 50))
+    message = Message("general.unknown_choice", name="size", value="7", known=(25, 50))
     assert _in(language, lambda: sentence_of(message)) == sentence
 
 
 def test_words_of_rows_within_a_message_are_translated() -> None:
     """A role is a word of a row, and a name is not, though it be spelled as one."""
-    message = Message("console.role_needed", user="admin", role="viewer", needed="operator")
+    message = Message("people.role_too_low", caller="admin", role="viewer", needed="operator")
     assert _in("ja", lambda: sentence_of(message)).startswith("admin の権限は 閲覧者(viewer) です")
 
 

@@ -42,7 +42,7 @@ def test_what_goes_on_is_shown_and_silenced(prsm: Running, person: Visitor) -> N
     assert done.headers["location"] == "/console/alerts?told=silent"
     browser.follow(done)
     assert list_silences(prsm.manager.db, prsm.clock())[0].ended_ms == prsm.clock()
-    assert audit_page(prsm.manager.db, limit=1)[0].action == "alert.speak"
+    assert audit_page(prsm.manager.db, limit=1)[0].action == "alert.end-silence"
     csv = browser.get("/console/alerts.csv?q=late.example").text
     assert key in csv
 

@@ -119,7 +119,7 @@ def test_what_a_person_does_says_from_where(prsm: Running, person: Visitor) -> N
     browser = person("admin")
     browser.extra["user-agent"] = FIREFOX
     browser.act("/console/new-agent", "/console/new-agent", {"name": "nara.example.jp"})
-    (row, *_) = prsm.local.get("/api/v1/audit?action=agent.token").json()
+    (row, *_) = prsm.local.get("/api/v1/audit?action=agent.create-token").json()
     assert (row["address"], row["browser"]) == ("127.0.0.1", FIREFOX)
     body = {"name": "x", "role": "operator", "user": "operator"}
     token = prsm.local.post("/api/v1/tokens", json=body).json()["token"]
@@ -130,7 +130,7 @@ def test_what_a_person_does_says_from_where(prsm: Running, person: Visitor) -> N
     assert script.post("/api/v1/alerts/test").status_code == 200
     (row, *_) = prsm.local.get("/api/v1/audit?actor=operator/x").json()
     assert (row["address"], row["browser"]) == ("192.0.2.8", "nightly/1.0")
-    (made,) = prsm.local.get("/api/v1/audit?action=token.make").json()
+    (made,) = prsm.local.get("/api/v1/audit?action=token.create").json()
     assert (made["address"], made["browser"]) == ("", "")
 
 

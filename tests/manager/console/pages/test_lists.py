@@ -211,7 +211,7 @@ def test_the_audit_pages_back_in_time(person: Visitor) -> None:
     assert len({row["id"] for row in everything}) == len(everything)
     assert seen == len(everything)
     hosts = _table(browser, "/console/audit.csv?action=host.")
-    assert {row["action"] for row in hosts} == {"host.import", "host.discovered", "host.exclude"}
+    assert {row["action"] for row in hosts} == {"host.import", "host.discover", "host.exclude"}
     assert _table(browser, "/console/audit.csv?actor=kyoto.example.ac.jp")[0]["kind"] == "agent"
 
 

@@ -101,7 +101,7 @@ def test_a_position_is_said_on_the_agents_page(prsm: Running, person: Visitor) -
     assert KYOTO in browser.page("/console/agents-map").text
     changes = {"latitude": "35.03", "longitude": "135.78"}
     browser.follow(browser.act(page, "/console/agent/position", changes))
-    assert audit_page(prsm.manager.db, limit=1)[0].action == "agent.position"
+    assert audit_page(prsm.manager.db, limit=1)[0].action == "agent.set-position"
     shown = browser.page("/console/agents-map")
     assert any(link.attributes.get("href") == page for link in shown.all("a"))
     wrong = browser.act(page, "/console/agent/position", {"latitude": "91", "longitude": "0"})

@@ -145,7 +145,7 @@ def test_a_pin_and_the_lowest_version_keep_to_what_was_shown(
     assert browser.submit(pin, version="1.4").status_code == 409
     question = read(browser.submit(least, version="1.3").text)
     assert browser.submit(question.form("/console/releases/minimum")).status_code == 409
-    assert _last(fleet)[1:] == ("release.minimum", "")
+    assert _last(fleet)[1:] == ("release.set-minimum", "")
 
 
 def test_the_lowest_version_is_asked_about_with_its_price(fleet: Running, person: Visitor) -> None:
@@ -158,7 +158,7 @@ def test_the_lowest_version_is_asked_about_with_its_price(fleet: Running, person
     assert below >= 1
     assert f"{below} agents run an older version now" in question.text
     browser.follow(browser.submit(question.form("/console/releases/minimum")))
-    assert _last(fleet)[1] == "release.minimum"
+    assert _last(fleet)[1] == "release.set-minimum"
     assert "Agents below 1.3 get no work." in browser.page("/console/releases").text
     early = fields | {"version": "1.4", "confirmed": "yes"}
     assert browser.post("/console/releases/minimum", early).status_code == 409
@@ -178,7 +178,7 @@ def test_agents_are_listed_by_version_and_pinned(fleet: Running, person: Visitor
     assert _last(fleet)[1] == "release.pin"
     assert NAMES[1] in browser.page("/console/release-agents?who=pinned").text
     browser.follow(browser.act(path, "/console/release-agents/canary"))
-    assert _last(fleet)[1:] == ("release.canary", '{"canary": true}')
+    assert _last(fleet)[1:] == ("release.set-canary", '{"canary": true}')
     kept = "/console/release-agents?sort=-pin"
     answer = browser.act(kept, "/console/release-agents/canary")
     assert "sort=-pin" in answer.headers["location"], "the list is left as it was"

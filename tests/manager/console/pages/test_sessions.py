@@ -69,7 +69,7 @@ def test_guessing_is_slowed_down_and_written_down(
     assert len(refused) == 6
     assert "login as 'operator' from 192.0.2.7 refused" in refused[0]
     assert "a wrong password" not in caplog.text
-    (alert,) = audit_page(prsm.manager.db, action="user.guessed", alerts=True)
+    (alert,) = audit_page(prsm.manager.db, action="user.fail-logins", alerts=True)
     assert alert.subject == "operator"
     prsm.clock.advance(301)
     assert browser.log_in("operator").status_code == 303

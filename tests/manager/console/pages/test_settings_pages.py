@@ -123,7 +123,7 @@ def test_the_block_list_is_tried_before_it_is_used(prsm: Running, person: Visito
     assert page.form(f"{path}/block").fields["text"].strip() == "/private/\n(b"
     assert fleet_rules_of(prsm.manager.db).blocked == []
     browser.follow(browser.act(path, f"{path}/block", {"text": "/private/", "reason": SCRIPT}))
-    assert _last(prsm) == ("operator", "block.add")
+    assert _last(prsm) == ("operator", "fleet.block")
     tried = browser.page(f"{path}?url=www.example.jp/private/x")
     assert "line 1: /private/" in tried.text
     assert "/private/" in browser.get(f"{path}.csv").text

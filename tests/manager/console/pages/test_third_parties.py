@@ -86,7 +86,7 @@ def test_a_token_is_shown_once_and_works(prsm: Running, person: Visitor) -> None
     assert detail
     for address in (LIBRARY, "/console/data", "/console/audit", "/console/data.csv"):
         assert token not in browser.get(address).text
-    assert _last(prsm) == ("admin", "client.issue_token", "library")
+    assert _last(prsm) == ("admin", "client.create-token", "library")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_revoking_and_disabling(prsm: Running, person: Visitor) -> None:
     done = browser.submit(question.form("/console/client/revoke"))
     assert "is revoked" in _said(browser, done.headers["location"])
     assert _third_party(prsm, other).get(WEBDATA).status_code == 403
-    assert _last(prsm) == ("admin", "client.revoke_token", "library")
+    assert _last(prsm) == ("admin", "client.revoke-token", "library")
     asked = browser.act(LIBRARY, "/console/client/disable")
     browser.submit(read(asked.text).form("/console/client/disable"))
     assert _third_party(prsm, token).get(WEBDATA).status_code == 403

@@ -163,7 +163,7 @@ def test_believing_an_agent(prsm: Running, person: Visitor) -> None:
     assert "plans use them" in read(asked.text).text
     said = _confirm(browser, AGENT, "/console/agent/believe", {})
     assert said.strip().startswith(f"{KYOTO} is believed")
-    assert _last(prsm)[1:] == ("agent.believe", KYOTO)
+    assert _last(prsm)[1:] == ("agent.clear-doubts", KYOTO)
     assert not browser.page(AGENT).has_form("/console/agent/believe")
 
 
@@ -214,12 +214,12 @@ def test_limiting_how_it_sends(prsm: Running, person: Visitor) -> None:
     done = browser.act(AGENT, here, fields)
     words = "at most 250,000 bytes/s; Monday to Friday 02:00-08:00 20:00-24:00"
     assert words in _result(browser, done.headers["location"])
-    assert _last(prsm) == ("operator", "collection.limit", KYOTO)
+    assert _last(prsm) == ("operator", "collection.set-limits", KYOTO)
     page = person("viewer").page(AGENT)
     assert "At most 250,000 bytes/s" in page.text
     assert not page.has_form(here)
     browser.act(AGENT, here, {"rate": "", "weekday": "", "weekend": ""})
-    assert "As its site says" in browser.page(AGENT).text
+    assert "Rate set by its site" in browser.page(AGENT).text
     for wrong in ({"rate": "fast"}, {"rate": "nan"}, {"rate": "1e999"}, {"weekday": "night"}):
         assert browser.act(AGENT, here, wrong).status_code == 400
 
@@ -234,7 +234,7 @@ def test_a_join_token_is_shown_once(prsm: Running, person: Visitor) -> None:
     command = "prs enrol http://127.0.0.1 --name nara.example.jp "
     assert command in " ".join(page.text.split())
     token = shown_token(page)
-    assert _last(prsm) == ("admin", "agent.token", "nara.example.jp")
+    assert _last(prsm) == ("admin", "agent.create-token", "nara.example.jp")
     for path in ("/console/agents", "/console/audit", "/console/new-agent"):
         assert token not in browser.get(path).text
     joined = prsm.anybody.post(
@@ -301,7 +301,7 @@ def test_a_table_of_restarts_that_is_old_reverts_nothing(prsm: Running, person: 
     assert f"change their limit: {KYOTO}." in question.text
     set_next_list_limit(prsm.manager.db, KYOTO, 8, ADMIN, prsm.clock())
     assert browser.submit(question.form("/console/restart")).status_code == 409
-    assert (limit_of(KYOTO), _last(prsm)[1]) == (8, "agent.list-limit")
+    assert (limit_of(KYOTO), _last(prsm)[1]) == (8, "agent.set-list-limit")
 
 
 def test_limits_that_were_changed_meanwhile_stay(prsm: Running, person: Visitor) -> None:
@@ -613,7 +613,7 @@ def test_agents_are_asked_to_send(prsm: Running, person: Visitor) -> None:
     fields = {"crontab": "0 3 * * *", "zone": "Asia/Tokyo", "condition": "difference"}
     done = browser.act(here, f"{here}/schedules", fields)
     assert "03:00 JST" in _result(browser, done.headers["location"])
-    assert _last(prsm) == ("operator", "collection.schedule", "all agents")
+    assert _last(prsm) == ("operator", "collection.add-schedule", "all agents")
     period = {"agent": agent, "condition": "period", "first": "2026-11-20", "end": "2026-11-22"}
     done = browser.act(here, f"{here}/orders", period)
     assert "is asked to send" in _result(browser, done.headers["location"])
@@ -624,7 +624,7 @@ def test_agents_are_asked_to_send(prsm: Running, person: Visitor) -> None:
     assert "period a first day and an end" in wrong.text
     assert browser.act(here, f"{here}/orders", period | {"end": "soon"}).status_code == 400
     browser.act(here, f"{here}/orders/cancel", {"order": "1"})
-    assert _last(prsm) == ("operator", "collection.cancel", "1")
+    assert _last(prsm) == ("operator", "collection.cancel-order", "1")
     assert "Schedule 1 is removed." in _confirm(browser, here, f"{here}/schedules/remove", {})
     assert "0%" in browser.page(here).text
     said = _confirm(browser, here, f"{here}/transfers/give-up", {})
@@ -648,7 +648,7 @@ def test_all_agents_are_asked_to_send_and_a_schedule_runs_now(
     browser.act(here, f"{here}/schedules", {"crontab": "0 3 * * *", "zone": "Asia/Tokyo"})
     done = browser.act(here, f"{here}/schedules/run")
     assert f"{len(asked)} agents are asked" in _result(browser, done.headers["location"])
-    assert _last(prsm) == ("operator", "collection.run", "1")
+    assert _last(prsm) == ("operator", "collection.run-schedule", "1")
     assert browser.act(here, f"{here}/schedules/run").status_code == 409
 
 
@@ -667,13 +667,13 @@ def test_a_schedule_is_edited(prsm: Running, person: Visitor, here: str) -> None
     prsm.clock.advance(1)
     done = browser.submit(form, crontab="0 5 * * *")
     assert "05:00 JST" in _result(browser, done.headers["location"])
-    action = "schedule.change" if here.endswith("rounds") else "collection.reschedule"
+    action = "round.change-schedule" if here.endswith("rounds") else "collection.change-schedule"
     assert _last(prsm) == ("operator", action, "1")
     now = browser.page(f"{here}?edit=1").form(f"{here}/schedules/change")
     assert now.fields.items() >= {"crontab": "0 5 * * *", **first}.items()
     stale = browser.submit(form, crontab="0 6 * * *")
     assert stale.status_code == 409
-    assert "was changed since it was shown" in stale.text
+    assert "changed since it was shown" in stale.text
     assert not [one for one in browser.page(f"{here}?edit=9").forms if "/change" in one.action]
 
 
@@ -683,7 +683,7 @@ def test_rounds_by_the_clock_are_kept_on_the_page_of_rounds(prsm: Running, perso
     fields = {"crontab": "0 2 * * *", "zone": "Asia/Tokyo", "method": "keep"}
     done = browser.act("/console/rounds", "/console/rounds/schedules", fields)
     assert "02:00 JST" in _result(browser, done.headers["location"])
-    assert _last(prsm) == ("operator", "schedule.add", "1")
+    assert _last(prsm) == ("operator", "round.add-schedule", "1")
     assert "02:00 JST" in person("viewer").page("/console/rounds").text
     wrong = browser.act("/console/rounds", "/console/rounds/schedules", {"crontab": "nightly"})
     assert wrong.status_code == 400

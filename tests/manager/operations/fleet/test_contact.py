@@ -311,7 +311,7 @@ def test_a_command_is_repeated_until_it_is_acknowledged(database: Database) -> N
     request = replace(world.request("a"), command_done=command_id)
     identity = world.agents["a"].identity
     assert sync(database, identity, request, world.now_ms, world.policy).command is None
-    assert len(audit_page(database, action="agent.command-done")) == 1
+    assert len(audit_page(database, action="agent.complete-command")) == 1
 
 
 def test_restart_is_answered_until_a_list_is_taken(database: Database) -> None:

@@ -34,7 +34,7 @@ def test_all_agents_hear_of_lines_and_limits(database: Database) -> None:
     with pytest.raises(NotFoundError, match="no line of this number"):
         remove_blocked(database, first.id, ADMIN, world.now_ms)
     assert [row.action for row in audit_page(database, limit=4)] == [
-        "fleet.limits", "block.remove", "fleet.limits", "block.add",
+        "fleet.set-limits", "fleet.unblock", "fleet.set-limits", "fleet.block",
     ]  # fmt: skip
 
 

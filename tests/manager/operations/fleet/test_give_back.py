@@ -58,9 +58,9 @@ def test_between_rounds_everything_comes_back(database: Database) -> None:
     ours = next(key for key, owner in before.items() if owner == "a")
     reasons = [row.reason_opened for row in host_detail(database, ours).owners]
     assert reasons[:2] == [Message("ownership.owner_back"), Message("ownership.owner_lost")]
-    assert len(audit_page(database, action="agent.given-back")) == 1
+    assert len(audit_page(database, action="agent.give-back")) == 1
     back(world)
-    assert len(audit_page(database, action="agent.given-back")) == 1
+    assert len(audit_page(database, action="agent.give-back")) == 1
     assert check(database) == []
 
 

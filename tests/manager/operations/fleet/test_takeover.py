@@ -53,7 +53,7 @@ def test_a_silent_agent_keeps_its_units_while_its_permit_lasts(database: Databas
     owners = host_detail(database, "h1.jp").owners
     assert owners[0].reason_opened == Message("ownership.owner_lost")
     assert owners[1].reason_closed == Message("ownership.owner_lost")
-    assert [row.action for row in audit_page(database, alerts=True)] == ["agent.lost"]
+    assert [row.action for row in audit_page(database, alerts=True)] == ["agent.mark-lost"]
     world.work(other)
     world.run(names=[other])
     assert round_detail(database, 1).units == {"finished": 1}

@@ -89,7 +89,7 @@ def test_a_manager_that_is_silent_is_told_until_it_is_back_or_taken_away(
     live_on(1, "one", "three")
     (begun,) = told(world)
     assert (begun.key, begun.state) == ("manager:two.example, process 7", "begun")
-    assert "no sign of life for 11 min; " in str(begun.message)
+    assert "no heartbeat for 11 min; " in str(begun.message)
     assert "`prsm managers forget two`" in str(begun.message)
     live(database, "again", "two.example, process 8", "1", world.now_ms, dead="two")
     (over,) = told(world)
@@ -200,7 +200,7 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     assert found == {
         "update:a": "agent a did not update to 2.0: rolled-back at the step self-test: no disk",
         "churn:": "11 units changed hands in a day, more than 10",
-        "disk:": "the centre has 10 bytes of disk left; alerts.disk_bytes requires 1 KB; free "
+        "disk:": "the manager's disk has 10 bytes left; alerts.disk_bytes requires 1 KB; free "
         "some, or add room: below limits.reserve_bytes no uploads are accepted",
         "round:": "no round has begun for 20 days",
         "backup:": "no backup was made for 5 days; the log of prsm-backup.service, or of cron, "
@@ -360,7 +360,7 @@ def test_what_somebody_knows_of_is_told_only_when_it_is_over(database: Database)
     assert (row.key, row.reason, row.made_by) == ("agent:b", "its site moves", ADMIN.name)
     end_silence(database, row.id, ADMIN, world.now_ms)
     assert [(message.key, message.state) for message in told(world)] == [("agent:b", "still")]
-    assert audit_page(database, action="alert.speak")[0].subject == "agent:b"
+    assert audit_page(database, action="alert.end-silence")[0].subject == "agent:b"
 
 
 def test_a_window_that_is_planned_begins_and_ends_by_itself(database: Database) -> None:

@@ -73,7 +73,7 @@ def test_who_joins_again_as_plain_gives_its_pieces_away(database: Database) -> N
     others = [name for name in NAMES if name != plain]
     let_pass(world, *others)
     assert set(owners(world).values()) == set(others)
-    [entry] = audit_page(database, action="agent.taken-over")
+    [entry] = audit_page(database, action="agent.take-over")
     assert entry.subject == plain
     assert "ownership.owner_is_plain" in entry.detail
     world.take_list(plain)

@@ -28,7 +28,7 @@ def test_a_position_is_set_and_taken_back(database: Database) -> None:
         row = agents.by_name(tx, "a")
     assert row is not None
     assert (row.latitude, row.longitude) == (None, None)
-    assert len(audit_page(database, action="agent.position")) == 2
+    assert len(audit_page(database, action="agent.set-position")) == 2
     with pytest.raises(NotFoundError, match="agent b"):
         set_position(database, "b", Position(0, 0), ADMIN, world.now_ms)
 

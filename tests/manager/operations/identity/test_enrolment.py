@@ -50,7 +50,7 @@ def test_a_used_token_with_another_key_is_an_alert(database: Database) -> None:
         enrol(database, "waseda", token, OTHER, 3000)
     alert, *others = audit_page(database, alerts=True)
     assert not others
-    assert (alert.action, alert.subject) == ("agent.token-reused", "waseda")
+    assert (alert.action, alert.subject) == ("agent.reuse-token", "waseda")
     assert not authenticate(database, [OTHER])
 
 
@@ -114,7 +114,7 @@ def test_a_key_is_replaced_by_who_has_it(database: Database) -> None:
     replace_key(database, agent, OTHER, 2)
     replace_key(database, agent, OTHER, 3)
     assert authenticate(database, [KEY, OTHER]) == {OTHER: agent}
-    assert len(audit_page(database, action="agent.key")) == 1
+    assert len(audit_page(database, action="agent.change-key")) == 1
 
 
 def test_two_agents_cannot_have_one_key(database: Database) -> None:
@@ -134,4 +134,8 @@ def test_the_audit_says_who_asked_and_by_which_request(database: Database) -> No
     issue_join_token(database, "waseda", ADMIN, 5)
     row = audit_page(database)[0]
     assert (row.at_ms, row.actor_kind, row.actor_name) == (5, "user", "hana")
-    assert (row.action, row.subject, row.request_id) == ("agent.token", "waseda", "request-1")
+    assert (row.action, row.subject, row.request_id) == (
+        "agent.create-token",
+        "waseda",
+        "request-1",
+    )

@@ -61,7 +61,9 @@ def test_an_agent_that_left_is_left_and_never_lost(database: Database, *, plain:
         assert standing.agents["left"] == 1
         found = troubles(standing, 0, [], {}, LIMITS, world.now_ms)
         assert not [one for one in found if one.key.endswith(":a")]
-    assert "agent.lost" not in [row.action for row in audit_page(database, subject="a", limit=100)]
+    assert "agent.mark-lost" not in [
+        row.action for row in audit_page(database, subject="a", limit=100)
+    ]
 
 
 @pytest.mark.parametrize("plain", [True, False])

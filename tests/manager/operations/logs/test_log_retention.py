@@ -52,7 +52,7 @@ def test_old_lines_go_and_the_reports_stay(database: Database, tmp_path: Path) -
     rows = list_reports(database)
     assert [bool(row.path) for row in rows] == [True, False, False]
     assert [row.lines for row in rows] == [2, 2, 2]
-    (told,) = audit_page(database, action="report.forget")
+    (told,) = audit_page(database, action="log.delete")
     assert '"logs": 2' in told.detail
     assert '"lines": 4' in told.detail
     # Whoever sends such a log again is told that it came.

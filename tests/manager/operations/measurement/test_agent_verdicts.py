@@ -70,7 +70,7 @@ def test_a_sick_agent_is_told_with_reason_and_time_and_is_sound_again(database: 
     one_round(world)
     row = agent_detail(database, "c", world.now_ms, world.policy).view.row
     assert (row.suspect_since_ms, row.suspect_reason) == (None, None)
-    assert actions(database, "agent.sound") == ["c"]
+    assert actions(database, "agent.clear-suspicion") == ["c"]
     assert actions(database, "agent.suspect") == ["c"]
     assert check(database) == []
 
@@ -86,8 +86,10 @@ def test_a_host_that_is_down_makes_no_agent_suspect(database: Database) -> None:
     assert len(controls) == world.policy.control_hosts_per_agent
     world.down = frozenset(controls[:1])
     world.run()
-    assert actions(database, "host.sick") == controls[:1]
-    (alert,) = [row for row in audit_page(database, limit=1000) if row.action == "host.sick"]
+    assert actions(database, "host.find-failing") == controls[:1]
+    (alert,) = [
+        row for row in audit_page(database, limit=1000) if row.action == "host.find-failing"
+    ]
     assert alert.alert
     assert "measurement.sick_control_host" in alert.detail
     assert actions(database, "agent.suspect") == []

@@ -233,7 +233,9 @@ def test_a_person_may_believe_an_agent(database: Database) -> None:
         believe_agent(database, LIAR, ADMIN, world.now_ms)
     with pytest.raises(NotFoundError):
         believe_agent(database, "nobody", ADMIN, world.now_ms)
-    assert [row.action for row in audit_page(database, subject=LIAR)].count("agent.believe") == 1
+    assert [row.action for row in audit_page(database, subject=LIAR)].count(
+        "agent.clear-doubts"
+    ) == 1
 
 
 def test_impossible_lines_are_an_alert_with_the_agents_name_and_count_nowhere(
@@ -244,7 +246,7 @@ def test_impossible_lines_are_an_alert_with_the_agents_name_and_count_nowhere(
     makespan, before = planned(world), distances(world)
     world.lie = impossible
     one_round(world)
-    assert set(alerts(world, "report.impossible")) == {LIAR}
+    assert set(alerts(world, "log.find-impossible")) == {LIAR}
     assert planned(world) == pytest.approx(makespan, rel=0.02)
     assert distances(world) == before
     assert doubts(world) == set()

@@ -91,7 +91,7 @@ def test_a_plan_warns_of_a_disk_that_is_too_small(database: Database) -> None:
     tell(world, "a", Capacity(), free=100_000)
     plan_id = make_plan(database, "keep", ADMIN, world.now_ms)
     said = " ".join(map(str, plan_detail(database, plan_id).explanation))
-    assert "a would collect 200 KB, more than its disk takes" in said
+    assert "a would collect 200 KB, more than its disk holds" in said
 
 
 def test_an_agent_has_probes_for_twice_its_parallel_hosts(database: Database) -> None:

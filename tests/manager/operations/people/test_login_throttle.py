@@ -162,7 +162,7 @@ def test_names_that_are_made_up_make_no_rows(hana: Database) -> None:
         found = [str(row[0]) for row in tx.execute(sa.select(login_failures.c.name))]
     assert len([name for name in found if name.startswith(THERE)]) <= BUCKETS
     assert not any("nobody" in name for name in found)
-    assert audit_page(hana, action="user.guessed") == []
+    assert audit_page(hana, action="user.fail-logins") == []
 
 
 def test_a_name_that_does_not_exist_is_slowed_down_alike(hana: Database) -> None:
@@ -188,10 +188,10 @@ def test_an_alert_a_day(hana: Database) -> None:
     """However many addresses guess, and from where the first did."""
     for number in range(8):
         guess(hana, 5, 1000, address=f"203.0.113.{number}")
-    (alert,) = audit_page(hana, action="user.guessed", alerts=True)
+    (alert,) = audit_page(hana, action="user.fail-logins", alerts=True)
     assert (alert.subject, alert.address) == ("hana", "203.0.113.0")
     guess(hana, 5, 90_000_000, address="203.0.113.99")
-    assert len(audit_page(hana, action="user.guessed", alerts=True)) == 2
+    assert len(audit_page(hana, action="user.fail-logins", alerts=True)) == 2
 
 
 def test_where_somebody_logged_in_is_kept(hana: Database) -> None:

@@ -39,7 +39,7 @@ def test_a_new_password_ends_the_other_sessions(database: Database) -> None:
     with pytest.raises(UnknownKeyError):
         login(database, "hana", OLD, 4)
     assert login(database, "hana", NEW, 5).user == "hana"
-    (row,) = audit_page(database, action="user.own-password")
+    (row,) = audit_page(database, action="user.change-own-password")
     assert (row.actor_name, row.subject, row.detail) == ("hana", "hana", "")
 
 
@@ -53,7 +53,7 @@ def test_the_old_password_is_not_guessed_by_who_found_a_session(database: Databa
         change(database, OLD, NEW, 1000)
     with pytest.raises(SlowDownError):
         login(database, "hana", OLD, 1000)
-    assert len(audit_page(database, action="user.guessed", alerts=True)) == 1
+    assert len(audit_page(database, action="user.fail-logins", alerts=True)) == 1
     change(database, OLD, NEW, 3000)
     assert login(database, "hana", NEW, 3001).user == "hana"
 

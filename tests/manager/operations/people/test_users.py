@@ -161,7 +161,7 @@ def test_guessing_side_by_side_has_five_tries_and_is_an_alert(
     answers = tried(database, ["wrong"] * side_by_side.parties)
     assert answers.count(UnknownKeyError) == 5
     assert answers.count(SlowDownError) == 3
-    (alert,) = audit_page(database, action="user.guessed", alerts=True)
+    (alert,) = audit_page(database, action="user.fail-logins", alerts=True)
     assert alert.subject == "hana"
 
 
@@ -230,7 +230,7 @@ def test_another_role_lets_nobody_in(database: Database) -> None:
     set_user_disabled(database, "ken", LOCAL, 4, disabled=False)
     assert login(database, "ken", GOOD, 5).role == "viewer"
     done = [row.action for row in audit_page(database, subject="ken")]
-    assert done == ["user.login", "user.enable", "user.role", "user.disable", "user.add"]
+    assert done == ["user.login", "user.enable", "user.set-role", "user.disable", "user.add"]
 
 
 def test_the_last_administrator_stays(database: Database) -> None:

@@ -31,7 +31,7 @@ def test_what_changed_is_counted_and_two_people_do_not_cross(database: Database)
 
     stood = undoable(database)  # of the round
     assert stood is not None
-    with pytest.raises(ConflictError, match=f"was none when this was decided, and is plan {stood}"):
+    with pytest.raises(ConflictError, match=f"names none .*, but it is plan {stood}"):
         apply_plan(database, first, ADMIN, world.now_ms, standing=0)
     moved = apply_plan(database, first, ADMIN, world.now_ms, standing=stood)
     assert moved

@@ -37,7 +37,7 @@ def test_a_unit_goes_only_to_an_agent_that_measured_it(database: Database, metho
     began_ms = world.now_ms
     start_round(database, method, ADMIN, began_ms, policy=world.policy)
     world.run()
-    (verified,) = [row for row in audit_page(database) if row.action == "round.verify"]
+    (verified,) = [row for row in audit_page(database) if row.action == "round.verify-predictions"]
     assert '"orders": ' in verified.detail
     assert round_detail(database, 1).orders["done"] > 2 * len(HOSTS)
     after_verifying = 0
@@ -95,7 +95,7 @@ def test_a_random_deal_asks_no_distance(database: Database) -> None:
     world = partly_probed(database)
     start_round(database, "random", ADMIN, world.now_ms, policy=world.policy)
     world.run()
-    assert [row for row in audit_page(database) if row.action == "round.verify"] == []
+    assert [row for row in audit_page(database) if row.action == "round.verify-predictions"] == []
     unmeasured = 0
     for name in HOSTS:
         detail = host_detail(database, name)

@@ -114,8 +114,8 @@ def test_a_schedule_is_removed(database: Database) -> None:
     assert TIMETABLE.listed(database, world.now_ms) == []
     with pytest.raises(NotFoundError, match="schedule 1: not found"):
         TIMETABLE.remove(database, 1, ADMIN, world.now_ms)
-    assert len(audit_page(database, action="schedule.remove")) == 1
-    assert len(audit_page(database, action="schedule.add")) == 1
+    assert len(audit_page(database, action="round.remove-schedule")) == 1
+    assert len(audit_page(database, action="round.add-schedule")) == 1
 
 
 def test_what_is_no_schedule_is_refused(database: Database) -> None:
@@ -148,7 +148,7 @@ def test_a_zone_that_this_machine_has_lost_stops_nothing(
     until(world, 5, 0, day=22)
     lost = next(one for one in TIMETABLE.listed(database, world.now_ms) if one.schedule.id == 1)
     assert lost.next_runs_ms == []
-    problem = Message("schedules.unknown_zone", zone="Gone/Away")
+    problem = Message("times.unknown_zone", zone="Gone/Away")
     assert (lost.next_runs, lost.problem) == ([], Message("schedules.never", problem=problem))
     assert lost.schedule.last_result == problem
 

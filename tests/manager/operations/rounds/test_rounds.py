@@ -281,7 +281,11 @@ def test_each_step_is_in_the_audit(database: Database) -> None:
     world.run()
     rows = [(row.action, row.actor_name) for row in reversed(audit_page(database))]
     rounds = [row for row in rows if row[0].startswith("round.")]
-    assert rounds == [("round.start", "hana"), ("round.crawl", "tick"), ("round.finish", "tick")]
+    assert rounds == [
+        ("round.start", "hana"),
+        ("round.start-crawl", "tick"),
+        ("round.finish", "tick"),
+    ]
     with pytest.raises(NotFoundError):
         round_detail(database, 9)
 

@@ -78,7 +78,9 @@ def test_a_schedule_asks_once_and_until_it_is_answered(database: Database) -> No
     assert (listed["a"].state, listed["a"].segments, listed["a"].made_by) == (
         "done", 3, "schedule 1",
     )  # fmt: skip
-    assert [row.subject for row in audit_page(database, action="collection.done")] == ["1"]
+    assert [row.subject for row in audit_page(database, action="collection.complete-order")] == [
+        "1"
+    ]
     world.wait(86_400)
     assert world.tick().collections_ordered == 1, "b has not answered its last one"
 
@@ -171,7 +173,7 @@ def test_a_schedule_runs_before_its_time(database: Database) -> None:
     assert (heard.condition, heard.way) == ("full", "pull")
     (order,) = list_orders(database)
     assert (order.schedule_id, order.made_by) == (made.id, ADMIN.name)
-    (row,) = audit_page(database, action="collection.run")
+    (row,) = audit_page(database, action="collection.run-schedule")
     assert (row.subject, row.detail) == (str(made.id), '{"agents": 1}')
     shown = TIMETABLE.listed(database, world.now_ms)[0].schedule
     assert (shown.next_ms, shown.last_ms) == (made.next_ms, world.now_ms)
@@ -180,7 +182,7 @@ def test_a_schedule_runs_before_its_time(database: Database) -> None:
         run_collection_schedule(database, made.id, ADMIN, world.now_ms)
     with pytest.raises(NotFoundError, match="schedule 9"):
         run_collection_schedule(database, 9, ADMIN, world.now_ms)
-    assert len(audit_page(database, action="collection.run")) == 1
+    assert len(audit_page(database, action="collection.run-schedule")) == 1
 
 
 def test_a_schedule_is_changed_under_its_number(database: Database) -> None:
@@ -200,7 +202,7 @@ def test_a_schedule_is_changed_under_its_number(database: Database) -> None:
         first.id, None, "full", world.now_ms + 5,
     )  # fmt: skip
     assert (row.next_ms, row.last_ms) == (changed.next_runs_ms[0], world.now_ms)
-    (told,) = audit_page(database, action="collection.reschedule")
+    (told,) = audit_page(database, action="collection.change-schedule")
     assert json.loads(told.detail) == {
         "agent": "all agents", "before": "0 3 * * * (UTC)", "condition": "full",
         "crontab": "30 4 * * *", "way": "push", "zone": "Asia/Tokyo",

@@ -62,7 +62,7 @@ def test_what_rows_name_stays(prsm: Running, tmp_path: Path) -> None:
     prsm.manager.archive.tidy()
     assert contents(tmp_path) == before
     assert trashed(prsm) == []
-    assert alerts(prsm, "trash.take") == []
+    assert alerts(prsm, "trash.add") == []
 
 
 def test_files_of_every_kind_go_to_the_trash(prsm: Running, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_files_of_every_kind_go_to_the_trash(prsm: Running, tmp_path: Path) -> N
     assert contents(tmp_path) == {}
     found = {e.name: (tmp_path / "trash" / e.day / e.name).read_bytes() for e in trashed(prsm)}
     assert found == before
-    (told,) = alerts(prsm, "trash.take")
+    (told,) = alerts(prsm, "trash.add")
     assert (told["segments"], told["indexes"], told["uploads"]) == (2, 4, 2)
     assert [day.files for day in trash_days(prsm.manager.archive.reading, DAY_S)] == [11]
 
@@ -127,7 +127,7 @@ def test_what_has_ended_is_deleted(prsm: Running, tmp_path: Path) -> None:
     prsm.manager.archive.tidy()
     assert trashed(prsm) == []
     assert len(contents(tmp_path)) == 3  # the other segment and its indexes
-    assert alerts(prsm, "trash.take") == []
+    assert alerts(prsm, "trash.add") == []
 
 
 def test_what_a_row_needs_is_given_back(prsm: Running, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_what_a_row_needs_is_given_back(prsm: Running, tmp_path: Path) -> None:
     prsm.manager.archive.tidy()
     assert contents(tmp_path) == before
     assert not any((tmp_path / "trash").iterdir())
-    (told,) = alerts(prsm, "trash.give-back")
+    (told,) = alerts(prsm, "trash.restore")
     assert told["segments"] == 2
 
 
@@ -249,7 +249,7 @@ def test_a_crawl_log_that_no_row_names_goes_to_the_trash(prsm: Running, tmp_path
     assert not unnamed.exists()
     (entry,) = trashed(prsm)
     assert (entry.name, (tmp_path / "trash" / entry.day / entry.name).read_bytes()) == (name, lines)
-    assert alerts(prsm, "trash.take")[0]["logs"] == 1
+    assert alerts(prsm, "trash.add")[0]["logs"] == 1
     with database.write() as tx:
         tx.execute(reports.insert().values(**row._mapping))
     prsm.manager.archive.tidy()
@@ -267,7 +267,7 @@ def test_a_log_whose_lines_were_forgotten_is_deleted(prsm: Running, tmp_path: Pa
     prsm.manager.archive.tidy()
     assert not here.exists()
     assert trashed(prsm) == []
-    assert alerts(prsm, "trash.take") == []
+    assert alerts(prsm, "trash.add") == []
 
 
 def folder_instead(path: Path) -> None:

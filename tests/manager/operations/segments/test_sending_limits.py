@@ -32,10 +32,10 @@ def test_an_agent_hears_of_its_limits(database: Database) -> None:
     assert world.sync("b").settings.sending is None
     said = "at most 2,000,000 bytes/s; Monday to Friday 02:00-08:00 (Asia/Tokyo)"
     assert str(limits_message(limits)) == said
-    assert "rate_and_hours" in audit_page(database, action="collection.limit")[0].detail
+    assert "rate_and_hours" in audit_page(database, action="collection.set-limits")[0].detail
     limit_sending(database, "a", read_limits(None, [ALL_DAY], [ALL_DAY], ""), ADMIN, world.now_ms)
     assert world.sync("a").settings.sending is None
-    assert len(audit_page(database, action="collection.limit")) == 2
+    assert len(audit_page(database, action="collection.set-limits")) == 2
     with database.read() as tx:
         row = agents.by_name(tx, "a")
     assert row is not None
