@@ -93,7 +93,7 @@ class Measured:
             return (Message("distance.none_answered", lines=self.lines),)
         parts = [
             Message(
-                "distance.measured_with_failures" if self.failed else "distance.measured_distance",
+                "distance.measured_with_failures" if self.failed else "distance.measured",
                 size=self.size_bytes,
                 elapsed_ms=self.elapsed_ms,
                 lines=self.lines,

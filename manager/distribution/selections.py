@@ -33,7 +33,7 @@ class Selections:
             if self._taken[client.token_id] >= OF_A_TOKEN:
                 raise SlowDownError("archive.selections_of_token", RETRY_S, limit=OF_A_TOKEN)
             if self._taken.total() >= self._at_once:
-                raise BusyError("archive.parallel_selections", RETRY_S, limit=self._at_once)
+                raise BusyError("archive.selections_at_once", RETRY_S, limit=self._at_once)
             self._taken[client.token_id] += 1
         return Turn(self, client.token_id)
 
