@@ -111,32 +111,40 @@ def _segments(
         index = places.layout.index_file(row.key)
         found += [
             KeptFile(
-                FileKind.SEGMENT, row.key, row.name, row.id, row.size_bytes, row.sha256, row.id
+                kind=FileKind.SEGMENT,
+                place=row.key,
+                subject=row.name,
+                row_id=row.id,
+                size_bytes=row.size_bytes,
+                sha256=row.sha256,
+                segment_id=row.id,
             ),
             KeptFile(
-                FileKind.INDEX,
-                path_below_kept(places.layout, index),
-                row.name,
-                row.id,
-                row.index_bytes,
-                row.index_sha256,
-                row.id,
+                kind=FileKind.INDEX,
+                place=path_below_kept(places.layout, index),
+                subject=row.name,
+                row_id=row.id,
+                size_bytes=row.index_bytes,
+                sha256=row.index_sha256,
+                segment_id=row.id,
             ),
             KeptFile(
-                FileKind.CDXJ,
-                path_below_kept(places.layout, index.with_suffix(".cdxj")),
-                row.name,
-                row.id,
-                row.cdxj_bytes or None,
-                row.cdxj_sha256,
-                row.id,
+                kind=FileKind.CDXJ,
+                place=path_below_kept(places.layout, index.with_suffix(".cdxj")),
+                subject=row.name,
+                row_id=row.id,
+                size_bytes=row.cdxj_bytes or None,
+                sha256=row.cdxj_sha256,
+                segment_id=row.id,
             ),
         ]
     return found, rows[-1].id if rows else 0
 
 
 def _of_row(kind: FileKind, place: str, subject: str, row: FileRow) -> KeptFile:
-    return KeptFile(kind, place, subject, row.id, row.size_bytes, row.sha256)
+    return KeptFile(
+        kind, place, subject, row_id=row.id, size_bytes=row.size_bytes, sha256=row.sha256
+    )
 
 
 def _logs(
@@ -144,7 +152,12 @@ def _logs(
 ) -> tuple[list[KeptFile], int]:
     with db.read() as tx:
         rows = kept_files.log_rows(tx, after_id, limit)
-    found = [KeptFile(FileKind.LOG, row.path, row.path, row.id, None, row.sha256) for row in rows]
+    found = [
+        KeptFile(
+            kind=FileKind.LOG, place=row.path, subject=row.path, row_id=row.id, sha256=row.sha256
+        )
+        for row in rows
+    ]
     return found, rows[-1].id if rows else 0
 
 
@@ -169,7 +182,12 @@ def _uploads(
         if row.state == "received" or (places.layout.kept / arrived).exists():
             found.append(
                 KeptFile(
-                    FileKind.ARRIVAL, arrived, row.filename, row.id, row.size_bytes, row.sha256
+                    kind=FileKind.ARRIVAL,
+                    place=arrived,
+                    subject=row.filename,
+                    row_id=row.id,
+                    size_bytes=row.size_bytes,
+                    sha256=row.sha256,
                 )
             )
         else:

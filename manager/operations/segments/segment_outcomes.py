@@ -59,8 +59,21 @@ def outcome_of(row: NewArrival | ArrivalRow, *, repeated: bool) -> Outcome:
     """Return the outcome that an arrival was recorded with."""
     said = _message_of(row)
     if row.strangers:
-        return Quarantined(row.name, row.captures, row.strangers, repeated, said)
-    return Accepted(row.name, row.captures, row.withheld, row.refused, repeated, said)
+        return Quarantined(
+            name=row.name,
+            captures=row.captures,
+            strangers=row.strangers,
+            repeated=repeated,
+            said=said,
+        )
+    return Accepted(
+        name=row.name,
+        captures=row.captures,
+        withheld=row.withheld,
+        refused=row.refused,
+        repeated=repeated,
+        said=said,
+    )
 
 
 def _message_of(row: NewArrival | ArrivalRow) -> Message:

@@ -102,11 +102,11 @@ def trash_files(reading: ExaminationTools, day: str, most: int) -> list[TrashFil
     """Return at most so many files that lie in the trash of a day, by name. Raises BusyError."""
     found = (
         TrashFile(
-            entry.day,
-            entry.was,
-            kind_of_file(entry.was),
-            entry.size_bytes,
-            round(entry.changed_s * 1000),
+            day=entry.day,
+            name=entry.was,
+            kind=kind_of_file(entry.was),
+            size_bytes=entry.size_bytes,
+            changed_ms=round(entry.changed_s * 1000),
         )
         for entry in reading.trash.entries()
         if entry.day == day
