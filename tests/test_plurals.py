@@ -23,7 +23,16 @@ PROGRAMS: Final = ("agent", "client", "launcher", "manager", "shared")
 SPOKEN: Final = ("manager/cli", "agent/cli", "client/cli", "manager/console")
 """Packages all of whose sentences are printed, or shown, by their outlet."""
 
-OUTLETS: Final = {"with_plurals", "say", "_say", "echo", "Trouble", "Check"}
+OUTLETS: Final = {
+    "with_plurals",
+    "say",
+    "_say",
+    "log_line",
+    "_log_line",
+    "echo",
+    "Trouble",
+    "Check",
+}
 LOGS: Final = {"debug", "info", "warning", "error", "exception"}
 COUNTED: Final = re.compile(rf" (?:(?:{'|'.join(ADJECTIVES)}) )*(?:{'|'.join(NOUNS)})\b(?!/)")
 PLURAL: Final = re.compile(rf"(?<![\w.,:/+-])(?<!edge )1{COUNTED.pattern}")

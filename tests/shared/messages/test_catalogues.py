@@ -189,7 +189,7 @@ def _english(path: Path) -> Iterator[int]:
 INNER: Final = frozenset(
     ("AssertionError", "ValueError", "TypeError", "KeyError", "RuntimeError", "OSError",
      "NotImplementedError", "FileExistsError", "ConnectionError", "BrokenPipeError", "IndexError",
-     "_LeftToSearchError")
+     "_NoListError")
 )  # fmt: skip
 """Errors that no person meets: mistakes of ours, and what a library raises."""
 MAKERS: Final = frozenset(("of_text", "Message", "Trouble", "Condition", "Check"))
