@@ -152,7 +152,7 @@ def test_a_revoked_token_ends_a_download(
         }  # fmt: skip
         await prsm.public(scope, receive, send)
 
-    with pytest.raises(Exception, match="not good any more"):
+    with pytest.raises(Exception, match="token_invalid"):
         asyncio.run(download())
     declared = dict(sent[0]["headers"])[b"content-length"]
     got = sum(len(message.get("body", b"")) for message in sent)

@@ -215,7 +215,7 @@ def test_who_waits_too_long_for_a_turn_hears_the_limit(
     """503, with a time at which to come again."""
     monkeypatch.setattr(log_lines, "WAIT_S", 0.0)
     logs = LogLines(layout)
-    with logs._turn(), pytest.raises(BusyError, match="one of each person") as caught:
+    with logs._turn(), pytest.raises(BusyError, match="one per person") as caught:
         logs.find(world.db, Wanted())
     assert caught.value.retry_after_s == 5
     assert logs.find(world.db, Wanted(), patience_s=100).lines

@@ -45,7 +45,7 @@ def test_what_changed_is_counted_and_two_people_do_not_cross(database: Database)
     said = r"belongs to . now.*1 other plan was applied.*2 hosts were added, 1 agent joined"
     with pytest.raises(StalePlanError, match=said):
         apply_plan(database, second, ADMIN, world.now_ms)
-    with pytest.raises(ConflictError, match=f"was plan {second} .* and is plan {first}"):
+    with pytest.raises(ConflictError, match=f"names plan {second} .*, but it is plan {first}"):
         undo_plan(database, ADMIN, world.now_ms, standing=second)
     assert owners(database) == before
     assert undoable(database) == first

@@ -239,7 +239,7 @@ def test_the_id_of_the_files_on_request(data: Path) -> None:
     assert sqlite_of(data, "SELECT uuid FROM installation") == [(marked,)]
     sqlite_of(data, "UPDATE installation SET uuid = 'another'")
     (data / MARK).write_bytes(b"")
-    assert "do not have one installation id" in adopt(data, "--id-of", "files", code=1).output
+    assert "no common installation id" in adopt(data, "--id-of", "files", code=1).output
     assert told(data)["installation"] == "another"
 
 

@@ -207,7 +207,7 @@ def test_a_schedule_is_changed_under_its_number(database: Database) -> None:
         "agent": "all agents", "before": "0 3 * * * (UTC)", "condition": "full",
         "crontab": "30 4 * * *", "way": "push", "zone": "Asia/Tokyo",
     }  # fmt: skip
-    with pytest.raises(ConflictError, match="was changed since it was shown"):
+    with pytest.raises(ConflictError, match="changed since it was shown"):
         change_collection_schedule(database, first.id, "a", *asked_now, shown_ms=first.made_ms)
     with pytest.raises(NotFoundError, match="schedule 7"):
         change_collection_schedule(database, 7, "a", *asked_now)

@@ -50,7 +50,7 @@ def test_an_agent_hears_of_its_limits(database: Database) -> None:
         (None, [], [], "", "nothing would be sent"),
         (None, ["2-8"], [], "", "time of day"),
         (None, ["08:00-08:00"], [], "", "is empty"),
-        (None, [ALL_DAY], [ALL_DAY], "Mars/Base", "unknown"),
+        (None, [ALL_DAY], [ALL_DAY], "Mars/Base", "not known"),
         (None, [ALL_DAY] * 25, [], "", "at most 24"),
     ],
 )
