@@ -19,7 +19,7 @@ from manager.console.streamed_files import in_threads
 from manager.console.visible_text import visible
 from shared.messages import Message
 
-__all__ = ["Cell", "csv_lines", "csv_response", "moment_cell"]
+__all__ = ["Cell", "csv_lines", "csv_response", "moment_cell", "plain_cell"]
 
 Cell = str | int | float | bool | Message | None
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -35,7 +35,7 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(header)
     for number, row in enumerate(rows, 1):
-        writer.writerow([_plain(cell) for cell in row])
+        writer.writerow([plain_cell(cell) for cell in row])
         if number % ROWS_AT_ONCE == 0:
             yield buffer.getvalue()
             buffer.seek(0)
@@ -72,7 +72,8 @@ def moment_cell(at_ms: int | None) -> str | None:
     return None if at_ms is None else figures.iso(at_ms)
 
 
-def _plain(cell: Cell) -> str | int | float:
+def plain_cell(cell: Cell) -> str | int | float:
+    """Return a value as CSV has it: no formula, nothing hidden."""
     if cell is None:
         return ""
     if isinstance(cell, bool):

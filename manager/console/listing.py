@@ -46,6 +46,7 @@ class Listing:
     default_sort: str
     page: int = 1
     size: int = DEFAULT_SIZE
+    sizes: Sequence[int] = SIZES
 
     def url(self, path: str = "", **changes: str | int) -> str:
         """Return the address of this list with some of it changed; any change but that of the

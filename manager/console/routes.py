@@ -1,8 +1,8 @@
-"""All routes of the console: what there is, and the least role for each."""
+"""All routes of the console with the least role for each, and all tables."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from manager.console.pages import events, robot_information, search, settings
 from manager.console.pages.archive import archive, captures, client, downloads
@@ -41,8 +41,9 @@ from manager.console.pages.segments import (
     withdrawn_hosts,
 )
 from manager.console.requests.access import Page
+from manager.console.tables.table import Table, TablePage
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "TABLES"]
 
 PAGES: Final[tuple[Page, ...]] = (
     *sessions.PAGES,
@@ -96,3 +97,8 @@ PAGES: Final[tuple[Page, ...]] = (
     *users.PAGES,
     *own_password.PAGES,
 )
+
+TABLES: Final[tuple[Table[Any], ...]] = tuple(
+    {page.table.name: page.table for page in PAGES if isinstance(page, TablePage)}.values()
+)
+"""All tables, each once."""

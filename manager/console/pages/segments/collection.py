@@ -12,7 +12,6 @@ from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.messages.disabled_reasons import Unable
-from manager.console.pages.logs.reports import before_of
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.pages.segments.collection_forms import (
     CONDITION_WORDS,
@@ -24,6 +23,7 @@ from manager.console.pages.segments.collection_forms import (
 )
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit
+from manager.console.tables.sources import before_of
 from manager.operations.segments.collection_orders import list_orders, open_orders
 from manager.operations.segments.collection_schedules import (
     TIMETABLE,

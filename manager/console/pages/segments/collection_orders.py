@@ -12,7 +12,6 @@ from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _, ngettext
 from manager.console.listing import LISTED, Listing, read_listing
 from manager.console.messages.words import word
-from manager.console.pages.logs.reports import before_of
 from manager.console.pages.rounds.schedules import number_of
 from manager.console.pages.segments.collection_forms import (
     CONDITION_WORDS,
@@ -24,6 +23,7 @@ from manager.console.pages.segments.collection_forms import (
 from manager.console.pages.segments.collection_tables import SENDS
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link
+from manager.console.tables.sources import before_of
 from manager.operations.fleet.agents import named_agents
 from manager.operations.segments.collection_orders import (
     STATES,

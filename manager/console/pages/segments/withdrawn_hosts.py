@@ -11,9 +11,9 @@ from manager.console import figures
 from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _
 from manager.console.listing import LISTED, Listing, read_listing
-from manager.console.pages.logs.reports import before_of
 from manager.console.requests.access import Page
 from manager.console.requests.visit import BACK, Question, Visit
+from manager.console.tables.sources import before_of
 from manager.operations.archive.archive_figures import archive_size, list_withdrawn
 from manager.operations.hosts.hosts import exclude_host
 from shared.errors import FormatError
