@@ -49,7 +49,7 @@ def _table(table: Table[Any]) -> Iterator[str]:
     yield "| key | on the page | in CSV | values | sort key |"
     yield "|---|---|---|---|---|"
     for column in table.columns:
-        if not column.is_buttons:
+        if not column.kind.is_mute:
             yield _row(table, column)
     yield ""
     if table.filters:

@@ -22,6 +22,7 @@ __all__ = [
     "AGENT",
     "AGO",
     "BYTES",
+    "DRAWN",
     "DURATION",
     "FIGURE",
     "FLAG",
@@ -43,14 +44,17 @@ __all__ = [
 class Kind:
     """A kind of values. name: in the reference. shown: a known value as a page shows it, at a time.
 
-    unit: behind a heading in CSV. style: the class of its cells. file: a value as files have it.
+    unit: behind a heading in CSV. style: the class of its cells; head: that of its heading.
+    file: a value as files have it. is_mute: headings are for screen readers only.
     """
 
     name: str
     shown: Callable[[Any, int], object]
     unit: str = ""
     style: str = ""
+    head: str = ""
     file: Callable[[Any], Cell] = lambda value: value
+    is_mute: bool = False
     never: bool = False
     """Whether an unknown value is shown, too: it means that something never happened."""
 
@@ -60,7 +64,7 @@ class Kind:
 
 
 def _numbers(name: str, shown: Callable[[Any], str], unit: str = "") -> Kind:
-    return Kind(name, lambda value, _: shown(value), unit, "num")
+    return Kind(name, lambda value, _: shown(value), unit, "num", "num")
 
 
 def _link(page: str, name: str, value: str, text: Markup | str) -> Markup:
@@ -70,6 +74,10 @@ def _link(page: str, name: str, value: str, text: Markup | str) -> Markup:
 
 def _agent(name: str, _: int) -> Markup | str:
     return _link("agent", "name", name, name) if name else figures.NOTHING
+
+
+def _host(key: str, _: int) -> Markup | str:
+    return _link("host", "host", key, host_name(key)) if key else figures.NOTHING
 
 
 TEXT: Final = Kind("text", lambda value, _: value)
@@ -83,7 +91,7 @@ SENTENCE: Final = Kind("sentence", lambda value, _: sentence_of(value))
 FLAG: Final = Kind("yes or no", lambda value, _: word("yes" if value else "no"))
 ACTOR: Final = Kind("name", lambda value, _: actor(value))
 AGENT: Final = Kind("name of an agent", _agent)
-HOST: Final = Kind("host", lambda key, _: _link("host", "host", key, host_name(key)), style="key")
+HOST: Final = Kind("host", _host, style="key")
 NUMBER: Final = _numbers("number", figures.count)
 FIGURE: Final = _numbers("number", figures.figure)
 BYTES: Final = _numbers("bytes", figures.amount, " (bytes)")
@@ -91,5 +99,8 @@ KBYTES: Final = _numbers("KB (1,000 bytes)", figures.kbytes, " (KB)")
 DURATION: Final = _numbers("milliseconds", figures.duration, " (ms)")
 MOMENT: Final = Kind("moment", lambda at, _: moment(at), " (UTC)", file=moment_cell)
 AGO: Final = Kind("moment", ago, " (UTC)", file=moment_cell, never=True)
-ACTIONS: Final = Kind("buttons", lambda value, _: value)
-"""Buttons of a row: on pages only, its heading for screen readers."""
+ACTIONS: Final = Kind("buttons", lambda value, _: value, is_mute=True)
+DRAWN: Final = Kind(
+    "drawing", lambda value, _: value, style="bars-column", head="bars-column", is_mute=True
+)
+"""Both are on pages only."""

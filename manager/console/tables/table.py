@@ -67,16 +67,6 @@ class Column(Generic[R]):
             return ""
         return self.file or f"{self.key.replace('_', ' ')}{self.kind.unit}"
 
-    @property
-    def is_number(self) -> bool:
-        """Return whether it is aligned as numbers are."""
-        return self.kind.style == "num"
-
-    @property
-    def is_buttons(self) -> bool:
-        """Return whether it has buttons, and a heading for screen readers only."""
-        return self.kind is ACTIONS
-
     def marks(self, is_head: bool) -> tuple[Markup, Markup]:
         """Return what stands before and behind a cell. Narrow screens show its label beside it."""
         given = {
@@ -84,7 +74,7 @@ class Column(Generic[R]):
             "class": f"{self.kind.style} {self.style}".strip(),
             "lang": self.lang,
         }
-        said = {"data-label": "" if self.is_buttons else str(self.label)}
+        said = {"data-label": "" if self.kind.is_mute else str(self.label)}
         said |= {name: value for name, value in given.items() if value}
         tag = "th" if is_head else "td"
         begin = Markup().join(marks(f' {name}="%s"', value) for name, value in said.items())
@@ -213,10 +203,14 @@ class Table(Generic[R]):
             default_sort=self.default_sort,
         )
 
-    def view(self, visit: Visit) -> View[R]:
-        """Return the page of the list that the address asks for."""
+    def view(self, visit: Visit, found: Iterable[R] | None = None) -> View[R]:
+        """Return the page of the list that the address asks for. found: rows loaded already."""
         listing = self.listing(visit)
-        return self.page(visit, listing, self.source.page(visit, listing, self.keys()))
+        if found is None:
+            part = self.source.page(visit, listing, self.keys())
+        else:
+            part = listing.cut(listing.sorted(found, self.keys()))
+        return self.page(visit, listing, part)
 
     def page(self, visit: Visit, listing: Listing, part: Cut | Older) -> View[R]:
         """Return a page of the list whose rows are loaded already."""
