@@ -22,7 +22,6 @@ from manager.console.pages.logs import logs, reports
 from manager.console.pages.people import audit_log, own_password, sessions, tokens, users
 from manager.console.pages.planning import (
     balance,
-    control_hosts,
     plan_tables,
     plans,
     probe_matrix,
@@ -73,7 +72,6 @@ PAGES: Final[tuple[Page, ...]] = (
     *probe_matrix.PAGES,
     *probe_pairs.PAGES,
     *probe_orders.PAGES,
-    *control_hosts.PAGES,
     *reports.PAGES,
     *logs.PAGES,
     *collection.PAGES,

@@ -134,6 +134,7 @@ class Table(Generic[R]):
 
     title: in the reference. source: of its rows. shown: keys of the page's columns; head: of the
     one that names the row. parameters: in the addresses of page and files, beside the filters.
+    more: further columns of its files, which depend on the address or the manager's state.
     """
 
     name: str
@@ -148,16 +149,12 @@ class Table(Generic[R]):
     parameters: tuple[str, ...] = ()
     role: Role = "viewer"
     method: Literal["GET", "POST"] = "GET"
+    more: Callable[[Visit], Sequence[Column[R]]] | None = None
 
     @property
     def in_files(self) -> tuple[Column[R], ...]:
-        """Return the columns of its files, in their order."""
+        """Return the columns of its files, in their order, but for those of `more`."""
         return tuple(column for column in self.columns if column.heading)
-
-    @property
-    def header(self) -> list[str]:
-        """Return the first row of its CSV."""
-        return [column.heading for column in self.in_files]
 
     @property
     def sorts(self) -> tuple[str, ...]:
@@ -235,10 +232,10 @@ class Table(Generic[R]):
 
     def _sender(self, kind: Literal["csv", "json"]) -> Callable[[Visit], Response]:
         def send(visit: Visit) -> Response:
-            columns = self.in_files
+            columns = (*self.in_files, *(self.more(visit) if self.more is not None else ()))
             rows = ([column.cell(row) for column in columns] for row in self.every(visit))
             name = self.address(visit, self.name)
-            names = self.header if kind == "csv" else [column.key for column in columns]
+            names = [column.heading if kind == "csv" else column.key for column in columns]
             return file_response(name, kind, names, rows)
 
         return send

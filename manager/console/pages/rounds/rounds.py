@@ -15,6 +15,7 @@ from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.balance import draw_rounds
 from manager.console.pages.planning.cost_bars import cost_bars
 from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_tables import COSTS
 from manager.console.pages.rounds.holder_words import HOLDING_WORDS
 from manager.console.pages.rounds.round_progress import Progress, progress_of
 from manager.console.pages.rounds.round_tables import (
@@ -101,6 +102,7 @@ def show_round(visit: Visit) -> Response:
     )
     report = report_of(detail, plan.agents if plan is not None else ())
     progress = progress_of(detail, visit.now_ms)
+    bars = cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None
     holders = holders_of(visit.db, visit.number, visit.policy, visit.now_ms)
     return visit.page(
         "round.html",
@@ -111,7 +113,8 @@ def show_round(visit: Visit) -> Response:
         list=AGENTS.view(visit, matching_agents(report, AGENTS.listing(visit))),
         drawing=_drawing(report, AGENTS_DRAWN),
         plan=plan,
-        bars=cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None,
+        bars=bars,
+        costs=COSTS.part(visit, bars.bars if bars is not None else []),
         methods=METHOD_WORDS,
         logs=_logs_of(detail.round),
         holders=HOLDERS.part(visit, holders.holders),
