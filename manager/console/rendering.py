@@ -31,6 +31,7 @@ __all__ = [
     "ago",
     "coded",
     "dotted",
+    "finished",
     "host_name",
     "marks",
     "moment",
@@ -56,7 +57,8 @@ def render_text(source: str, **values: Any) -> str:
     return mark_moments(_templates.from_string(source).render(**values))
 
 
-def _finished(value: Any) -> Any:
+def finished(value: Any) -> Any:
+    """Return a value of an expression as it may be escaped: translated, nothing hidden."""
     if isinstance(value, Lazy):
         return str(value)
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -86,7 +88,7 @@ def _marked_number(one: str, many: str, num: int, **values: Any) -> Markup:
 
 
 def _all_finished(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: _finished(value) for name, value in values.items()}
+    return {name: finished(value) for name, value in values.items()}
 
 
 def _icon(name: str) -> Markup:
@@ -172,12 +174,12 @@ def dotted(text: str) -> Markup:
 
     Not in numbers: a version, an address or a date falls apart there.
     """
-    return Markup(_JOINT.sub(r"\1<wbr>", str(escape(_finished(text)))))  # noqa: S704
+    return Markup(_JOINT.sub(r"\1<wbr>", str(escape(finished(text)))))  # noqa: S704
 
 
 def coded(text: str) -> Markup:
     """Return a sentence whose parts between backticks are code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_finished(text)))))  # noqa: S704
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(finished(text)))))  # noqa: S704
 
 
 def _commands(text: str) -> Markup:
@@ -196,12 +198,12 @@ def _environment() -> Environment:
         extensions=["jinja2.ext.i18n"],
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finished,
+        finalize=finished,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     made.policies["ext.i18n.trimmed"] = True
-    # The extension hands values to gettext itself, so that each goes through `_finished`.
+    # The extension hands values to gettext itself, so that each goes through `finished`.
     made.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension adds it
     made.globals |= {
         "_": _text,
