@@ -41,7 +41,7 @@ def reference() -> str:
 
 
 def _table(table: Table[Any]) -> Iterator[str]:
-    path = f"/console{table.path}"
+    path = f"/console{table.path}".replace("{number:int}", "NUMBER")
     yield f"## {table.title}\n"
     more = "".join(f", parameter `{name}`" for name in table.parameters)
     sort = f", sorted by `{table.default_sort}`" if any(one.sort for one in table.columns) else ""

@@ -129,7 +129,7 @@ class OwnPage(Generic[R]):
 
 @frozen
 class Whole(Generic[R]):
-    """Rows of a table inside of a page, which has no pages and no order of its own."""
+    """Rows of a table inside of a page, which has neither pages nor orders."""
 
     rows: Callable[[Visit], Iterable[R]]
     parameters: tuple[str, ...] = ()

@@ -68,7 +68,7 @@ class Column(Generic[R]):
         return self.file or f"{self.key.replace('_', ' ')}{self.kind.unit}"
 
     def marks(self, *, is_head: bool) -> tuple[Markup, Markup]:
-        """Return what stands before and behind a cell. Narrow screens show its label beside it."""
+        """Return the marks before and behind a cell; narrow screens show its label."""
         given = {
             "scope": "row" if is_head else "",
             "class": f"{self.kind.style} {self.style}".strip(),

@@ -270,7 +270,7 @@ def test_json_is_streamed_and_holds_no_marks() -> None:
 
 
 def test_no_page_makes_files_or_lists_by_hand() -> None:
-    """What a declaration makes, no page makes again."""
+    """Files and lists come from declarations only."""
     folder = Path(str(pages.__file__)).parent
     found = {
         f"{path.relative_to(folder)}: {node.id}"
