@@ -7,7 +7,7 @@ WORKERS ?= -n 3 --dist worksteal
 PYTEST := tools/run_tests.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-sitemaps bench-split bench-collection bench-console peers-lock replay-lock screenshots
+.PHONY: help venv native dev wheel test-packages bundle bundle-here show-site show-site-arm64 demo test test-all faults coverage lint format messages lists lock bench bench-archive bench-balance bench-predict bench-crawl bench-fetching bench-frontier bench-pages bench-dedup bench-distribution bench-hostcache bench-hostile bench-lists bench-live bench-lying bench-manager bench-senders bench-split bench-collection bench-console peers-lock replay-lock screenshots
 
 help:  ## say what each target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -42,6 +42,9 @@ lint: dev  ## ruff, mypy strict, import contracts
 	$(VENV)/python -m ziglang fmt --check shared/native
 	$(VENV)/mypy
 	$(VENV)/lint-imports
+
+lists: dev  ## write the reference of the console's lists (docs/operations/lists.md)
+	@$(VENV)/python -m tools.lists $(ARGS)
 
 messages: dev  ## take the console's sentences into its catalogues, and compile them
 	@$(VENV)/python -m tools.messages $(ARGS)

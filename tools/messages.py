@@ -1,9 +1,10 @@
 """Bring the console's catalogues up to date with its templates and Python: `make messages`.
 
-What `_()`, `ngettext()`, `pgettext()`, `lazy()` and `{% trans %}` hold is taken out; a new message
-enters each catalogue empty, one that is no longer used leaves it. Then each is compiled: the
-`.mo` beside it is what the manager reads, and is kept in the repository, so that nothing has to be
-built to install or start. `--check` writes nothing and fails where something would change.
+What `_()`, `ngettext()`, `pgettext()`, `lazy()`, `plazy()` and `{% trans %}` hold is taken out; a
+new message enters each catalogue empty, one that is no longer used leaves it. Then each is
+compiled: the `.mo` beside it is what the manager reads, and is kept in the repository, so that
+nothing has to be built to install or start. `--check` writes nothing and fails where something
+would change.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ KEYWORDS: Final = {
     "lazy": None,
     "ngettext": (1, 2),
     "pgettext": ((1, "c"), 2),
+    "plazy": ((1, "c"), 2),
 }
 OPTIONS: Final = {"templates/**.html": {"trimmed": "true", "silent": "false"}}
 DAY: Final = datetime(2026, 1, 1, tzinfo=UTC)

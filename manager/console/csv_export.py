@@ -11,15 +11,11 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from starlette.responses import StreamingResponse
-
 from manager.console import figures
-from manager.console.language import current
-from manager.console.streamed_files import in_threads
 from manager.console.visible_text import visible
 from shared.messages import Message
 
-__all__ = ["Cell", "csv_lines", "csv_response", "moment_cell"]
+__all__ = ["MARK", "MARKED_IN", "ROWS_AT_ONCE", "Cell", "csv_lines", "moment_cell", "plain_cell"]
 
 Cell = str | int | float | bool | Message | None
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -35,7 +31,7 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(header)
     for number, row in enumerate(rows, 1):
-        writer.writerow([_plain(cell) for cell in row])
+        writer.writerow([plain_cell(cell) for cell in row])
         if number % ROWS_AT_ONCE == 0:
             yield buffer.getvalue()
             buffer.seek(0)
@@ -43,36 +39,13 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator
     yield buffer.getvalue()
 
 
-def csv_response(
-    name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]]
-) -> StreamingResponse:
-    """Return the answer that a browser saves as `name`.csv.
-
-    Its first piece is made at once: what is refused is refused as a page, not in mid-file. To a
-    Japanese page's reader it begins with a mark that says UTF-8; scripts ask in no language.
-    """
-    lines = csv_lines(header, rows)
-    first = next(lines)
-    if current() in MARKED_IN:
-        first = MARK + first
-    return StreamingResponse(
-        in_threads(_all(first, lines)),
-        media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
-    )
-
-
-def _all(first: str, lines: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from lines
-
-
 def moment_cell(at_ms: int | None) -> str | None:
     """Return a moment as all files have it, ISO 8601 in UTC; an empty cell where there is none."""
     return None if at_ms is None else figures.iso(at_ms)
 
 
-def _plain(cell: Cell) -> str | int | float:
+def plain_cell(cell: Cell) -> str | int | float:
+    """Return a value as CSV has it: no formula, nothing hidden."""
     if cell is None:
         return ""
     if isinstance(cell, bool):

@@ -31,6 +31,7 @@ __all__ = [
     "ngettext",
     "number",
     "pgettext",
+    "plazy",
     "plural",
     "speak",
 ]
@@ -46,13 +47,13 @@ DOMAIN: Final = "console"
 class Lazy:
     """A message that is translated when it is shown, for sentences made before any request."""
 
-    __slots__ = ("text",)
+    __slots__ = ("context", "text")
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, context: str = "") -> None:
+        self.text, self.context = text, context
 
     def __str__(self) -> str:
-        return _(self.text)
+        return pgettext(self.context, self.text) if self.context else _(self.text)
 
 
 Words = str | Lazy
@@ -61,6 +62,11 @@ Words = str | Lazy
 def lazy(text: str) -> Lazy:
     """Return a message for constants of modules."""
     return Lazy(text)
+
+
+def plazy(context: str, text: str) -> Lazy:
+    """Return a word for constants of modules; context as in `pgettext`."""
+    return Lazy(text, context)
 
 
 def speak(language: str) -> None:
@@ -91,8 +97,11 @@ def _(text: str, **values: Any) -> str:
 
 def in_all_languages(words: Words) -> tuple[str, ...]:
     """Return words in each language, in English first."""
-    text = words.text if isinstance(words, Lazy) else words
-    return tuple(_catalogue(language).gettext(text) for language in LANGUAGES)
+    if not isinstance(words, Lazy):
+        words = Lazy(words)
+    text, context = words.text, words.context
+    found = [_catalogue(language) for language in LANGUAGES]
+    return tuple(one.pgettext(context, text) if context else one.gettext(text) for one in found)
 
 
 def pgettext(context: str, text: str) -> str:

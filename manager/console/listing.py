@@ -26,13 +26,17 @@ T = TypeVar("T")
 
 @frozen
 class Cut:
-    """One page of rows. first, last: their numbers, counted from 1; 0 of an empty list."""
+    """One page of rows. first, last: their numbers, counted from 1; 0 of an empty list.
+
+    total: None where matching rows are not counted; is_cut: there are more than were counted.
+    """
 
     rows: Sequence[Any]
-    total: int
+    total: int | None
     first: int
     last: int
     has_next: bool
+    is_cut: bool = False
 
 
 @frozen
@@ -46,6 +50,7 @@ class Listing:
     default_sort: str
     page: int = 1
     size: int = DEFAULT_SIZE
+    sizes: Sequence[int] = SIZES
 
     def url(self, path: str = "", **changes: str | int) -> str:
         """Return the address of this list with some of it changed; any change but that of the
@@ -98,6 +103,13 @@ class Listing:
         start = (here.page - 1) * self.size
         part = rows[start : start + self.size]
         return Cut(part, len(rows), start + 1 if part else 0, start + len(part), here.page < pages)
+
+    def slice(self, rows: Sequence[Any], total: int | None, *, is_cut: bool = False) -> Cut:
+        """Return the page of rows that were loaded for it, perhaps one more than it has."""
+        start, part = (self.page - 1) * self.size, rows[: self.size]
+        end = start + len(part)
+        has_next = len(rows) > len(part) or (total is not None and end < total)
+        return Cut(part, total, start + 1 if part else 0, end, has_next, is_cut)
 
     def load(self, page: Callable[[int, int], tuple[int, Sequence[Any]]]) -> Cut:
         """Return the page of rows that `page` loads by (limit, offset) beside their total number;

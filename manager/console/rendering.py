@@ -27,7 +27,18 @@ from manager.console.static_files import asset_url, icon_text
 from manager.console.visible_text import typed, visible
 from shared.plurals import with_plurals
 
-__all__ = ["coded", "render", "render_text"]
+__all__ = [
+    "ago",
+    "coded",
+    "dotted",
+    "finished",
+    "host_name",
+    "marks",
+    "moment",
+    "render",
+    "render_text",
+    "state",
+]
 
 FOLDER: Final = Path(__file__).parent / "templates"
 _STATES: Final = re.compile(r"[a-z-]+")
@@ -46,7 +57,8 @@ def render_text(source: str, **values: Any) -> str:
     return mark_moments(_templates.from_string(source).render(**values))
 
 
-def _finished(value: Any) -> Any:
+def finished(value: Any) -> Any:
+    """Return a value of an expression as it may be escaped: translated, nothing hidden."""
     if isinstance(value, Lazy):
         return str(value)
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -76,7 +88,7 @@ def _marked_number(one: str, many: str, num: int, **values: Any) -> Markup:
 
 
 def _all_finished(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: _finished(value) for name, value in values.items()}
+    return {name: finished(value) for name, value in values.items()}
 
 
 def _icon(name: str) -> Markup:
@@ -84,7 +96,7 @@ def _icon(name: str) -> Markup:
     return Markup(icon_text(name))  # noqa: S704  # a file of ours
 
 
-def _marks(template: str, *values: str) -> Markup:
+def marks(template: str, *values: str) -> Markup:
     """Return marks with values in the places `%s`; many on a page, so without `Markup.format`."""
     return Markup(template % tuple(map(escape, values)))  # noqa: S704  # ours, its values escaped
 
@@ -105,7 +117,7 @@ def _suggestions(names: Iterable[str]) -> Markup:
     return Markup("".join(made))  # noqa: S704  # as above
 
 
-def _moment(at_ms: int | None) -> Markup | str:
+def moment(at_ms: int | None) -> Markup | str:
     """Return a moment: UTC, which the browser's script turns into the viewer's zone."""
     if at_ms is None:
         return figures.NOTHING
@@ -114,25 +126,25 @@ def _moment(at_ms: int | None) -> Markup | str:
 
 def _planned(at_ms: int, zone: str, said: str) -> Markup:
     """Return a moment by a clock in a zone. said: it in that zone, which UTC is only as text."""
-    iso, moment = figures.iso(at_ms), figures.moment(at_ms)
+    iso, utc = figures.iso(at_ms), figures.moment(at_ms)
     if zone != "UTC":
-        return _marks('<time datetime="%s" title="%s">%s</time>', iso, moment, visible(said))
+        return marks('<time datetime="%s" title="%s">%s</time>', iso, utc, visible(said))
     mark = '<time datetime="%s" data-moment="weekday" title="%s">%s</time>'
-    return _marks(mark, iso, moment, figures.minute(at_ms))
+    return marks(mark, iso, utc, figures.minute(at_ms))
 
 
-def _ago(at_ms: int | None, now_ms: int, never: str = "") -> Markup | str:
+def ago(at_ms: int | None, now_ms: int, never: str = "") -> Markup | str:
     """Return how long ago a moment was; the moment itself on hover. never: where there was none."""
     if at_ms is None:
         return never or language._("never")
-    iso, moment, ago = figures.iso(at_ms), figures.moment(at_ms), figures.ago(at_ms, now_ms)
-    return _marks('<time datetime="%s" title="%s">%s</time>', iso, moment, ago)
+    iso, utc, said = figures.iso(at_ms), figures.moment(at_ms), figures.ago(at_ms, now_ms)
+    return marks('<time datetime="%s" title="%s">%s</time>', iso, utc, said)
 
 
-def _state(text: str) -> Markup:
+def state(text: str) -> Markup:
     """Return a state as a word with a mark before it, coloured by the style sheet."""
     name = text if _STATES.fullmatch(text) else "unknown"
-    return _marks('<span class="state state-%s">%s</span>', name, visible(words.word(text)))
+    return marks('<span class="state state-%s">%s</span>', name, visible(words.word(text)))
 
 
 def _outward(url: str | None) -> Markup | str:
@@ -143,31 +155,31 @@ def _outward(url: str | None) -> Markup | str:
     if not url.lower().startswith(("http://", "https://")):
         return shown
     mark = '<a href="%s" rel="noreferrer noopener nofollow" class="outward">%s</a>'
-    return _marks(mark, shown, shown)
+    return marks(mark, shown, shown)
 
 
-def _host(key: str) -> Markup:
+def host_name(key: str) -> Markup:
     """Return a host's key as people read it: the scheme and the usual port quietly."""
     scheme, mark, rest = visible(key).partition("://")
     if not mark:
         return escape(scheme)
     name = rest.removesuffix("/")
     usual = {"http": ":80", "https": ":443"}.get(scheme, "")
-    quiet = _marks('<span class="quiet">%s://</span>', scheme) if scheme != "http" else Markup("")
+    quiet = marks('<span class="quiet">%s://</span>', scheme) if scheme != "http" else Markup("")
     return quiet + (name.removesuffix(usual) if usual else name)
 
 
-def _dotted(text: str) -> Markup:
+def dotted(text: str) -> Markup:
     """Return a name or URL that may be broken behind its dots and slashes, where it must be.
 
     Not in numbers: a version, an address or a date falls apart there.
     """
-    return Markup(_JOINT.sub(r"\1<wbr>", str(escape(_finished(text)))))  # noqa: S704
+    return Markup(_JOINT.sub(r"\1<wbr>", str(escape(finished(text)))))  # noqa: S704
 
 
 def coded(text: str) -> Markup:
     """Return a sentence whose parts between backticks are code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(_finished(text)))))  # noqa: S704
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(finished(text)))))  # noqa: S704
 
 
 def _commands(text: str) -> Markup:
@@ -186,12 +198,12 @@ def _environment() -> Environment:
         extensions=["jinja2.ext.i18n"],
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_finished,
+        finalize=finished,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     made.policies["ext.i18n.trimmed"] = True
-    # The extension hands values to gettext itself, so that each goes through `_finished`.
+    # The extension hands values to gettext itself, so that each goes through `finished`.
     made.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension adds it
     made.globals |= {
         "_": _text,
@@ -206,12 +218,12 @@ def _environment() -> Environment:
         "word": words.word,
         "asset": asset_url,
         "icon": _icon,
-        "moment": _moment,
+        "moment": moment,
         "planned": _planned,
-        "ago": _ago,
-        "state": _state,
+        "ago": ago,
+        "state": state,
         "outward": _outward,
-        "host_name": _host,
+        "host_name": host_name,
         "choices": _choices,
         "suggestions": _suggestions,
     }
@@ -229,7 +241,7 @@ def _environment() -> Environment:
         "change": figures.change,
         "decoded": unquote_plus,
         "figure": figures.figure,
-        "dotted": _dotted,
+        "dotted": dotted,
         "duration": figures.duration,
         "skew": figures.skew,
         "sentence_of": sentences.sentence_of,

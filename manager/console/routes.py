@@ -1,8 +1,8 @@
-"""All routes of the console: what there is, and the least role for each."""
+"""All routes of the console with the least role for each, and all tables."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from manager.console.pages import events, robot_information, search, settings
 from manager.console.pages.archive import archive, captures, client, downloads
@@ -22,7 +22,6 @@ from manager.console.pages.logs import logs, reports
 from manager.console.pages.people import audit_log, own_password, sessions, tokens, users
 from manager.console.pages.planning import (
     balance,
-    control_hosts,
     plan_tables,
     plans,
     probe_matrix,
@@ -41,8 +40,9 @@ from manager.console.pages.segments import (
     withdrawn_hosts,
 )
 from manager.console.requests.access import Page
+from manager.console.tables.table import Table, TablePage
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "TABLES"]
 
 PAGES: Final[tuple[Page, ...]] = (
     *sessions.PAGES,
@@ -72,7 +72,6 @@ PAGES: Final[tuple[Page, ...]] = (
     *probe_matrix.PAGES,
     *probe_pairs.PAGES,
     *probe_orders.PAGES,
-    *control_hosts.PAGES,
     *reports.PAGES,
     *logs.PAGES,
     *collection.PAGES,
@@ -96,3 +95,8 @@ PAGES: Final[tuple[Page, ...]] = (
     *users.PAGES,
     *own_password.PAGES,
 )
+
+TABLES: Final[tuple[Table[Any], ...]] = tuple(
+    {page.table.name: page.table for page in PAGES if isinstance(page, TablePage)}.values()
+)
+"""All tables, each once."""

@@ -8,7 +8,7 @@ from benchmarks.console.data import Filled
 from benchmarks.console.page_views import NOT_LOOKED_AT, addresses, named_by, named_in_styles
 from manager.console.routes import PAGES
 
-FILES = (".csv", ".svg", "/file")
+FILES = (".csv", ".json", ".svg", "/file")
 HERE = "http://prsm.example/console/agents"
 
 

@@ -21,7 +21,8 @@ COLOURS = """
 """
 """What a person sees of the page, each element with its colours."""
 TO_CLICK = """
-[...document.querySelectorAll("nav, form, button, .bar, .top, .crumbs, .actions, .csv, .no-print")]
+[...document.querySelectorAll(
+  "nav, form, button, .bar, .top, .crumbs, .actions, .files, .no-print")]
   .filter(each => each.checkVisibility()).map(each => each.outerHTML)
 """
 """What is for clicking, and of no use on paper."""

@@ -55,7 +55,7 @@ PAGES: Final[tuple[tuple[str, str, Words], ...]] = (
 )
 """Beginnings of commands, the more particular before the more general."""
 
-NEAR: Final = 400
+NEAR: Final = 500
 """Characters before a command within which a link to the same page makes another one needless."""
 _CODE: Final = re.compile(r"<code>(prsm [^<]+)</code>")
 _ANCHOR: Final = re.compile(r"<a\s[^>]*>|</a>")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import csv_response
 from manager.console.language import Words, lazy
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit, link
-from manager.operations.search import HITS_MOST, Hit, Kind, Match, SearchResult
+from manager.console.tables.kinds import MOMENT
+from manager.console.tables.sources import Whole
+from manager.console.tables.table import Column, Table, View
+from manager.operations.search import HITS_MOST, Hit, HitGroup, Kind, Match, SearchResult
 from shared.idn import to_unicode
 from shared.messages import Message
 from shared.urls import split_host
 
-__all__ = ["PAGES"]
+__all__ = ["HITS", "PAGES"]
 
-HEADER: Final = ("kind", "found", "match", "state", "about", "time (UTC)")
 SHOWN: Final = 10
 TEXT_MOST: Final = 500
 
@@ -73,6 +73,7 @@ def search(visit: Visit) -> Response:
     return visit.page(
         "search.html",
         found=found,
+        groups=[(group, _view(visit, group)) for group in found.groups],
         kinds=KINDS,
         matches=MATCHES,
         address=lambda hit: _address(visit, hit),
@@ -96,26 +97,40 @@ def _found(visit: Visit, text: str, kinds: Sequence[str], limit: int) -> SearchR
     )
 
 
-def export(visit: Visit) -> Response:
-    """Send the hits as CSV, of one kind or of all."""
+def _hits(visit: Visit) -> Iterator[Hit]:
+    """Return the hits of one kind or of all."""
     kind = visit.query.get("kind", "")
     found = _found(visit, _text(visit), [kind] if kind else [], HITS_MOST)
-    hits = (hit for group in found.groups for hit in group.hits)
-    return csv_response(
-        "search",
-        HEADER,
-        (
-            [
-                hit.kind,
-                hit.key,
-                hit.match,
-                hit.state,
-                str(hit.about),
-                None if hit.at_ms is None else figures.iso(hit.at_ms),
-            ]
-            for hit in hits
-        ),
-    )
+    return (hit for group in found.groups for hit in group.hits)
+
+
+HITS: Final[Table[Hit]] = Table(
+    "search",
+    "/search",
+    f"Results of the search, at most {HITS_MOST:,} of a kind",
+    Whole(_hits),
+    (
+        Column("kind", lambda hit: hit.kind, about="of the thing that is found"),
+        Column("found", lambda hit: hit.key, lazy("Result"), style="key"),
+        Column("match", lambda hit: hit.match, lazy("Match")),
+        Column("state", lambda hit: hit.state, lazy("State")),
+        Column("about", lambda hit: hit.about, lazy("About"), style="wide"),
+        Column("time", lambda hit: hit.at_ms, lazy("Time"), MOMENT),
+    ),
+    shown=("found", "about", "state", "match", "time"),
+    head="found",
+    parameters=("q", "kind"),
+)
+
+
+def _view(visit: Visit, group: HitGroup) -> View[Hit]:
+    """Return the table of a kind without columns that none of its hits has."""
+    has = {
+        "about": group.kind == "alert" or any(hit.about for hit in group.hits),
+        "state": any(hit.state for hit in group.hits),
+        "time": any(hit.at_ms for hit in group.hits),
+    }
+    return HITS.part(visit, group.hits, without=[key for key, there in has.items() if not there])
 
 
 def _target(visit: Visit, found: SearchResult) -> str:
@@ -174,5 +189,5 @@ def _logs(found: SearchResult) -> str:
 
 PAGES: Final = (
     Page("GET", "/search", "viewer", search, query=("q", "show")),
-    Page("GET", "/search.csv", "viewer", export, query=("q", "kind")),
+    *HITS.files(),
 )

@@ -2,124 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _
-from manager.console.listing import LISTED, Listing, read_listing
-from manager.console.messages.setting_values import shown_meaning, shown_setting
+from manager.console.language import _, lazy
+from manager.console.listing import Listing
+from manager.console.messages.setting_values import ShownSetting, shown_meaning, shown_setting
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit
-from manager.operations.identity.managers import forget_manager, list_managers
-from manager.settings import SETTINGS_FILE, SettingLine, setting_lines
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGO, FLAG, MOMENT, SENTENCE
+from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.table import BUTTONS, Column, Table
+from manager.operations.identity.managers import ServingManager, forget_manager, list_managers
+from manager.settings import SETTINGS_FILE, setting_lines
 
-__all__ = ["PAGES"]
+__all__ = ["MANAGERS", "PAGES", "SETTINGS"]
 
 HERE: Final = "/console/settings"
-FILTERS: Final = ("q", "group", "show")
-KEYS: Final[dict[str, Callable[[SettingLine], Any]]] = {
-    "name": lambda line: line.name,
-    "source": lambda line: line.source or None,
-}
 SHOWN: Final = ("changed", "secret")
-HEADER: Final = (
-    "setting",
-    "value",
-    "default",
-    "unit",
-    "least",
-    "most",
-    "set in",
-    "meaning",
-)
-MANAGERS_HEADER: Final = (
-    "machine and process",
-    "leads",
-    "silent",
-    "version",
-    "since (UTC)",
-    "last sign of life (UTC)",
-)
 
 
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/settings",
-        visit.query,
-        filters=FILTERS,
-        sorts=tuple(KEYS),
-        default_sort="name",
-    )
-
-
-def _rows(visit: Visit, listing: Listing) -> list[SettingLine]:
+def _rows(visit: Visit, listing: Listing) -> list[ShownSetting]:
     text, group, shown = (listing.filters[name] for name in ("q", "group", "show"))
-    rows = [
-        line
+    return [
+        shown_setting(line)
         for line in setting_lines(visit.door.settings)
         if text.lower() in f"{line.name} {line.reason} {shown_meaning(line)}".lower()
         and group in ("", line.name.partition(".")[0])
         and (shown != "changed" or not line.is_default)
         and (shown != "secret" or line.secret)
     ]
-    return listing.sorted(rows, KEYS)
+
+
+def _groups(visit: Visit) -> list[str]:
+    names = (line.name.partition(".")[0] for line in setting_lines(visit.door.settings))
+    return list(dict.fromkeys(names))
+
+
+SETTINGS: Final[Table[ShownSetting]] = Table(
+    "settings",
+    "/settings",
+    "Settings",
+    InMemory(_rows),
+    (
+        Column(
+            "setting",
+            lambda one: one.line.name,
+            lazy("Setting"),
+            sort=True,
+            by="name",
+            style="setting-name",
+        ),
+        Column("value", lambda one: one.line.value, lazy("Value"), style="setting-value"),
+        Column("default", lambda one: one.line.default, lazy("Default"), style="setting-value"),
+        Column("unit", lambda one: one.line.unit),
+        Column("least", lambda one: one.line.least),
+        Column("most", lambda one: one.line.most),
+        Column(
+            "set_in",
+            lambda one: one.line.source,
+            lazy("Set in"),
+            sort=lambda one: one.line.source or None,
+            by="source",
+        ),
+        Column("meaning", lambda one: one.line.reason, lazy("Meaning"), style="wide"),
+    ),
+    shown=("setting", "value", "default", "set_in", "meaning"),
+    head="setting",
+    filters=(
+        Filter("q", lazy("Name or meaning"), hint=lazy("any part of it")),
+        Filter("group", lazy("Group"), "words", _groups, about="first part of the name"),
+        Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all")),
+    ),
+    default_sort="name",
+)
+MANAGERS: Final[Table[ServingManager]] = Table(
+    "managers",
+    "/settings/managers",
+    "Managers of the database",
+    Whole(lambda visit: list_managers(visit.db).managers),
+    (
+        Column("machine_and_process", lambda one: one.place, lazy("Machine and process"), SENTENCE),
+        Column("leads", lambda one: one.leads, lazy("Leader"), FLAG),
+        Column("silent", lambda one: one.is_silent, kind=FLAG),
+        Column("version", lambda one: one.version, lazy("Version")),
+        Column("since", lambda one: one.started_ms, lazy("Since"), MOMENT),
+        Column("last_sign_of_life", lambda one: one.seen_ms, lazy("Last heartbeat"), AGO),
+        BUTTONS,
+    ),
+    shown=("machine_and_process", "leads", "version", "since", "last_sign_of_life", "actions"),
+    head="machine_and_process",
+)
 
 
 def show(visit: Visit) -> Response:
     """Show the settings of the file, and the managers."""
-    listing = _listing(visit)
-    lines = setting_lines(visit.door.settings)
-    cut = listing.cut(_rows(visit, listing))
+    managers = list_managers(visit.db)
+    without = () if visit.may("admin") else ("actions",)
     return visit.page(
         "settings.html",
-        listing=listing,
-        cut=cut,
-        rows=[shown_setting(line) for line in cut.rows],
-        groups=list(dict.fromkeys(line.name.partition(".")[0] for line in lines)),
-        shown=SHOWN,
-        changed=sum(not line.is_default for line in lines),
+        list=SETTINGS.view(visit),
+        changed=sum(not line.is_default for line in setting_lines(visit.door.settings)),
         file=str(visit.door.settings.data / SETTINGS_FILE),
-        managers=list_managers(visit.db),
+        managers=managers,
+        manager_rows=MANAGERS.part(visit, managers.managers, without=without),
     )
-
-
-def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    rows = _rows(visit, _listing(visit))
-    return csv_response("settings", HEADER, (_cells(line) for line in rows))
-
-
-def _cells(line: SettingLine) -> list[Cell]:
-    return [
-        line.name,
-        line.value,
-        line.default,
-        line.unit,
-        line.least,
-        line.most,
-        line.source,
-        line.reason,
-    ]
-
-
-def export_managers(visit: Visit) -> Response:
-    """Send the managers of this database as CSV."""
-    rows: list[list[Cell]] = [
-        [
-            one.place,
-            one.leads,
-            one.is_silent,
-            one.version,
-            figures.iso(one.started_ms),
-            figures.iso(one.seen_ms),
-        ]
-        for one in list_managers(visit.db).managers
-    ]
-    return csv_response("managers", MANAGERS_HEADER, rows)
 
 
 def forget(visit: Visit) -> Response:
@@ -146,7 +135,6 @@ def forget(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("POST", "/managers/forget", "admin", forget),
-    Page("GET", "/settings", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/settings.csv", "viewer", export, query=(*FILTERS, *LISTED)),
-    Page("GET", "/settings/managers.csv", "viewer", export_managers),
+    *SETTINGS.pages(show),
+    *MANAGERS.files(),
 )

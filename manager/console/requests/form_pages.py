@@ -100,6 +100,7 @@ NO_PAGE: Final[Mapping[str, str]] = {
     "/logout": "has no field, and stands on every page",
     "/look": "has no field that can be wrong, and stands on every page",
     "/agent/contradicted.csv": "sends a file",
+    "/agent/contradicted.json": "sends a file",
 }
 """Which POST is shown nowhere again, and why."""
 

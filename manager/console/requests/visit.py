@@ -228,7 +228,7 @@ class Visit:
 
     def _address_of(self, values: Mapping[str, Any]) -> dict[str, str]:
         """Return what tells htmx the address of a list that a filter has changed."""
-        listing = values.get("listing")
+        listing = getattr(values.get("list"), "listing", None)
         if isinstance(listing, Listing) and self.request.headers.get("hx-target") == "list":
             return {"HX-Push-Url": listing.url()}
         return {}

@@ -47,12 +47,14 @@ class _Varied(World):
         super().fetch(name, unit, round(20 * 1.02 ** digest[0]))
 
 
-def fill_world(folder: Path, hosts: list[str] | None = None, rounds: int = 2) -> dict[str, str]:
+def fill_world(
+    folder: Path, *overrides: str, hosts: list[str] | None = None, rounds: int = 2
+) -> dict[str, str]:
     """Make the data directory of a manager that has run for a while.
 
     There is a person for each role, with its name; returns the tokens of their sessions.
     """
-    with running(folder) as prsm:
+    with running(folder, *overrides) as prsm:
         db = prsm.manager.db
         for role in ROLES:
             add_user(db, role, PASSWORD, role, ADMIN, START_MS - 86_400_000)

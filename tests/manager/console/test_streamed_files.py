@@ -8,8 +8,8 @@ from typing import cast
 
 from starlette.responses import StreamingResponse
 
-from manager.console.csv_export import csv_response
 from manager.console.streamed_files import in_threads
+from manager.console.tables.files import file_response
 from manager.operations.request_senders import sender, work_for
 
 
@@ -58,7 +58,7 @@ def test_a_list_of_many_rows_is_made_for_its_sender() -> None:
 
     async def story() -> int:
         work_for("user anna")
-        answer = csv_response("hosts", ["n"], rows())
+        answer = file_response("hosts", "csv", ["n"], rows())
         assert isinstance(answer, StreamingResponse)
         return sum([len(str(piece).splitlines()) async for piece in answer.body_iterator])
 

@@ -19,7 +19,7 @@ QUIET = frozenset({"code", "pre", "kbd"})
 
 NAMES = frozenset(
     (
-        *("PRSM", "CSV", "KB", "UTC", "SHA", "SHA-256", "TOKEN", "SVG", "PNG", "ms"),
+        *("PRSM", "CSV", "JSON", "KB", "UTC", "SHA", "SHA-256", "TOKEN", "SVG", "PNG", "ms"),
         # The source's two quantities, as its formulas have them.
         *("Give", "Move", "Give(A,B)", "Give(B,A)", "Move(A,B)"),
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import _, lazy
+from manager.console.listing import Listing
+from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit, link
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGO, BYTES, MOMENT, NUMBER, STATE
+from manager.console.tables.sources import InMemory
+from manager.console.tables.table import Column, Table
 from manager.operations.archive.archive_figures import archive_size
 from manager.operations.archive.downloads import list_downloads
 from manager.operations.archive.selection_jobs import list_jobs
@@ -26,25 +28,12 @@ from manager.operations.segments.file_problems import (
 from manager.operations.segments.scrub import Pace, scrub_now, scrub_progress
 from shared.frozen import frozen
 
-__all__ = ["PAGES"]
+__all__ = ["CLIENTS", "PAGES"]
 
-FILTERS: Final = ("q", "state")
 HERE: Final = "/console/data"
 SHOWN: Final = 10
 FIELDS: Final = ("name", "contact", "purpose")
 STATES: Final = ("enabled", "disabled")
-HEADER: Final = (
-    "client",
-    "contact",
-    "purpose",
-    "registered (UTC)",
-    "registered by",
-    "disabled (UTC)",
-    "tokens that open",
-    "last used (UTC)",
-    "today (bytes)",
-    "31 days (bytes)",
-)
 
 
 @frozen
@@ -86,38 +75,66 @@ def party_of(detail: ClientDetail, now_ms: int) -> Party:
     )
 
 
-KEYS: Final[dict[str, Callable[[Party], Any]]] = {
-    "name": lambda party: party.name,
-    "state": lambda party: (party.state == "disabled", party.name),
-    "tokens": lambda party: party.good_tokens,
-    "used": lambda party: party.last_used_ms,
-    "today": lambda party: party.today_bytes,
-    "month": lambda party: party.month_bytes,
-}
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(HERE, visit.query, filters=FILTERS, sorts=tuple(KEYS), default_sort="name")
-
-
 def _rows(visit: Visit, listing: Listing) -> list[Party]:
     text, state = listing.filters["q"].lower(), listing.filters["state"]
     parties = [party_of(detail, visit.now_ms) for detail in list_clients(visit.db, visit.now_ms)]
-    return listing.sorted(
-        (
-            party
-            for party in parties
-            if text in f"{party.name}\n{party.detail.client.contact}".lower()
-            and state in ("", party.state)
+    return [
+        party
+        for party in parties
+        if text in f"{party.name}\n{party.detail.client.contact}".lower()
+        and state in ("", party.state)
+    ]
+
+
+CLIENTS: Final[Table[Party]] = Table(
+    "clients",
+    "/data",
+    "Third parties",
+    InMemory(_rows),
+    (
+        Column("name", lambda one: one.name, lazy("Name"), file="client", sort=True),
+        Column("contact", lambda one: one.detail.client.contact),
+        Column("purpose", lambda one: one.detail.client.purpose),
+        Column("registered", lambda one: one.detail.client.registered_ms, kind=MOMENT),
+        Column("registered_by", lambda one: one.detail.client.registered_by),
+        Column("disabled", lambda one: one.detail.client.disabled_ms, kind=MOMENT),
+        Column(
+            "state",
+            lambda one: one.state,
+            lazy("State"),
+            STATE,
+            file=None,
+            sort=lambda one: (one.state == "disabled", one.name),
         ),
-        KEYS,
-    )
+        Column(
+            "tokens",
+            lambda one: one.good_tokens,
+            lazy("Valid tokens"),
+            NUMBER,
+            "tokens that open",
+            sort=True,
+        ),
+        Column("next_end", lambda one: one.next_end_ms, lazy("Next expiry"), AGO, None),
+        Column(
+            "used", lambda one: one.last_used_ms, lazy("Last used"), AGO, "last used (UTC)", True
+        ),
+        Column("today", lambda one: one.today_bytes, lazy("Today"), BYTES, sort=True),
+        Column(
+            "month", lambda one: one.month_bytes, lazy("31 days"), BYTES, "31 days (bytes)", True
+        ),
+    ),
+    shown=("name", "state", "tokens", "next_end", "used", "today", "month"),
+    head="name",
+    filters=(
+        Filter("q", lazy("Search"), hint=lazy("part of a name or contact")),
+        Filter("state", lazy("State"), "words", STATES),
+    ),
+    default_sort="name",
+)
 
 
 def show(visit: Visit) -> Response:
     """Show the archive in numbers, third parties, what they take now, the jobs that are open."""
-    listing = _listing(visit)
-    rows = _rows(visit, listing)
     open_jobs = [
         job
         for state in ("running", "queued")
@@ -125,12 +142,12 @@ def show(visit: Visit) -> Response:
     ]
     return visit.page(
         "data.html",
-        listing=listing,
-        cut=listing.cut(rows),
-        states=STATES,
+        list=CLIENTS.view(visit),
         size=visit.door.archive_size.get(visit.now_ms, lambda: archive_size(visit.db)),
-        downloads=list_downloads(visit.db, visit.now_ms, state="going", limit=SHOWN),
-        jobs=open_jobs[:SHOWN],
+        downloads=DOWNLOADS.part(
+            visit, list_downloads(visit.db, visit.now_ms, state="going", limit=SHOWN)
+        ),
+        jobs=JOBS.part(visit, open_jobs[:SHOWN]),
         scrub=scrub_progress(visit.db, _pace(visit), visit.now_ms),
         problems=list_problems(visit.db, SHOWN),
         kind_of=kind_message,
@@ -148,28 +165,6 @@ def scrub(visit: Visit) -> Response:
     """Begin a pass over all kept files."""
     scrub_now(visit.db, visit.actor, visit.now_ms)
     return visit.go(HERE, done=_("Verification of all kept files has started."))
-
-
-def export(visit: Visit) -> Response:
-    """Send the third parties as CSV."""
-    return csv_response("clients", HEADER, _cells(_rows(visit, _listing(visit))))
-
-
-def _cells(rows: list[Party]) -> Iterator[list[Cell]]:
-    for party in rows:
-        client = party.detail.client
-        yield [
-            client.name,
-            client.contact,
-            client.purpose,
-            figures.iso(client.registered_ms),
-            client.registered_by,
-            None if client.disabled_ms is None else figures.iso(client.disabled_ms),
-            party.good_tokens,
-            None if party.last_used_ms is None else figures.iso(party.last_used_ms),
-            party.today_bytes,
-            party.month_bytes,
-        ]
 
 
 def show_new(visit: Visit) -> Response:
@@ -190,8 +185,7 @@ def register(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/data", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/data.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *CLIENTS.pages(show),
     Page("POST", "/scrub", "admin", scrub),
     Page("GET", "/new-client", "admin", show_new),
     Page("POST", "/new-client", "admin", register),

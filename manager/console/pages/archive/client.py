@@ -7,11 +7,14 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.language import _, lazy
 from manager.console.pages.archive.archive import party_of
+from manager.console.pages.archive.downloads import DOWNLOADS, JOBS
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link
+from manager.console.tables.kinds import AGO, BYTES, ID, MOMENT, NUMBER, STATE
+from manager.console.tables.sources import Whole
+from manager.console.tables.table import BUTTONS, Column, Table
 from manager.db.people.clients import TokenRow
 from manager.errors import NotFoundError
 from manager.operations.archive.downloads import list_downloads
@@ -29,7 +32,7 @@ from manager.operations.people.clients import (
 from shared.errors import FormatError, about_field
 from shared.frozen import frozen
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "TOKENS"]
 
 SHOWN: Final = 10
 SCOPE_WORDS: Final = {
@@ -41,18 +44,14 @@ SCOPE_WORDS: Final = {
 assert set(SCOPE_WORDS) == set(SCOPES)
 UNITS: Final = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
 TALL: Final = 60
-TOKENS_HEADER: Final = (
-    "token",
-    "state",
-    "opens",
-    "a day (bytes)",
-    "requests a minute",
-    "issued by",
-    "issued (UTC)",
-    "until (UTC)",
-    "revoked (UTC)",
-    "last used (UTC)",
-)
+
+
+@frozen
+class Token:
+    """A token with its state now: good, expired or revoked."""
+
+    row: TokenRow
+    state: str
 
 
 @frozen
@@ -75,6 +74,50 @@ def _detail(visit: Visit, name: str) -> ClientDetail:
         if detail.client.name == name:
             return detail
     raise NotFoundError("people.client_unknown", client=name[:80], see="clients")
+
+
+def _tokens(detail: ClientDetail, now_ms: int) -> list[Token]:
+    return [Token(one, _token_state(one, now_ms)) for one in detail.tokens]
+
+
+TOKENS: Final[Table[Token]] = Table(
+    "client-tokens",
+    "/client/tokens",
+    "Tokens of a third party",
+    Whole(lambda visit: _tokens(_detail(visit, visit.query.get("name", "")), visit.now_ms)),
+    (
+        Column(
+            "token", lambda one: one.row.id, lazy("Token"), ID, style="numbered", about="number"
+        ),
+        Column("state", lambda one: one.state, lazy("State"), STATE),
+        Column("opens", lambda one: one.row.scopes, lazy("Scopes"), lang="en"),
+        Column(
+            "a_day",
+            lambda one: one.row.daily_bytes or None,
+            lazy("Per day"),
+            BYTES,
+            about="most that it may take in a day; empty: no limit",
+        ),
+        Column(
+            "requests_a_minute",
+            lambda one: one.row.requests_per_minute,
+            lazy("Requests per minute"),
+            NUMBER,
+        ),
+        Column("issued_by", lambda one: one.row.issued_by),
+        Column("issued", lambda one: one.row.issued_ms, lazy("Issued"), MOMENT),
+        Column("until", lambda one: one.row.expires_ms, lazy("Until"), MOMENT),
+        Column("revoked", lambda one: one.row.revoked_ms, kind=MOMENT),
+        Column("last_used", lambda one: one.row.last_used_ms, lazy("Last used"), AGO),
+        BUTTONS,
+    ),
+    shown=(
+        *("token", "state", "opens", "a_day", "requests_a_minute"),
+        *("issued", "until", "last_used", "actions"),
+    ),
+    head="token",
+    parameters=("name",),
+)
 
 
 def _bars(detail: ClientDetail, now_ms: int) -> list[DayBar]:
@@ -107,35 +150,17 @@ def show(visit: Visit) -> Response:
         "client.html",
         party=party_of(detail, visit.now_ms),
         client=detail.client,
-        tokens=detail.tokens,
-        token_state=lambda token: _token_state(token, visit.now_ms),
+        tokens=TOKENS.part(visit, _tokens(detail, visit.now_ms)),
         bars=_bars(detail, visit.now_ms),
-        downloads=list_downloads(visit.db, visit.now_ms, client=name, limit=SHOWN),
-        jobs=list_jobs(visit.db, client=name, limit=SHOWN),
+        downloads=DOWNLOADS.part(
+            visit,
+            list_downloads(visit.db, visit.now_ms, client=name, limit=SHOWN),
+            without=("client",),
+        ),
+        jobs=JOBS.part(visit, list_jobs(visit.db, client=name, limit=SHOWN), without=("client",)),
         scopes=SCOPE_WORDS,
         units=tuple(UNITS),
     )
-
-
-def export_tokens(visit: Visit) -> Response:
-    """Send the tokens of a third party as CSV: what they open, never what they are."""
-    detail = _detail(visit, visit.query.get("name", ""))
-    rows: list[list[Cell]] = [
-        [
-            one.id,
-            _token_state(one, visit.now_ms),
-            one.scopes,
-            one.daily_bytes or None,
-            one.requests_per_minute,
-            one.issued_by,
-            figures.iso(one.issued_ms),
-            figures.iso(one.expires_ms),
-            moment_cell(one.revoked_ms),
-            moment_cell(one.last_used_ms),
-        ]
-        for one in detail.tokens
-    ]
-    return csv_response("client-tokens", TOKENS_HEADER, rows)
 
 
 def _token_state(token: TokenRow, now_ms: int) -> str:
@@ -239,7 +264,7 @@ def enable(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/client", "viewer", show, query=("name",)),
-    Page("GET", "/client/tokens.csv", "viewer", export_tokens, query=("name",)),
+    *TOKENS.files(),
     Page("POST", "/client/token", "admin", issue),
     Page("POST", "/client/revoke", "admin", revoke),
     Page("POST", "/client/disable", "admin", disable),

@@ -7,10 +7,11 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.drawings.stacked_bars import BarSection, stacked
+from manager.console.drawings.stacked_bars import stacked
 from manager.console.language import Lazy, _, lazy, ngettext
 from manager.console.messages.sentences import sentence_of
 from manager.console.notices import Notice, agent_notices, detail_text, few_notices
+from manager.console.pages.fleet.agent_tables import ROUNDS
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link, whole_number
 from manager.operations.fleet.agent_rounds import rounds_of_agent
@@ -30,7 +31,6 @@ from manager.operations.measurement.claim_review import believe_agent
 from manager.operations.measurement.claims import doubts_of
 from manager.operations.measurement.refetch_results import refetches_of
 from manager.operations.people.audit_log import audit_page
-from manager.operations.rounds.rounds import RoundRow
 from manager.operations.segments.sending_limits import (
     ALL_DAY,
     limit_sending,
@@ -40,7 +40,6 @@ from manager.operations.segments.sending_limits import (
 )
 from shared.day_times import window_text
 from shared.errors import FormatError
-from shared.frozen import frozen
 from shared.wire.positions import read_position
 from shared.wire.stop_reasons import stop_reason_message
 from shared.wire.sync import ALL_HOURS, SendingLimits
@@ -92,24 +91,12 @@ LISTS: Final = ("stopped", "kinds")
 """What is no number of an agent's counters."""
 
 
-@frozen
-class PastRound:
-    """An agent's part of a round."""
-
-    round: RoundRow
-    units: int
-    over: int
-    failed: int
-    pages: int
-    size_bytes: int
-    measured_ms: float
-    parts: list[BarSection]
-
-
 def show(visit: Visit) -> Response:
     """Show all that is known of an agent."""
     name = visit.query.get("name", "")
     detail = agent_detail(visit.db, name, visit.now_ms, visit.policy)
+    history = rounds_of_agent(visit.db, name, ROUNDS_SHOWN)
+    longest = max((float(one.measured_ms) for one in history), default=0.0)
     return visit.page(
         "agent.html",
         view=detail.view,
@@ -126,7 +113,8 @@ def show(visit: Visit) -> Response:
         notices=[*agent_notices(detail.view, visit.now_ms), *_few(visit, detail.view)],
         units=list_hosts(visit.db, HostFilter(owner=name), sort="-volume", limit=ROWS_SHOWN),
         reports=list_reports(visit.db, limit=ROWS_SHOWN, agent=name),
-        history=_history(visit, name),
+        history=ROUNDS.part(visit, history),
+        bar_of=lambda one: stacked([("cost", float(one.measured_ms))], longest),
         rounds_shown=ROUNDS_SHOWN,
         events=[
             (row, detail_text(row.detail))
@@ -145,24 +133,6 @@ def _few(visit: Visit, view: AgentView) -> list[Notice]:
     """Return whether the agent resolves or reaches few of its hosts."""
     found = few_hosts(visit.db, [view], visit.door.alerts.limits.hosts_share)
     return few_notices([one for one in found if one.agent == view.row.name])
-
-
-def _history(visit: Visit, name: str) -> list[PastRound]:
-    found = rounds_of_agent(visit.db, name, ROUNDS_SHOWN)
-    longest = max((float(one.measured_ms) for one in found), default=0.0)
-    return [
-        PastRound(
-            round=one.round,
-            units=sum(one.units.values()),
-            over=one.units.get("finished", 0),
-            failed=one.units.get("failed", 0),
-            pages=one.pages,
-            size_bytes=one.size_bytes,
-            measured_ms=one.measured_ms,
-            parts=stacked([("cost", float(one.measured_ms))], longest),
-        )
-        for one in found
-    ]
 
 
 def command(visit: Visit) -> Response:

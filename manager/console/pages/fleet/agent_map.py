@@ -17,9 +17,9 @@ from manager.assignment import LivenessState
 from manager.console.drawings.map_area import area_of
 from manager.console.drawings.map_view import HEIGHT, WIDTH, WORLD, View, view_of
 from manager.console.language import _, number
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.listing import Listing
 from manager.console.messages.words import word
-from manager.console.pages.fleet.agents import FILTERS, matching
+from manager.console.pages.fleet.agents import AGENTS, matching
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit, link
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances
@@ -45,7 +45,6 @@ WORST: Final = (
     "left",
     "retired",
 )
-KINDS: Final = ("sync", "plain")
 SHAPES: Final = {
     "late": "M0-12 12 0 0 12-12 0z",
     "lost": "M-9-9H9V9H-9z",
@@ -162,21 +161,13 @@ def _table(views: Sequence[AgentGlance], listing: Listing) -> str:
 
 def show(visit: Visit) -> Response:
     """Show the map of the agents that the filters leave."""
-    listing = read_listing(
-        "/console/agents-map",
-        visit.query,
-        filters=FILTERS,
-        sorts=("name",),
-        default_sort="name",
-    )
+    listing = replace(AGENTS.listing(visit), path="/console/agents-map")
     chosen = matching(agent_glances(visit.db, visit.now_ms, visit.policy), listing)
     view = view_of([(latitude, longitude) for latitude, longitude, _one in _placed(chosen)])
     found = spots(chosen, listing, view)
     return visit.page(
         "agents_map.html",
-        listing=listing,
-        states=STATES,
-        kinds=KINDS,
+        list=AGENTS.page(visit, listing, listing.cut(())),
         spots=found,
         view=view,
         gap=GAP,
@@ -194,4 +185,4 @@ def _by_state(views: Sequence[AgentGlance]) -> list[tuple[str, int]]:
     return [(state, counted[state]) for state in STATES if counted[state]]
 
 
-PAGES: Final = (Page("GET", "/agents-map", "viewer", show, query=(*FILTERS, *LISTED)),)
+PAGES: Final = (Page("GET", "/agents-map", "viewer", show, query=AGENTS.query),)

@@ -1,4 +1,4 @@
-"""The tables of an agent's page, whole and as CSV: its rounds, and what others fetched again.
+"""The tables of an agent's page: its rounds, and its pages that others fetched again.
 
 Its units, reports and history are the general lists, filtered by the agent.
 """
@@ -8,77 +8,76 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from starlette.responses import Response
-
-from manager.console.csv_export import Cell, csv_response
+from manager.assignment.refetch_rules import Seen
+from manager.console.language import lazy
 from manager.console.pages.rounds.round_progress import UNIT_STATES
-from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.kinds import BYTES, DRAWN, DURATION, ID, NUMBER, WORD
+from manager.console.tables.sources import Whole
+from manager.console.tables.table import Column, Table
 from manager.operations.fleet.agent_rounds import AgentRound, every_round_of_agent
 from manager.operations.measurement.refetch_results import RefetchedPage, refetches_of
+from shared.frozen import frozen
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "REFETCHED", "ROUNDS"]
 
-ROUNDS_HEADER: Final = (
-    "round",
-    "method",
-    "state",
-    "units",
-    *(f"units {state}" for state in UNIT_STATES),
-    "pages",
-    "received (bytes)",
-    "measured (ms)",
-)
-REFETCHED_HEADER: Final = (
-    "page",
-    "crawled by",
-    "seen by",
-    "status",
-    "received (bytes)",
-    "verdict on the agent",
-)
 VERDICTS: Final = {True: "others agree", False: "contradicted", None: "nobody can say"}
 
 
-def export_rounds(visit: Visit) -> Response:
-    """Send an agent's part of all its rounds as CSV."""
-    found = every_round_of_agent(visit.db, visit.query.get("name", ""))
-    return csv_response("agent-rounds", ROUNDS_HEADER, map(_round, found))
+def _units(state: str) -> Column[AgentRound]:
+    return Column(f"units_{state}", lambda one: one.units.get(state, 0), kind=NUMBER)
 
 
-def _round(one: AgentRound) -> list[Cell]:
-    return [
-        one.round.number,
-        one.round.method,
-        one.round.state,
-        sum(one.units.values()),
-        *(one.units.get(state, 0) for state in UNIT_STATES),
-        one.pages,
-        one.size_bytes,
-        one.measured_ms,
-    ]
-
-
-def export_refetched(visit: Visit) -> Response:
-    """Send what each agent saw of an agent's pages as CSV, a row for each that saw a page."""
-    found = refetches_of(visit.db, visit.query.get("name", ""))
-    return csv_response("agent-refetched", REFETCHED_HEADER, _refetched(found.pages))
-
-
-def _refetched(pages: list[RefetchedPage]) -> Iterator[list[Cell]]:
-    for page in pages:
-        for who, seen in page.said.items():
-            yield [
-                page.url,
-                page.crawled_by,
-                who,
-                seen.status,
-                seen.response_bytes,
-                VERDICTS[page.verdict],
-            ]
-
-
-PAGES: Final = (
-    Page("GET", "/agent/rounds.csv", "viewer", export_rounds, query=("name",)),
-    Page("GET", "/agent/refetched.csv", "viewer", export_refetched, query=("name",)),
+ROUNDS: Final[Table[AgentRound]] = Table(
+    "agent-rounds",
+    "/agent/rounds",
+    "Rounds of an agent",
+    Whole(lambda visit: every_round_of_agent(visit.db, visit.query.get("name", ""))),
+    (
+        Column("round", lambda one: one.round.number, lazy("Round"), ID, style="numbered"),
+        Column("method", lambda one: one.round.method, kind=WORD),
+        Column("state", lambda one: one.round.state, kind=WORD),
+        Column("units", lambda one: sum(one.units.values()), lazy("Units finished"), NUMBER),
+        *map(_units, UNIT_STATES),
+        Column("pages", lambda one: one.pages, lazy("Pages"), NUMBER),
+        Column("received", lambda one: one.size_bytes, lazy("Bytes"), BYTES),
+        Column("measured", lambda one: one.measured_ms, lazy("Measured cost"), DURATION),
+        Column("drawn", None, lazy("Measured cost (bar)"), DRAWN, style="compared-only"),
+    ),
+    shown=("round", "measured", "drawn", "units", "pages", "received"),
+    head="round",
+    parameters=("name",),
 )
+
+
+@frozen
+class SeenPage:
+    """One agent's answer of a page that was fetched again."""
+
+    page: RefetchedPage
+    agent: str
+    seen: Seen
+
+
+def _seen(visit: Visit) -> Iterator[SeenPage]:
+    for page in refetches_of(visit.db, visit.query.get("name", "")).pages:
+        for agent, seen in page.said.items():
+            yield SeenPage(page, agent, seen)
+
+
+REFETCHED: Final[Table[SeenPage]] = Table(
+    "agent-refetched",
+    "/agent/refetched",
+    "Pages of an agent that others fetched again, a row for each that saw a page",
+    Whole(_seen),
+    (
+        Column("page", lambda one: one.page.url),
+        Column("crawled_by", lambda one: one.page.crawled_by),
+        Column("seen_by", lambda one: one.agent),
+        Column("status", lambda one: one.seen.status, kind=NUMBER),
+        Column("received", lambda one: one.seen.response_bytes, kind=BYTES),
+        Column("verdict_on_the_agent", lambda one: VERDICTS[one.page.verdict]),
+    ),
+    parameters=("name",),
+)
+PAGES: Final = (*ROUNDS.files(), *REFETCHED.files())

@@ -10,22 +10,41 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from manager.assignment import LivenessState
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response, moment_cell
 from manager.console.drawings.map_area import read_area
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import lazy
+from manager.console.listing import Listing
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
-from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import (
+    ACTOR,
+    AGO,
+    BYTES,
+    DURATION,
+    FIGURE,
+    ID,
+    MOMENT,
+    NUMBER,
+    SENTENCE,
+    STATE,
+    TEXT,
+    WORD,
+)
+from manager.console.tables.sources import OwnPage, Whole
+from manager.console.tables.table import BUTTONS, Column, Table
 from manager.db.fleet.agent_summaries import GlanceRow
+from manager.db.identity.join_tokens import JoinTokenRow
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_column, agent_glances
-from manager.operations.fleet.agents import AgentView, agent_views, list_join_tokens
+from manager.operations.fleet.agents import (
+    AgentView,
+    agent_views,
+    list_join_tokens,
+)
 from manager.operations.rounds.rounds import list_rounds, round_detail
 from shared.frozen import frozen
 
-__all__ = ["FILTERS", "PAGES", "matching"]
+__all__ = ["AGENTS", "PAGES", "TOKENS", "matching"]
 
-FILTERS: Final = ("q", "state", "kind", "area")
 
 STATES: Final = tuple(state.value for state in LivenessState)
 _RANK: Final = {state: rank for rank, state in enumerate(STATES)}
@@ -62,47 +81,6 @@ COLUMNS: Final[dict[str, tuple[str, Callable[[Any], Any] | None]]] = {
     "cost": ("load_ms", None),
 }
 """What the table is sorted by, too, and a glance does not have: the column, and what of it."""
-SORTS: Final = (*KEYS, *COLUMNS, "rate")
-
-HEADER: Final = (
-    "agent",
-    "kind",
-    "state",
-    "reason",
-    "last contact (UTC)",
-    "last message",
-    "last work (UTC)",
-    "next contact (UTC)",
-    "version",
-    "generation",
-    "generation sent",
-    "generation held",
-    "list sent (UTC)",
-    "restart ordered (UTC)",
-    "restart asked (UTC)",
-    "restart handled (UTC)",
-    "pages of a unit on its next list",
-    "pages per second",
-    "bytes per second",
-    "disk free (bytes)",
-    "clock skew (ms)",
-    "reports waiting",
-    "units owned",
-    "units to crawl now",
-    "units to probe now",
-    "cost (ms)",
-)
-TOKENS_HEADER: Final = ("agent", "made by", "made (UTC)", "valid until (UTC)")
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/agents",
-        visit.query,
-        filters=FILTERS,
-        sorts=SORTS,
-        default_sort="name",
-    )
 
 
 def matching(agents: list[AgentGlance], listing: Listing) -> list[AgentGlance]:
@@ -161,23 +139,178 @@ def _lines(visit: Visit, numbers: Sequence[int], progress: RoundProgress | None)
     return lines
 
 
+def _every(visit: Visit, listing: Listing) -> list[AgentLine]:
+    agents, progress = agent_glances(visit.db, visit.now_ms, visit.policy), _last_crawl(visit)
+    return _lines(visit, _sorted(visit, agents, listing, progress), progress)
+
+
+AGENTS: Final[Table[AgentLine]] = Table(
+    "agents",
+    "/agents",
+    "Agents",
+    OwnPage(_every),
+    (
+        Column(
+            "agent",
+            lambda one: one.view.row.name,
+            lazy("Agent"),
+            TEXT,
+            sort=True,
+            by="name",
+            beside="version",
+            style="agent-name",
+        ),
+        Column("kind", lambda one: one.view.row.kind, kind=WORD),
+        Column(
+            "state",
+            lambda one: one.view.liveness.state.value,
+            lazy("State"),
+            STATE,
+            sort=True,
+            style="wide",
+        ),
+        Column("reason", lambda one: one.view.liveness.reason, kind=SENTENCE, about="of the state"),
+        Column(
+            "last_contact",
+            lambda one: one.view.row.last_contact_ms,
+            lazy("Last contact"),
+            AGO,
+            sort=True,
+            by="contact",
+            beside="last_work",
+        ),
+        Column("last_message", lambda one: one.view.row.last_contact, about="kind of the message"),
+        Column(
+            "last_work", lambda one: one.view.row.last_work_ms, lazy("work"), AGO, "", True, "work"
+        ),
+        Column(
+            "next_contact",
+            lambda one: one.view.row.promised_ms,
+            lazy("Next contact"),
+            MOMENT,
+            sort=True,
+            by="next",
+        ),
+        Column("version", lambda one: one.view.row.version, lazy("version"), sort=True),
+        Column(
+            "generation",
+            lambda one: one.view.row.generation,
+            lazy("List"),
+            ID,
+            sort=True,
+            beside="list_sent",
+            about="of its list",
+        ),
+        Column("generation_sent", lambda one: one.view.row.list_sent_generation, kind=ID),
+        Column("generation_held", lambda one: one.view.row.generation_held, kind=ID),
+        Column(
+            "list_sent", lambda one: one.view.row.list_sent_ms, lazy("sent"), AGO, "", True, "list"
+        ),
+        Column("restart_ordered", lambda one: one.view.row.restart_ordered_ms, kind=MOMENT),
+        Column(
+            "restart_asked",
+            lambda one: one.view.row.restart_asked_ms,
+            lazy("Last restart check"),
+            AGO,
+            sort=True,
+            by="restart",
+        ),
+        Column("restart_handled", lambda one: one.view.row.restart_handled_ms, kind=MOMENT),
+        Column(
+            "list_limit",
+            lambda one: one.view.row.list_limit,
+            kind=NUMBER,
+            file="pages of a unit on its next list",
+        ),
+        Column(
+            "pages_per_second",
+            lambda one: one.pages_per_s,
+            lazy("Pages/s"),
+            FIGURE,
+            sort=True,
+            by="rate",
+            about="in the newest round that crawled",
+        ),
+        Column("bytes_per_second", lambda one: one.bytes_per_s, kind=FIGURE),
+        Column(
+            "disk_free",
+            lambda one: one.view.row.disk_free_bytes,
+            lazy("Disk"),
+            BYTES,
+            sort=True,
+            by="disk",
+            beside="clock_skew",
+        ),
+        Column(
+            "clock_skew",
+            lambda one: one.view.row.skew_ms,
+            lazy("skew"),
+            DURATION,
+            sort=lambda one: abs(one.view.row.skew_ms),
+            by="skew",
+        ),
+        Column("reports_waiting", lambda one: one.view.row.reports_waiting, kind=NUMBER),
+        Column(
+            "units_owned",
+            lambda one: one.view.units_owned,
+            lazy("Units"),
+            NUMBER,
+            sort=True,
+            by="units",
+            beside="cost",
+        ),
+        Column("units_to_crawl_now", lambda one: one.view.crawl_rights, kind=NUMBER),
+        Column("units_to_probe_now", lambda one: one.view.probe_rights, kind=NUMBER),
+        Column("cost", lambda one: round(one.view.row.load_ms), lazy("cost"), DURATION, sort=True),
+    ),
+    shown=(
+        *("agent", "state", "last_contact", "next_contact", "generation", "restart_asked"),
+        *("units_owned", "pages_per_second", "disk_free"),
+    ),
+    head="agent",
+    filters=(
+        Filter("q", lazy("Name"), hint=lazy("part of a name")),
+        Filter("state", lazy("State"), "words", STATES, any=lazy("all except retired")),
+        Filter("kind", lazy("Kind"), "words", KINDS),
+        Filter("area", kind="own", about="south, west, north, east, in degrees"),
+    ),
+    default_sort="name",
+)
+TOKENS: Final[Table[JoinTokenRow]] = Table(
+    "join-tokens",
+    "/agents/join-tokens",
+    "Unused join tokens",
+    Whole(lambda visit: list_join_tokens(visit.db, visit.now_ms)),
+    (
+        Column("agent", lambda token: token.agent, lazy("Agent")),
+        Column("made_by", lambda token: token.issued_by, lazy("Made by"), ACTOR),
+        Column("made", lambda token: token.issued_ms, lazy("Made"), AGO),
+        Column("valid_until", lambda token: token.expires_ms, lazy("Valid until"), MOMENT),
+        BUTTONS,
+    ),
+    shown=("agent", "made_by", "made", "valid_until", "actions"),
+    head="agent",
+    role="admin",
+)
+
+
 def show(visit: Visit) -> Response:
     """Show the table."""
-    listing = _listing(visit)
+    listing = AGENTS.listing(visit)
     agents = agent_glances(visit.db, visit.now_ms, visit.policy)
     progress = _last_crawl(visit)
     cut = listing.cut(_sorted(visit, agents, listing, progress))
+    cut = replace(cut, rows=_lines(visit, cut.rows, progress))
+    tokens = list_join_tokens(visit.db, visit.now_ms) if visit.may("admin") else []
     return visit.page(
         "agents.html",
-        listing=listing,
-        cut=replace(cut, rows=_lines(visit, cut.rows, progress)),
+        list=AGENTS.page(visit, listing, cut),
         everybody=len(agents),
         progress=progress,
         counts=Counter(one.liveness.state.value for one in agents),
         states=STATES,
-        kinds=KINDS,
         newcomers=_newcomers(agents, visit.now_ms),
-        tokens=list_join_tokens(visit.db, visit.now_ms) if visit.may("admin") else [],
+        tokens=TOKENS.part(visit, tokens),
     )
 
 
@@ -188,57 +321,7 @@ def _newcomers(agents: list[AgentGlance], now_ms: int) -> list[GlanceRow]:
     return sorted(rows, key=lambda row: -row.joined_ms)[:NEW_SHOWN]
 
 
-def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    listing = _listing(visit)
-    agents, progress = agent_glances(visit.db, visit.now_ms, visit.policy), _last_crawl(visit)
-    found = _lines(visit, _sorted(visit, agents, listing, progress), progress)
-    return csv_response("agents", HEADER, map(_cells, found))
-
-
-def _cells(line: AgentLine) -> list[Cell]:
-    view, row = line.view, line.view.row
-    return [
-        row.name,
-        row.kind,
-        view.liveness.state.value,
-        str(view.liveness.reason),
-        moment_cell(row.last_contact_ms),
-        row.last_contact,
-        moment_cell(row.last_work_ms),
-        moment_cell(row.promised_ms),
-        row.version,
-        row.generation,
-        row.list_sent_generation,
-        row.generation_held,
-        moment_cell(row.list_sent_ms),
-        moment_cell(row.restart_ordered_ms),
-        moment_cell(row.restart_asked_ms),
-        moment_cell(row.restart_handled_ms),
-        row.list_limit,
-        line.pages_per_s,
-        line.bytes_per_s,
-        row.disk_free_bytes,
-        row.skew_ms,
-        row.reports_waiting,
-        view.units_owned,
-        view.crawl_rights,
-        view.probe_rights,
-        round(row.load_ms),
-    ]
-
-
-def export_tokens(visit: Visit) -> Response:
-    """Send the join tokens that wait as CSV: whose they are, never what they are."""
-    rows: list[list[Cell]] = [
-        [row.agent, row.issued_by, figures.iso(row.issued_ms), figures.iso(row.expires_ms)]
-        for row in list_join_tokens(visit.db, visit.now_ms)
-    ]
-    return csv_response("join-tokens", TOKENS_HEADER, rows)
-
-
 PAGES: Final = (
-    Page("GET", "/agents", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/agents.csv", "viewer", export, query=(*FILTERS, *LISTED)),
-    Page("GET", "/agents/join-tokens.csv", "admin", export_tokens),
+    *AGENTS.pages(show),
+    *TOKENS.files(),
 )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, ngettext
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import _, lazy, ngettext
+from manager.console.listing import Listing
 from manager.console.requests.access import Page
 from manager.console.requests.visit import BACK, Question, Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import ID, MOMENT
+from manager.console.tables.sources import InMemory
+from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.fleet.block_list import Tried, add_blocked, remove_blocked, try_url
 from manager.operations.fleet.fleet_rules import (
     BlockedRow,
@@ -26,45 +28,54 @@ from manager.operations.fleet.fleet_rules import (
 from shared.errors import FormatError, UrlError
 from shared.messages import Message
 
-__all__ = ["PAGES"]
+__all__ = ["BLOCKED", "PAGES"]
 
-FILTERS: Final = ("q",)
 HERE: Final = "/console/fleet-rules"
-KEYS: Final[dict[str, Callable[[BlockedRow], Any]]] = {
-    "number": lambda row: row.id,
-    "pattern": lambda row: row.pattern,
-    "added": lambda row: row.added_ms,
-    "by": lambda row: row.added_by,
-}
 LIMITS: Final = ("interval_s", "parallel_hosts", "kbytes_per_s")
-HEADER: Final = ("number", "expression", "reason", "added by", "added (UTC)")
 
 
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        HERE,
-        visit.query,
-        filters=FILTERS,
-        sorts=tuple(KEYS),
-        default_sort="number",
-    )
-
-
-def _rows(found: FleetRules, listing: Listing) -> list[BlockedRow]:
+def _matching(found: FleetRules, listing: Listing) -> list[BlockedRow]:
     text = listing.filters["q"].lower()
-    rows = [row for row in found.blocked if text in f"{row.pattern} {row.reason}".lower()]
-    return listing.sorted(rows, KEYS)
+    return [row for row in found.blocked if text in f"{row.pattern} {row.reason}".lower()]
+
+
+BLOCKED: Final[Table[BlockedRow]] = Table(
+    "block-list",
+    "/fleet-rules",
+    "Block list",
+    InMemory(lambda visit, listing: _matching(fleet_rules_of(visit.db), listing)),
+    (
+        Column("number", lambda row: row.id, lazy("Line"), ID, sort=True, style="narrow-column"),
+        Column(
+            "expression",
+            lambda row: row.pattern,
+            lazy("Expression"),
+            sort=True,
+            by="pattern",
+            style="wide path",
+        ),
+        Column("reason", lambda row: row.reason or None, lazy("Reason"), style="wide"),
+        Column("added_by", lambda row: row.added_by, lazy("by"), sort=True, by="by"),
+        Column(
+            "added", lambda row: row.added_ms, lazy("Added"), MOMENT, sort=True, beside="added_by"
+        ),
+        BUTTONS,
+    ),
+    shown=("number", "expression", "reason", "added", "actions"),
+    head="expression",
+    filters=(Filter("q", lazy("Text"), hint=lazy("part of an expression or reason")),),
+    default_sort="number",
+)
 
 
 def show(visit: Visit) -> Response:
     """Show the block list and the limits; with a URL, which lines block it."""
-    listing, found = _listing(visit), fleet_rules_of(visit.db)
+    found = fleet_rules_of(visit.db)
     url, pattern = visit.query.get("url", "").strip(), visit.query.get("pattern", "").strip()
     tried, untried = _tried(visit, url, pattern)
     return visit.page(
         "fleet_rules.html",
-        listing=listing,
-        cut=listing.cut(_rows(found, listing)),
+        list=BLOCKED.view(visit, _matching(found, BLOCKED.listing(visit))),
         lines=len(found.blocked),
         limits=found.limits,
         shown=as_shown(found.limits),
@@ -83,16 +94,6 @@ def _tried(visit: Visit, url: str, pattern: str) -> tuple[Tried | None, Message 
         return try_url(visit.db, url[:8000], pattern[:1000]), None
     except (FormatError, UrlError) as error:
         return None, error.message
-
-
-def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    rows = _rows(fleet_rules_of(visit.db), _listing(visit))
-    return csv_response("block-list", HEADER, (_cells(row) for row in rows))
-
-
-def _cells(row: BlockedRow) -> list[Cell]:
-    return [row.id, row.pattern, row.reason, row.added_by, figures.iso(row.added_ms)]
 
 
 def block(visit: Visit) -> Response:
@@ -192,8 +193,7 @@ def _number(visit: Visit, name: str) -> float | None:
 
 
 PAGES: Final = (
-    Page("GET", "/fleet-rules", "viewer", show, query=(*FILTERS, *LISTED, "url", "pattern")),
-    Page("GET", "/fleet-rules.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *BLOCKED.pages(show, "url", "pattern"),
     Page("POST", "/fleet-rules/block", "operator", block),
     Page("POST", "/fleet-rules/unblock", "operator", unblock),
     Page("POST", "/fleet-rules/limits", "operator", limit),

@@ -10,9 +10,12 @@ from typing import Final
 
 from starlette.responses import Response
 
-from manager.console.csv_export import Cell, csv_response
+from manager.console.language import lazy
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.kinds import BYTES, NUMBER
+from manager.console.tables.sources import Whole
+from manager.console.tables.table import Column, Table
 from manager.operations.logs.capture_checks import (
     EXAMPLES,
     CaptureCheck,
@@ -20,29 +23,16 @@ from manager.operations.logs.capture_checks import (
     check_captures,
 )
 
-__all__ = ["PAGES"]
+__all__ = ["CONTRADICTED", "PAGES"]
 
 FILE_ROWS_MOST: Final = 100_000
-HEADER: Final = (
-    "page",
-    "its status",
-    "its size (bytes)",
-    "status for others",
-    "size for others (bytes)",
-    "others that agree",
-    "others that disagree",
-)
 
 
 def compare(visit: Visit) -> Response:
     """Compare, and show examples of contradicted lines."""
-    return visit.page("compared.html", found=_compared(visit, EXAMPLES))
-
-
-def export(visit: Visit) -> Response:
-    """Compare, and send what is contradicted as CSV, at most a hundred thousand pages."""
-    found = _compared(visit, FILE_ROWS_MOST)
-    return csv_response("contradicted", HEADER, map(_cells, found.examples))
+    found = _compared(visit, EXAMPLES)
+    examples = CONTRADICTED.part(visit, found.examples)
+    return visit.page("compared.html", found=found, examples=examples)
 
 
 def _compared(visit: Visit, examples: int) -> CaptureCheck:
@@ -61,19 +51,31 @@ def _compared(visit: Visit, examples: int) -> CaptureCheck:
     return found
 
 
-def _cells(one: Contradiction) -> list[Cell]:
-    return [
-        one.url,
-        one.status,
-        one.bytes,
-        one.their_status,
-        one.their_bytes,
-        one.agreeing,
-        one.disagreeing,
-    ]
+CONTRADICTED: Final[Table[Contradiction]] = Table(
+    "contradicted",
+    "/agent/contradicted",
+    f"Pages of an agent that other agents' logs contradict, at most {FILE_ROWS_MOST:,}",
+    Whole(lambda visit: _compared(visit, FILE_ROWS_MOST).examples),
+    (
+        Column("page", lambda one: one.url, lazy("Page"), style="wide path"),
+        Column("its_status", lambda one: one.status, lazy("This agent")),
+        Column("its_size", lambda one: one.bytes, kind=BYTES),
+        Column("status_for_others", lambda one: one.their_status, lazy("Other agents")),
+        Column("size_for_others", lambda one: one.their_bytes, kind=BYTES),
+        Column("others_that_agree", lambda one: one.agreeing, lazy("Agree"), NUMBER),
+        Column("others_that_disagree", lambda one: one.disagreeing, lazy("Disagree"), NUMBER),
+    ),
+    shown=(
+        *("page", "its_status", "status_for_others"),
+        *("others_that_agree", "others_that_disagree"),
+    ),
+    head="page",
+    role="operator",
+    method="POST",
+)
 
 
 PAGES: Final = (
     Page("POST", "/agent/compare", "operator", compare),
-    Page("POST", "/agent/contradicted.csv", "operator", export),
+    *CONTRADICTED.files(),
 )

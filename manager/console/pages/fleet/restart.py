@@ -13,12 +13,14 @@ from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, ngettext
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import _, lazy, ngettext
+from manager.console.listing import Listing
 from manager.console.requests.access import Page
 from manager.console.requests.visit import BACK, Question, Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, AGO, FLAG
+from manager.console.tables.sources import OwnPage
+from manager.console.tables.table import Column, Table
 from manager.errors import ConflictError
 from manager.operations.fleet.agent_summaries import agent_column
 from manager.operations.fleet.agents import (
@@ -33,29 +35,18 @@ from manager.operations.fleet.agents import (
 )
 from shared.errors import FormatError
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "RESTARTS"]
 
-FILTERS: Final = ("q",)
 HERE: Final = "/console/restart"
 RESTART: Final = "restart "  # a name has no space, so it cannot be mistaken for another field
 PAGES_OF: Final = "pages "
 SHOWN: Final = "shown "  # what a row's limit was when its form was made; 0: all
-RESTARTS: Final = {"yes": False, "pages too": True}
+DELETES: Final = {"yes": False, "pages too": True}
 Limits = dict[str, tuple[int, int]]
 """Of agents: the limit that the form showed, and the one to set; 0: all."""
 LIMITS: Final = {"50": 50, "all": 0}
 AS_IT_IS: Final = "as it is"  # a limit that was set elsewhere
 NAMED_MOST: Final = 20
-HEADER: Final = (
-    "agent",
-    "last restart check (UTC)",
-    "restart ordered (UTC)",
-    "restart handled (UTC)",
-    "list last sent (UTC)",
-    "restart",
-    "pages of a unit on its next list",
-)
-
 COLUMNS: Final = {
     "check": "restart_asked_ms",
     "ordered": "restart_ordered_ms",
@@ -63,11 +54,6 @@ COLUMNS: Final = {
     "list": "list_sent_ms",
 }
 """What the table is sorted by, beside the name."""
-
-
-def _listing(visit: Visit) -> Listing:
-    sorts = ("name", *COLUMNS)
-    return read_listing(HERE, visit.query, filters=FILTERS, sorts=sorts, default_sort="name")
 
 
 def _names(visit: Visit) -> list[AgentName]:
@@ -90,41 +76,83 @@ def _views(visit: Visit, numbers: Sequence[int]) -> list[AgentView]:
     return agent_views(visit.db, numbers, visit.now_ms, visit.policy)
 
 
+def _every(visit: Visit, listing: Listing) -> list[AgentView]:
+    return _views(visit, _found(visit, listing, _names(visit)))
+
+
+RESTARTS: Final[Table[AgentView]] = Table(
+    "restart",
+    "/restart",
+    "Restarts and list limits of agents",
+    OwnPage(_every),
+    (
+        Column("agent", lambda one: one.row.name, lazy("Agent"), AGENT, sort=True, by="name"),
+        Column(
+            "last_restart_check",
+            lambda one: one.row.restart_asked_ms if one.row.is_plain else one.row.last_contact_ms,
+            lazy("Last restart check"),
+            AGO,
+            sort=lambda one: one.row.restart_asked_ms,
+            by="check",
+        ),
+        Column(
+            "restart_ordered",
+            lambda one: one.row.restart_ordered_ms,
+            lazy("Ordered"),
+            AGO,
+            sort=True,
+            by="ordered",
+        ),
+        Column(
+            "restart_handled",
+            lambda one: one.row.restart_handled_ms,
+            lazy("Handled"),
+            AGO,
+            sort=True,
+            by="handled",
+        ),
+        Column(
+            "list_last_sent",
+            lambda one: one.row.list_sent_ms,
+            lazy("List last sent"),
+            AGO,
+            sort=True,
+            by="list",
+        ),
+        Column(
+            "restart", lambda one: one.row.restart_ordered_ms is not None, lazy("Restart"), FLAG
+        ),
+        Column(
+            "list_limit",
+            lambda one: one.row.list_limit or None,
+            lazy("Next list"),
+            file="pages of a unit on its next list",
+            about="empty: all pages",
+        ),
+    ),
+    shown=(
+        *("agent", "last_restart_check", "restart_ordered", "restart_handled"),
+        *("list_last_sent", "restart", "list_limit"),
+    ),
+    head="agent",
+    filters=(Filter("q", lazy("Name"), hint=lazy("part of a name")),),
+    default_sort="name",
+)
+
+
 def show(visit: Visit) -> Response:
     """Show the table."""
-    listing, everybody = _listing(visit), _names(visit)
+    listing, everybody = RESTARTS.listing(visit), _names(visit)
     cut = listing.cut(_found(visit, listing, everybody))
+    cut = replace(cut, rows=_views(visit, cut.rows))
     return visit.page(
         "restart.html",
-        listing=listing,
-        cut=replace(cut, rows=_views(visit, cut.rows)),
+        list=RESTARTS.page(visit, listing, cut),
         everybody=len(everybody),
         restart_field=RESTART,
         pages_field=PAGES_OF,
         shown_field=SHOWN,
     )
-
-
-def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    found = _found(visit, _listing(visit), _names(visit))
-    return csv_response("restart", HEADER, map(_cells, _views(visit, found)))
-
-
-def _cells(view: AgentView) -> list[Cell]:
-    row = view.row
-    times = (
-        row.restart_asked_ms if row.is_plain else row.last_contact_ms,
-        row.restart_ordered_ms,
-        row.restart_handled_ms,
-        row.list_sent_ms,
-    )
-    return [
-        row.name,
-        *(None if at_ms is None else figures.iso(at_ms) for at_ms in times),
-        row.restart_ordered_ms is not None,
-        row.list_limit or None,
-    ]
 
 
 def save(visit: Visit) -> Response:
@@ -160,10 +188,10 @@ def _chosen(
         view = agents.get(name)
         if view is None:
             continue
-        if kind == RESTART.strip() and value in RESTARTS and view.row.restart_ordered_ms is None:
-            if RESTARTS[value]:
+        if kind == RESTART.strip() and value in DELETES and view.row.restart_ordered_ms is None:
+            if DELETES[value]:
                 check_hears_of_pages(view.row)
-            restarts[name] = RESTARTS[value]
+            restarts[name] = DELETES[value]
         elif kind == PAGES_OF.strip() and value != AS_IT_IS:
             if value not in LIMITS:
                 raise FormatError(
@@ -270,7 +298,6 @@ def _said(restarts: dict[str, bool], limits: Limits) -> str:
 
 
 PAGES: Final = (
-    Page("GET", "/restart", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/restart.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *RESTARTS.pages(show),
     Page("POST", "/restart", "operator", save),
 )

@@ -9,7 +9,6 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import csv_response
 from manager.console.drawings.drawing import Drawing, Instant
 from manager.console.drawings.series import Line, draw_series
 from manager.console.language import _
@@ -17,11 +16,14 @@ from manager.console.messages.words import word
 from manager.console.pages.drawing_files import drawing_file
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.kinds import FIGURE, MOMENT
+from manager.console.tables.sources import Whole
+from manager.console.tables.table import Column, Table
 from manager.errors import NotFoundError
 from manager.operations.logs.activity import Rate, rates
 from shared.frozen import frozen
 
-__all__ = ["PAGES", "RANGES", "Activity", "activity_of"]
+__all__ = ["PAGES", "RANGES", "RATES", "Activity", "activity_of"]
 
 RANGES: Final = {"24h": (24, 1), "30d": (120, 6)}
 """How many steps of how many hours."""
@@ -130,22 +132,25 @@ def file(visit: Visit) -> Response:
     return drawing_file(drawing, f"{which}-{seen.range}")
 
 
-def export(visit: Visit) -> Response:
-    """Send the numbers as CSV."""
+def _rates(visit: Visit) -> list[Rate]:
     steps, hours = RANGES.get(visit.query.get("range", ""), RANGES["24h"])
-    found = rates(visit.db, visit.now_ms, steps=steps, hours=hours)
-    header = ("from (UTC)", "pages/s", "bytes/s", "errors/s")
-    return csv_response(
-        "activity",
-        header,
-        (
-            [figures.iso(one.from_ms), one.pages_per_s, one.bytes_per_s, one.errors_per_s]
-            for one in found
-        ),
-    )
+    return rates(visit.db, visit.now_ms, steps=steps, hours=hours)
 
 
+RATES: Final[Table[Rate]] = Table(
+    "activity",
+    "/activity",
+    "Fetched pages and bytes over time",
+    Whole(_rates),
+    (
+        Column("from", lambda one: one.from_ms, kind=MOMENT),
+        Column("pages_per_s", lambda one: one.pages_per_s, kind=FIGURE, file="pages/s"),
+        Column("bytes_per_s", lambda one: one.bytes_per_s, kind=FIGURE, file="bytes/s"),
+        Column("errors_per_s", lambda one: one.errors_per_s, kind=FIGURE, file="errors/s"),
+    ),
+    parameters=("range",),
+)
 PAGES: Final = (
-    Page("GET", "/activity.csv", "viewer", export, query=("range",)),
+    *RATES.files(),
     Page("GET", "/activity/{which}.svg", "viewer", file, query=("range",)),
 )

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response, moment_cell
-from manager.console.language import _, lazy
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import _, lazy, plazy
+from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.sentences import sentence_of
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGO, ID, MOMENT, SENTENCE
+from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.health.alert_views import Alerts, OngoingTrouble, current_alerts, send_test
 from manager.operations.health.silences import (
     SilenceRow,
@@ -28,9 +29,8 @@ from manager.operations.health.silences import (
 from manager.operations.people.audit_log import audit_page
 from shared.errors import FormatError
 
-__all__ = ["PAGES"]
+__all__ = ["ALERTS", "PAGES", "WINDOWS"]
 
-FILTERS: Final = ("q", "kind", "told")
 HERE: Final = "/console/alerts"
 HISTORY_SHOWN: Final = 25
 HOUR_MS: Final = 3_600_000
@@ -57,73 +57,26 @@ KINDS: Final = (
     "event",
 )
 TOLD: Final = ("yes", "silent")
-KEYS: Final[dict[str, Callable[[OngoingTrouble], Any]]] = {
-    "what": lambda one: one.key,
-    "since": lambda one: one.since_ms,
-    "told": lambda one: one.told_ms,
-    "next": lambda one: one.next_ms,
-}
 NO_RECIPIENTS: Final = Unable(
     lazy("No recipients for alerts: set alerts.mail_to or alerts.webhook_url in prsm.toml."),
     "/console/settings?group=alerts",
     lazy("Settings"),
 )
-HEADER: Final = (
-    "key",
-    "what",
-    "since (UTC)",
-    "told (UTC)",
-    "told next (UTC)",
-    "silent until (UTC)",
-    "why",
-)
-WINDOWS_HEADER: Final = ("id", "from (UTC)", "until (UTC)", "why", "made by", "made (UTC)")
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        HERE,
-        visit.query,
-        filters=FILTERS,
-        sorts=tuple(KEYS),
-        default_sort="-since",
-    )
 
 
 def _seen(visit: Visit) -> Alerts:
     return current_alerts(visit.db, visit.door.alerts, visit.now_ms)
 
 
-def _rows(seen: Alerts, listing: Listing) -> list[OngoingTrouble]:
+def _matching(seen: Alerts, listing: Listing) -> list[OngoingTrouble]:
     text, kind, told = (listing.filters[name] for name in ("q", "kind", "told"))
-    rows = [
+    return [
         one
         for one in seen.troubles
         if text.lower() in f"{one.key} {sentence_of(one.text)}".lower()
         and kind in ("", one.key.partition(":")[0])
         and told in ("", "silent" if one.silence else "yes")
     ]
-    return listing.sorted(rows, KEYS)
-
-
-def show(visit: Visit, *, tested: Any = None) -> Response:
-    """Show open alerts, silences and past messages."""
-    listing, seen = _listing(visit), _seen(visit)
-    return visit.page(
-        "alerts.html",
-        listing=listing,
-        cut=listing.cut(_rows(seen, listing)),
-        seen=seen,
-        loud=sum(one.silence is None for one in seen.troubles),
-        kinds=KINDS,
-        told=TOLD,
-        windows=_windows(seen, visit.now_ms),
-        limits=visit.door.alerts.limits,
-        settings=visit.door.settings.alerts,
-        history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
-        tested=tested,
-        no_recipients=NO_RECIPIENTS,
-    )
 
 
 def _windows(seen: Alerts, now_ms: int) -> list[SilenceRow]:
@@ -135,38 +88,76 @@ def _windows(seen: Alerts, now_ms: int) -> list[SilenceRow]:
     ]
 
 
-def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    rows = _rows(_seen(visit), _listing(visit))
-    return csv_response("alerts", HEADER, (_cells(one) for one in rows))
+ALERTS: Final[Table[OngoingTrouble]] = Table(
+    "alerts",
+    "/alerts",
+    "Open alerts",
+    InMemory(lambda visit, listing: _matching(_seen(visit), listing)),
+    (
+        Column("key", lambda one: one.key, about="kind and subject"),
+        Column(
+            "what",
+            lambda one: one.text,
+            plazy("trouble", "Alert"),
+            SENTENCE,
+            sort=lambda one: one.key,
+            style="wide",
+        ),
+        Column("since", lambda one: one.since_ms, lazy("Since"), AGO, sort=True),
+        Column("told", lambda one: one.told_ms, lazy("Notified"), AGO, sort=True),
+        Column("told_next", lambda one: one.next_ms, lazy("Next reminder"), AGO, "", True, "next"),
+        Column("silent_until", lambda one: one.silence and one.silence.until_ms, kind=MOMENT),
+        Column(
+            "why",
+            lambda one: one.silence and one.silence.reason,
+            lazy("Acknowledged by"),
+            style="wide",
+            about="reason of the silence",
+        ),
+    ),
+    shown=("what", "since", "told", "told_next", "why"),
+    head="what",
+    filters=(
+        Filter("q", lazy("Text"), hint=lazy("any part of the text")),
+        Filter("kind", lazy("About"), "words", KINDS, any=lazy("all")),
+        Filter("told", lazy("Notified"), "words", TOLD, any=lazy("all")),
+    ),
+    default_sort="-since",
+)
+WINDOWS: Final[Table[SilenceRow]] = Table(
+    "maintenance-windows",
+    "/alerts/windows",
+    "Maintenance windows that are open or planned",
+    Whole(lambda visit: _windows(_seen(visit), visit.now_ms)),
+    (
+        Column("id", lambda row: row.id, kind=ID),
+        Column("from", lambda row: row.from_ms, plazy("moment", "From"), MOMENT, style="numbered"),
+        Column("until", lambda row: row.until_ms, plazy("moment", "Until"), MOMENT),
+        Column("why", lambda row: row.reason or None, lazy("Reason")),
+        Column("made_by", lambda row: row.made_by),
+        Column("made", lambda row: row.made_ms, kind=MOMENT),
+        BUTTONS,
+    ),
+    shown=("from", "until", "why", "actions"),
+    head="from",
+)
 
 
-def _cells(one: OngoingTrouble) -> list[Cell]:
-    return [
-        one.key,
-        str(one.text),
-        moment_cell(one.since_ms),
-        moment_cell(one.told_ms),
-        moment_cell(one.next_ms),
-        None if one.silence is None else moment_cell(one.silence.until_ms),
-        None if one.silence is None else one.silence.reason,
-    ]
-
-
-def export_windows(visit: Visit) -> Response:
-    """Send the maintenance windows that are open or planned as CSV."""
-    rows: list[list[Cell]] = [
-        [
-            row.id,
-            figures.iso(row.from_ms),
-            figures.iso(row.until_ms),
-            row.reason,
-            row.made_by,
-            figures.iso(row.made_ms),
-        ]
-        for row in _windows(_seen(visit), visit.now_ms)
-    ]
-    return csv_response("maintenance-windows", WINDOWS_HEADER, rows)
+def show(visit: Visit, *, tested: Any = None) -> Response:
+    """Show open alerts, silences and past messages."""
+    seen = _seen(visit)
+    return visit.page(
+        "alerts.html",
+        list=ALERTS.view(visit, _matching(seen, ALERTS.listing(visit))),
+        seen=seen,
+        loud=sum(one.silence is None for one in seen.troubles),
+        windows=WINDOWS.part(visit, _windows(seen, visit.now_ms)),
+        limits=visit.door.alerts.limits,
+        settings=visit.door.settings.alerts,
+        history=audit_page(visit.db, limit=HISTORY_SHOWN, action="alert."),
+        tested=tested,
+        no_recipients=NO_RECIPIENTS,
+    )
 
 
 def silence_one(visit: Visit) -> Response:
@@ -237,9 +228,8 @@ def test(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/alerts", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/alerts.csv", "viewer", export, query=(*FILTERS, *LISTED)),
-    Page("GET", "/alerts/windows.csv", "viewer", export_windows),
+    *ALERTS.pages(show),
+    *WINDOWS.files(),
     Page("POST", "/alerts/silence", "operator", silence_one),
     Page("POST", "/alerts/windows", "operator", add),
     Page("POST", "/alerts/end", "operator", end),

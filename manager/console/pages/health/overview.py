@@ -23,6 +23,7 @@ from manager.console.notices import (
 )
 from manager.console.pages.health.activity import activity_of
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
+from manager.console.pages.rounds.round_tables import PROGRESS
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
 from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_trouble
@@ -95,6 +96,7 @@ def overview(visit: Visit) -> Response:
         live_agents=sum(1 for view in agents if view.row.retired_ms is None),
         hosts=hosts,
         progress=progress,
+        progress_rows=PROGRESS.part(visit, progress.agents if progress is not None else []),
         plan=last_applied(visit.db),
         notices=loud[:NOTICES_MOST],
         notices_left=max(0, len(loud) - NOTICES_MOST),

@@ -13,6 +13,11 @@ from manager.console.language import _, lazy, ngettext
 from manager.console.messages.disabled_reasons import Unable, unable_of
 from manager.console.messages.sentences import sentence_of
 from manager.console.pages.hosts.host_tables import (
+    DIRECTORIES,
+    MEASURED,
+    ORDERS,
+    OWNERS,
+    Named,
     agent_name,
     newest_orders,
     newest_owners,
@@ -65,6 +70,8 @@ def show(visit: Visit) -> Response:
     near = distances[:DISTANCES_MOST] + [
         row for row in distances[DISTANCES_MOST:] if owners.get(row.unit_id) == row.agent_id
     ]
+    is_split = len(units_now) > 1
+    unsplit = () if is_split else ("path",)
     return visit.page(
         "host.html",
         detail=detail,
@@ -72,14 +79,15 @@ def show(visit: Visit) -> Response:
         paths=paths,
         top=next((unit for unit in detail.units if unit.path == "/"), None),
         owners_now=owners,
-        history=newest_owners(detail)[:ROWS_MOST],
+        history=OWNERS.part(visit, newest_owners(detail)[:ROWS_MOST], without=unsplit),
         distances=near,
         farther=len(distances) - len(near),
         units_now=units_now,
         why_nobody="" if detail.rights else _no_owner_reason(visit, detail),
-        is_split=len(units_now) > 1,
-        orders=newest_orders(detail)[:ROWS_MOST],
-        sums=newest_sums(detail)[:ROWS_MOST],
+        is_split=is_split,
+        orders=ORDERS.part(visit, newest_orders(detail)[:ROWS_MOST]),
+        sums=MEASURED.part(visit, newest_sums(detail)[:ROWS_MOST], without=unsplit),
+        directories=DIRECTORIES.part(visit, [Named(row, "") for row in detail.directories]),
         older={
             name: len(rows) - ROWS_MOST
             for name, rows in (
@@ -92,7 +100,7 @@ def show(visit: Visit) -> Response:
         addresses=_by_address(detail),
         fleet=fleet,
         unable=_unable(detail.host, fleet),
-        unsplit=_unsplit(visit, detail.host, is_split=len(units_now) > 1),
+        unsplit=_unsplit(visit, detail.host, is_split=is_split),
         takers=_nearest_first(fleet, detail, set(owners.values())),
         others=[key for key in detail.group if key != detail.host.key],
         name_of=lambda number: agent_name(detail, number),

@@ -1,15 +1,28 @@
-"""The tables and lists of a host's page, whole and as CSV."""
+"""The tables and lists of a host's page."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, Generic, TypeVar
 
-from starlette.responses import Response
-
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response, moment_cell
-from manager.console.requests.access import Page
+from manager.console.language import lazy, plazy
 from manager.console.requests.visit import Visit
+from manager.console.tables.kinds import (
+    AGENT,
+    AGO,
+    BYTES,
+    DURATION,
+    ID,
+    MOMENT,
+    NUMBER,
+    SENTENCE,
+    STATE,
+)
+from manager.console.tables.sources import Whole
+from manager.console.tables.table import Column, Table
+from manager.db.hosts.directories import DirectoryRow
+from manager.db.hosts.host_views import HostLine
+from manager.db.hosts.start_pages import StartPageRow
 from manager.db.measurement.measurements import SumRow
 from manager.db.ownership.assignments import AssignmentRow
 from manager.db.planning.probes import OrderRow
@@ -21,56 +34,35 @@ from manager.operations.hosts.host_views import (
     hosts_beside,
     start_pages_of_host,
 )
+from shared.frozen import frozen
 
-__all__ = ["PAGES", "agent_name", "newest_orders", "newest_owners", "newest_sums"]
+__all__ = [
+    "BESIDE",
+    "DIRECTORIES",
+    "MEASURED",
+    "ORDERS",
+    "OWNERS",
+    "PAGES",
+    "START_PAGES",
+    "Named",
+    "agent_name",
+    "newest_orders",
+    "newest_owners",
+    "newest_sums",
+]
 
-OWNERS_HEADER: Final = (
-    "unit",
-    "agent",
-    "since (UTC)",
-    "until (UTC)",
-    "reason",
-    "ended because",
-    "plan",
-)
-MEASURED_HEADER: Final = (
-    "unit",
-    "round",
-    "kind",
-    "agent",
-    "requests",
-    "pages",
-    "errors",
-    "sent (bytes)",
-    "received (bytes)",
-    "took (ms)",
-)
-ORDERS_HEADER: Final = (
-    "id",
-    "unit",
-    "round",
-    "agent",
-    "state",
-    "ordered (UTC)",
-    "granted (UTC)",
-    "finished (UTC)",
-    "pages",
-    "reason",
-)
-DIRECTORIES_HEADER: Final = (
-    "directory",
-    "round",
-    "kind",
-    "agent",
-    "requests",
-    "pages",
-    "errors",
-    "sent (bytes)",
-    "received (bytes)",
-    "took (ms)",
-)
-BESIDE_HEADER: Final = ("host", "state", "owner")
-START_PAGES_HEADER: Final = ("unit", "page", "found on")
+R = TypeVar("R")
+UnitRow = TypeVar("UnitRow", AssignmentRow, SumRow, OrderRow)
+
+
+@frozen
+class Named(Generic[R]):
+    """A row of a host with the name of its agent and its unit: the key, and the path below it."""
+
+    row: R
+    agent: str
+    unit: str = ""
+    path: str = ""
 
 
 def agent_name(detail: HostDetail, number: int) -> str:
@@ -78,132 +70,162 @@ def agent_name(detail: HostDetail, number: int) -> str:
     return detail.agents.get(number, f"agent {number}")
 
 
-def newest_owners(detail: HostDetail) -> list[AssignmentRow]:
+def _named(detail: HostDetail, rows: Iterable[UnitRow]) -> list[Named[UnitRow]]:
+    units = {unit.id: unit for unit in detail.units}
+    return [
+        Named(
+            row,
+            agent_name(detail, row.agent_id),
+            units[row.unit_id].key,
+            units[row.unit_id].path,
+        )
+        for row in rows
+    ]
+
+
+def newest_owners(detail: HostDetail) -> list[Named[AssignmentRow]]:
     """Return who owned units of a host, the last first."""
-    return sorted(detail.owners, key=lambda row: row.since_ms, reverse=True)
+    return _named(detail, sorted(detail.owners, key=lambda row: row.since_ms, reverse=True))
 
 
-def newest_sums(detail: HostDetail) -> list[SumRow]:
+def newest_sums(detail: HostDetail) -> list[Named[SumRow]]:
     """Return the measured sums of a host, the newest round first."""
-    return sorted(detail.sums, key=lambda row: row.round, reverse=True)
+    return _named(detail, sorted(detail.sums, key=lambda row: row.round, reverse=True))
 
 
-def newest_orders(detail: HostDetail) -> list[OrderRow]:
+def newest_orders(detail: HostDetail) -> list[Named[OrderRow]]:
     """Return which probes of a host were ordered, the last first."""
-    return sorted(detail.orders, key=lambda row: row.id, reverse=True)
+    return _named(detail, sorted(detail.orders, key=lambda row: row.id, reverse=True))
+
+
+def _directories(visit: Visit) -> list[Named[DirectoryRow]]:
+    names = {one.id: one.name for one in named_agents(visit.db)}
+    return [
+        Named(row, names.get(row.agent_id, f"agent {row.agent_id}"))
+        for row in directories_of_host(visit.db, _key(visit))
+    ]
+
+
+def _key(visit: Visit) -> str:
+    return visit.query.get("host", "")
 
 
 def _detail(visit: Visit) -> HostDetail:
-    return host_detail(visit.db, visit.query.get("host", ""), visit.policy)
+    return host_detail(visit.db, _key(visit), visit.policy)
 
 
-def _units(detail: HostDetail) -> dict[int, str]:
-    return {unit.id: unit.key for unit in detail.units}
-
-
-def export_owners(visit: Visit) -> Response:
-    """Send all owners of a host's units as CSV."""
-    detail = _detail(visit)
-    units = _units(detail)
-    rows: list[list[Cell]] = [
-        [
-            units[row.unit_id],
-            agent_name(detail, row.agent_id),
-            figures.iso(row.since_ms),
-            moment_cell(row.until_ms),
-            row.reason_opened,
-            row.reason_closed,
-            row.plan_id,
-        ]
-        for row in newest_owners(detail)
-    ]
-    return csv_response("host-owners", OWNERS_HEADER, rows)
-
-
-def export_measured(visit: Visit) -> Response:
-    """Send what agents measured of a host in all rounds as CSV."""
-    detail = _detail(visit)
-    units = _units(detail)
-    rows: list[list[Cell]] = [
-        [
-            units[row.unit_id],
-            row.round,
-            row.kind,
-            agent_name(detail, row.agent_id),
-            row.requests,
-            row.pages,
-            row.errors,
-            row.request_bytes,
-            row.response_bytes,
-            row.ms,
-        ]
-        for row in newest_sums(detail)
-    ]
-    return csv_response("host-measured", MEASURED_HEADER, rows)
-
-
-def export_orders(visit: Visit) -> Response:
-    """Send all probe orders of a host as CSV."""
-    detail = _detail(visit)
-    units = _units(detail)
-    rows: list[list[Cell]] = [
-        [
-            row.id,
-            units[row.unit_id],
-            row.round,
-            agent_name(detail, row.agent_id),
-            row.state,
-            figures.iso(row.ordered_ms),
-            moment_cell(row.granted_ms),
-            moment_cell(row.finished_ms),
-            row.pages,
-            str(row.reason or ""),
-        ]
-        for row in newest_orders(detail)
-    ]
-    return csv_response("host-probe-orders", ORDERS_HEADER, rows)
-
-
-def export_directories(visit: Visit) -> Response:
-    """Send the measured sums of all directories of a host as CSV, not only of the largest."""
-    names = {one.id: one.name for one in named_agents(visit.db)}
-    rows: list[list[Cell]] = [
-        [
-            row.path,
-            row.round,
-            row.kind,
-            names.get(row.agent_id, f"agent {row.agent_id}"),
-            row.requests,
-            row.pages,
-            row.errors,
-            row.request_bytes,
-            row.response_bytes,
-            row.ms,
-        ]
-        for row in directories_of_host(visit.db, visit.query.get("host", ""))
-    ]
-    return csv_response("host-directories", DIRECTORIES_HEADER, rows)
-
-
-def export_beside(visit: Visit) -> Response:
-    """Send all other hosts that share a host's address as CSV."""
-    found = hosts_beside(visit.db, visit.query.get("host", ""))
-    rows: list[list[Cell]] = [[host.key, host.state, host.owner] for host in found]
-    return csv_response("hosts-beside", BESIDE_HEADER, rows)
-
-
-def export_start_pages(visit: Visit) -> Response:
-    """Send all start pages of a host as CSV."""
-    found = start_pages_of_host(visit.db, visit.query.get("host", ""))
-    rows: list[list[Cell]] = [[unit, page.url, page.referer] for unit, page in found]
-    return csv_response("host-start-pages", START_PAGES_HEADER, rows)
-
-
+OWNERS: Final[Table[Named[AssignmentRow]]] = Table(
+    "host-owners",
+    "/host/owners",
+    "Owners of the units of a host, the last first",
+    Whole(lambda visit: newest_owners(_detail(visit))),
+    (
+        Column("unit", lambda one: one.unit),
+        Column("agent", lambda one: one.agent, lazy("Agent"), AGENT),
+        Column("path", lambda one: one.path, lazy("Directory"), file=None),
+        Column("since", lambda one: one.row.since_ms, lazy("Since"), MOMENT),
+        Column("until", lambda one: one.row.until_ms, plazy("moment", "Until"), MOMENT),
+        Column("reason", lambda one: one.row.reason_opened, lazy("Reason"), SENTENCE, style="wide"),
+        Column("ended_because", lambda one: one.row.reason_closed, kind=SENTENCE),
+        Column("plan", lambda one: one.row.plan_id, kind=ID),
+    ),
+    shown=("agent", "path", "since", "until", "reason"),
+    head="agent",
+    parameters=("host",),
+)
+MEASURED: Final[Table[Named[SumRow]]] = Table(
+    "host-measured",
+    "/host/measured",
+    "Measured sums of a host, the newest round first",
+    Whole(lambda visit: newest_sums(_detail(visit))),
+    (
+        Column("unit", lambda one: one.unit),
+        Column("round", lambda one: one.row.round, lazy("Round"), ID, style="numbered"),
+        Column("kind", lambda one: one.row.kind, about="kind of the requests"),
+        Column("agent", lambda one: one.agent, lazy("Agent")),
+        Column("path", lambda one: one.path, lazy("Directory"), file=None),
+        Column("requests", lambda one: one.row.requests, lazy("Requests"), NUMBER),
+        Column("pages", lambda one: one.row.pages, lazy("Pages"), NUMBER),
+        Column("errors", lambda one: one.row.errors, lazy("Errors"), NUMBER),
+        Column("sent", lambda one: one.row.request_bytes, kind=BYTES),
+        Column("received", lambda one: one.row.response_bytes, lazy("Received"), BYTES),
+        Column("took", lambda one: one.row.ms, lazy("Took"), DURATION),
+    ),
+    shown=("round", "agent", "path", "requests", "pages", "errors", "received", "took"),
+    head="round",
+    parameters=("host",),
+)
+ORDERS: Final[Table[Named[OrderRow]]] = Table(
+    "host-probe-orders",
+    "/host/probe-orders",
+    "Probe orders of a host, the last first",
+    Whole(lambda visit: newest_orders(_detail(visit))),
+    (
+        Column("id", lambda one: one.row.id, kind=ID),
+        Column("unit", lambda one: one.unit),
+        Column("round", lambda one: one.row.round, lazy("Round"), ID, style="numbered"),
+        Column("agent", lambda one: one.agent, lazy("Agent")),
+        Column("state", lambda one: one.row.state, lazy("State"), STATE),
+        Column("ordered", lambda one: one.row.ordered_ms, lazy("Ordered"), AGO),
+        Column("granted", lambda one: one.row.granted_ms, kind=MOMENT),
+        Column("finished", lambda one: one.row.finished_ms, kind=MOMENT),
+        Column("pages", lambda one: one.row.pages, kind=NUMBER),
+        Column("reason", lambda one: one.row.reason, kind=SENTENCE),
+    ),
+    shown=("round", "agent", "state", "ordered"),
+    head="round",
+    parameters=("host",),
+)
+DIRECTORIES: Final[Table[Named[DirectoryRow]]] = Table(
+    "host-directories",
+    "/host/directories",
+    "Directories of a host, of the newest round and the largest first",
+    Whole(_directories),
+    (
+        Column("directory", lambda one: one.row.path, lazy("Directory"), style="path"),
+        Column("round", lambda one: one.row.round, lazy("Round"), ID),
+        Column("kind", lambda one: one.row.kind, about="kind of the requests"),
+        Column("agent", lambda one: one.agent),
+        Column("requests", lambda one: one.row.requests, kind=NUMBER),
+        Column("pages", lambda one: one.row.pages, lazy("Pages"), NUMBER),
+        Column("errors", lambda one: one.row.errors, lazy("Errors"), NUMBER),
+        Column("sent", lambda one: one.row.request_bytes, kind=BYTES),
+        Column("received", lambda one: one.row.response_bytes, lazy("Received"), BYTES),
+        Column("took", lambda one: one.row.ms, lazy("Took"), DURATION),
+    ),
+    shown=("directory", "round", "pages", "errors", "received", "took"),
+    head="directory",
+    parameters=("host",),
+)
+BESIDE: Final[Table[HostLine]] = Table(
+    "hosts-beside",
+    "/host/beside",
+    "Other hosts that share the address of a host",
+    Whole(lambda visit: hosts_beside(visit.db, _key(visit))),
+    (
+        Column("host", lambda host: host.key),
+        Column("state", lambda host: host.state),
+        Column("owner", lambda host: host.owner),
+    ),
+    parameters=("host",),
+)
+START_PAGES: Final[Table[tuple[str, StartPageRow]]] = Table(
+    "host-start-pages",
+    "/host/start-pages",
+    "Start pages of a host",
+    Whole(lambda visit: start_pages_of_host(visit.db, _key(visit))),
+    (
+        Column("unit", lambda row: row[0]),
+        Column("page", lambda row: row[1].url),
+        Column("found_on", lambda row: row[1].referer),
+    ),
+    parameters=("host",),
+)
 PAGES: Final = (
-    Page("GET", "/host/owners.csv", "viewer", export_owners, query=("host",)),
-    Page("GET", "/host/measured.csv", "viewer", export_measured, query=("host",)),
-    Page("GET", "/host/probe-orders.csv", "viewer", export_orders, query=("host",)),
-    Page("GET", "/host/directories.csv", "viewer", export_directories, query=("host",)),
-    Page("GET", "/host/beside.csv", "viewer", export_beside, query=("host",)),
-    Page("GET", "/host/start-pages.csv", "viewer", export_start_pages, query=("host",)),
+    *OWNERS.files(),
+    *MEASURED.files(),
+    *ORDERS.files(),
+    *DIRECTORIES.files(),
+    *BESIDE.files(),
+    *START_PAGES.files(),
 )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, ngettext, number
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import _, lazy, ngettext, number
+from manager.console.listing import Listing
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit, link
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, HOST, KBYTES, MOMENT, NUMBER, SENTENCE, STATE
+from manager.console.tables.sources import OwnPage
+from manager.console.tables.table import Column, Table
 from manager.operations.fleet.agents import named_agents
 from manager.operations.hosts.host_views import (
     COUNTED_MOST,
@@ -22,53 +25,12 @@ from manager.operations.hosts.host_views import (
 )
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.hosts.name_lookups import look_up_again, resolutions
-from shared.frozen import frozen
 from shared.idn import folded
 
-__all__ = ["PAGES"]
+__all__ = ["HOSTS", "PAGES"]
 
-FILTERS: Final = ("q", "in", "owner", "state")
-SORTS: Final = ("domain", "first_seen", "volume", "pages", "owner", "state")
 STATES: Final = ("new", "idle", "probing", "placed", "excluded")
 REFUSED_SHOWN: Final = 20
-
-HEADER: Final = (
-    "host",
-    "state",
-    "owner",
-    "volume (KB)",
-    "pages",
-    "first seen (UTC)",
-    "resolution",
-    "problem",
-    "excluded because",
-)
-
-
-@frozen
-class Found:
-    """A page of hosts as the table shows it."""
-
-    hosts: list[HostLine]
-    matching: int
-    first: int
-    last: int
-    has_next: bool
-
-    @property
-    def is_cut(self) -> bool:
-        """Return whether there are more than were counted."""
-        return self.matching >= COUNTED_MOST
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/hosts",
-        visit.query,
-        filters=FILTERS,
-        sorts=SORTS,
-        default_sort="domain",
-    )
 
 
 def _filter(listing: Listing) -> HostFilter:
@@ -81,31 +43,56 @@ def _filter(listing: Listing) -> HostFilter:
     )
 
 
+def _owners(visit: Visit) -> list[str]:
+    return [one.name for one in named_agents(visit.db) if not one.is_retired]
+
+
+HOSTS: Final[Table[HostLine]] = Table(
+    "hosts",
+    "/hosts",
+    "Hosts",
+    OwnPage(lambda visit, one: every_host(visit.db, _filter(one), sort=one.sort)),
+    (
+        Column("host", lambda host: host.key, lazy("Host"), HOST, sort=True, by="domain"),
+        Column("state", lambda host: host.state, lazy("State"), STATE, sort=True),
+        Column("owner", lambda host: host.owner, lazy("Owner"), AGENT, sort=True),
+        Column("volume", lambda host: host.volume_kb, lazy("Volume"), KBYTES, sort=True),
+        Column("pages", lambda host: host.pages, lazy("Pages"), NUMBER, sort=True),
+        Column(
+            "first_seen", lambda host: host.first_seen_ms, lazy("First seen"), MOMENT, sort=True
+        ),
+        Column("resolution", lambda host: host.resolution, about="of its name"),
+        Column("problem", lambda host: host.resolve_problem, kind=SENTENCE, about="of resolution"),
+        Column("excluded_because", lambda host: host.excluded_reason),
+    ),
+    shown=("host", "owner", "state", "volume", "pages", "first_seen"),
+    head="host",
+    filters=(
+        Filter("q", lazy("Search"), hint="example.jp", about="a domain, or a part of an address"),
+        Filter("in", kind="own", about="address: any part of the address"),
+        Filter("owner", lazy("Owner"), "agent", _owners),
+        Filter("state", lazy("State"), "words", STATES),
+    ),
+    default_sort="domain",
+)
+
+
 def show(visit: Visit) -> Response:
     """Show the table."""
-    listing = _listing(visit)
+    listing = HOSTS.listing(visit)
     start = (listing.page - 1) * listing.size
     page = list_hosts(
         visit.db, _filter(listing), sort=listing.sort, limit=listing.size + 1, offset=start
     )
-    shown = page.hosts[: listing.size]
-    fleet = named_agents(visit.db)
+    is_cut = page.matching >= COUNTED_MOST
+    part = listing.slice(page.hosts, page.matching, is_cut=is_cut)
     text = folded(listing.filters["q"])
     return visit.page(
         "hosts.html",
-        listing=listing,
-        found=Found(
-            shown,
-            page.matching,
-            start + 1 if shown else 0,
-            start + len(shown),
-            len(page.hosts) > listing.size,
-        ),
+        list=HOSTS.page(visit, listing, replace(part, has_next=len(page.hosts) > listing.size)),
         fell_back=page.found_by == "part" and listing.filters["in"] != "address",
-        states=STATES,
-        agents=[one.name for one in fleet if not one.is_retired],
         # Who searches from anywhere may mean that.
-        same_named_agent=text if any(one.name == text for one in fleet) else "",
+        same_named_agent=text if any(one.name == text for one in named_agents(visit.db)) else "",
         names=resolutions(visit.db),
         is_empty=not page.hosts and not listing.is_filtered and listing.page == 1,
     )
@@ -122,27 +109,6 @@ def resolve(visit: Visit) -> Response:
             asked.hosts,
         ),
     )
-
-
-def export(visit: Visit) -> Response:
-    """Send all rows that match as CSV, however many."""
-    listing = _listing(visit)
-    found = every_host(visit.db, _filter(listing), sort=listing.sort)
-    return csv_response("hosts", HEADER, map(_row, found))
-
-
-def _row(host: HostLine) -> list[Cell]:
-    return [
-        host.key,
-        host.state,
-        host.owner,
-        host.volume_kb,
-        host.pages,
-        figures.iso(host.first_seen_ms),
-        host.resolution,
-        host.resolve_problem,
-        host.excluded_reason,
-    ]
 
 
 def show_add(visit: Visit) -> Response:
@@ -174,8 +140,7 @@ def add(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/hosts", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/hosts.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *HOSTS.pages(show),
     Page("GET", "/add-hosts", "operator", show_add),
     Page("POST", "/add-hosts", "operator", add),
     Page("POST", "/hosts/resolve", "operator", resolve),

@@ -8,10 +8,14 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import lazy
+from manager.console.listing import Cut, Listing
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import BYTES, DURATION, ID, MOMENT, NUMBER
+from manager.console.tables.sources import OwnPage
+from manager.console.tables.table import Column, Table, View
 from manager.operations.fleet.agents import named_agents
 from manager.operations.logs.log_filters import KINDS, Wanted, read_moment
 from manager.operations.logs.log_lines import FoundLine, FoundLines, Mark
@@ -19,10 +23,9 @@ from manager.operations.logs.reports import list_reports
 from shared.errors import FormatError
 from shared.frozen import frozen
 
-__all__ = ["PAGES"]
+__all__ = ["LINES", "PAGES"]
 
 HERE: Final = "/console/logs"
-FILTERS: Final = ("host", "status", "url", "agent", "kind", "since", "until", "held")
 STATUSES: Final = ("bad", "none", "2xx", "3xx", "4xx", "5xx", "404", "500", "503")
 FIRST_PATIENCE_S: Final = 0.03
 """A page must answer at once; its parts continue the search."""
@@ -30,23 +33,6 @@ FIRST_PATIENCE_S: Final = 0.03
 PATIENCE_S: Final = 1.0
 ROWS_AT_ONCE: Final = 1000
 DAY_MS: Final = 86_400_000
-HEADER: Final = (
-    "agent",
-    "log",
-    "line",
-    "time (UTC)",
-    "time by",
-    "since (UTC)",
-    "until (UTC)",
-    "round",
-    "kind",
-    "held as",
-    "status",
-    "request (bytes)",
-    "response (bytes)",
-    "elapsed (ms)",
-    "url",
-)
 
 
 @frozen
@@ -62,10 +48,6 @@ class SearchProgress:
     back_to_ms: int | None
 
 
-def _listing(visit: Visit) -> Listing:
-    return read_listing(HERE, visit.query, filters=FILTERS, sorts=("time",), default_sort="time")
-
-
 def _wanted(filters: Mapping[str, str]) -> Wanted:
     return Wanted(
         host=filters["host"],
@@ -77,6 +59,65 @@ def _wanted(filters: Mapping[str, str]) -> Wanted:
         until_ms=read_moment(filters["until"], "to", is_end=True),
         quarantined=filters["held"] == "no",
     )
+
+
+def _every(visit: Visit, listing: Listing) -> Iterator[FoundLine]:
+    """Yield all lines that match, however long the search takes."""
+    wanted = _wanted(listing.filters)
+    mark: Mark | None = None
+    while True:
+        found = visit.door.log_lines.find(visit.db, wanted, mark=mark, most=ROWS_AT_ONCE)
+        yield from found.lines
+        mark = found.mark
+        if mark is None:
+            return
+
+
+LINES: Final[Table[FoundLine]] = Table(
+    "log-lines",
+    "/logs",
+    "Lines of crawl logs",
+    OwnPage(_every, ("mark",)),
+    (
+        Column("agent", lambda one: one.agent, lazy("Agent")),
+        Column("log", lambda one: one.log, about="name of the log"),
+        Column("line", lambda one: one.line.line, kind=ID, about="number of the line in its log"),
+        Column("time", lambda one: one.at_ms, lazy("Time"), MOMENT),
+        Column(
+            "time_by",
+            lambda one: "" if one.at_ms is None else "Date" if one.is_exact else "estimate",
+            about="source of the time: the answer's Date, or the place of the line in its log",
+        ),
+        Column("since", lambda one: one.since_ms, kind=MOMENT, about="earliest time"),
+        Column("until", lambda one: one.until_ms, kind=MOMENT, about="latest time"),
+        Column("round", lambda one: one.line.round, kind=ID),
+        Column("kind", lambda one: one.line.kind, about="kind of the request"),
+        Column("held_as", lambda one: one.line.unit, about="unit; empty: quarantined"),
+        Column("status", lambda one: one.line.status, lazy("Status"), NUMBER),
+        Column("request", lambda one: one.line.request_bytes, kind=BYTES),
+        Column("response", lambda one: one.line.response_bytes, lazy("Received"), BYTES),
+        Column("elapsed", lambda one: one.line.elapsed_ms, lazy("Took"), DURATION),
+        Column("url", lambda one: one.line.url, lazy("URL"), style="wide path"),
+    ),
+    shown=("status", "url", "agent", "time", "response", "elapsed"),
+    head="url",
+    filters=(
+        Filter("host", lazy("Host"), hint=lazy("www.example.jp or *.example.jp")),
+        Filter("status", lazy("Status"), "own", about="a status, 2xx to 5xx, none or bad"),
+        Filter("url", lazy("URL"), hint=lazy("any part of it")),
+        Filter(
+            "agent",
+            lazy("Agent"),
+            "names",
+            lambda visit: [one.name for one in named_agents(visit.db)],
+        ),
+        Filter("kind", lazy("Kind"), "words", KINDS),
+        Filter("since", kind="own", about="from, ISO 8601"),
+        Filter("until", kind="own", about="to, ISO 8601"),
+        Filter("held", kind="own", about="no: quarantined lines only"),
+    ),
+    default_sort="time",
+)
 
 
 def _mark(visit: Visit) -> Mark | None:
@@ -93,7 +134,7 @@ def _shown(visit: Visit) -> int:
 
 def show(visit: Visit) -> Response:
     """Show the first lines that are found at once."""
-    listing = _listing(visit)
+    listing = LINES.listing(visit)
     problem, found = None, FoundLines([], None, 0, None, 0)
     try:
         if not visit.is_live:  # the open page keeps the lines that it has
@@ -103,26 +144,29 @@ def show(visit: Visit) -> Response:
     return visit.page(
         "logs.html",
         status=400 if problem and not visit.is_part else 200,
-        listing=listing,
+        list=_view(visit, listing, found),
         newest=next(iter(list_reports(visit.db, limit=1)), None),
         problem=problem,
         found=found,
         going=_search_progress(listing, found, 0),
         marked="mark" in visit.query,
         days=[figures.iso(visit.now_ms - back * DAY_MS)[:10] for back in (0, 1)],
-        kinds=KINDS,
         statuses=STATUSES,
-        agents=[one.name for one in named_agents(visit.db)],
     )
+
+
+def _view(visit: Visit, listing: Listing, found: FoundLines) -> View[FoundLine]:
+    many = len(found.lines)
+    return LINES.page(visit, listing, Cut(found.lines, many, 1, many, has_next=False))
 
 
 def more(visit: Visit) -> Response:
     """Send the lines that the next second of a search finds."""
-    listing, shown = _listing(visit), _shown(visit)
+    listing, shown = LINES.listing(visit), _shown(visit)
     found = _found(visit, listing, max(1, listing.size - shown), PATIENCE_S)
     return visit.page(
         "log_rows.html",
-        listing=listing,
+        list=_view(visit, listing, found),
         found=found,
         going=_search_progress(listing, found, shown),
         marked=False,
@@ -150,45 +194,7 @@ def _search_progress(listing: Listing, found: FoundLines, shown: int) -> SearchP
     return SearchProgress(shown, more_url, listing.url(mark=mark), found.back_to_ms)
 
 
-def export(visit: Visit) -> Response:
-    """Send all lines that match as CSV, however long the search takes."""
-    wanted = _wanted(_listing(visit).filters)
-    return csv_response("log-lines", HEADER, _cells(visit, wanted))
-
-
-def _cells(visit: Visit, wanted: Wanted) -> Iterator[list[Cell]]:
-    mark: Mark | None = None
-    while True:
-        found = visit.door.log_lines.find(visit.db, wanted, mark=mark, most=ROWS_AT_ONCE)
-        yield from map(_row, found.lines)
-        mark = found.mark
-        if mark is None:
-            return
-
-
-def _row(one: FoundLine) -> list[Cell]:
-    line = one.line
-    return [
-        one.agent,
-        one.log,
-        line.line,
-        None if one.at_ms is None else figures.iso(one.at_ms),
-        "" if one.at_ms is None else "Date" if one.is_exact else "estimate",
-        None if one.since_ms is None else figures.iso(one.since_ms),
-        None if one.until_ms is None else figures.iso(one.until_ms),
-        line.round,
-        line.kind,
-        line.unit,
-        line.status,
-        line.request_bytes,
-        line.response_bytes,
-        line.elapsed_ms,
-        line.url,
-    ]
-
-
 PAGES: Final = (
-    Page("GET", "/logs", "viewer", show, query=(*FILTERS, *LISTED, "mark")),
-    Page("GET", "/logs/more", "viewer", more, query=(*FILTERS, *LISTED, "mark", "shown")),
-    Page("GET", "/logs.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *LINES.pages(show),
+    Page("GET", "/logs/more", "viewer", more, query=(*LINES.query, "mark", "shown")),
 )

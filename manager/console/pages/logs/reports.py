@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
 from manager.console.language import lazy
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.listing import Listing
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit, link
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER
+from manager.console.tables.sources import ByCursor
+from manager.console.tables.table import Column, Table
 from manager.console.zip_stream import zip_response
 from manager.operations.fleet.agents import named_agents
 from manager.operations.logs import source_files
 from manager.operations.logs.reports import ReportRow, list_reports
-from shared.errors import FormatError
+from shared.frozen import frozen
 
-__all__ = ["PAGES", "before_of"]
+__all__ = ["PAGES", "REPORTS"]
 
-FILTERS: Final = ("agent",)
 KINDS: Final = {
     "log-sums": lazy("volume and time by URL"),
     "distances": lazy("distances"),
@@ -29,100 +31,77 @@ KINDS: Final = {
     "costs": lazy("costs"),
     "lists": lazy("lists"),
 }
-ROWS_AT_ONCE: Final = 1000
-HEADER: Final = (
-    "id",
-    "agent",
-    "name",
-    "received (UTC)",
-    "since (UTC)",
-    "until (UTC)",
-    "lines",
-    "quarantined",
-    "size (bytes)",
-    "sha256",
+
+
+@frozen
+class Report:
+    """A report with the name of its agent; empty: no agent has its number."""
+
+    row: ReportRow
+    agent: str
+
+    @property
+    def id(self) -> int:
+        """Return its number."""
+        return self.row.id
+
+    @property
+    def lines_address(self) -> str:
+        """Return where the lines are that its agent logged between its moments."""
+        query = {"agent": self.agent}
+        if self.row.since_ms is not None and self.row.until_ms is not None:
+            query["since"] = figures.iso(self.row.since_ms)
+            query["until"] = figures.iso(self.row.until_ms)
+        return link("logs", **query)
+
+
+def _rows(visit: Visit, listing: Listing, before: int | None, limit: int) -> Sequence[Report]:
+    names = {one.id: one.name for one in named_agents(visit.db)}
+    agent = listing.filters["agent"]
+    rows = list_reports(visit.db, limit=limit, before_id=before, agent=agent)
+    return [Report(row, names.get(row.agent_id, "")) for row in rows]
+
+
+REPORTS: Final[Table[Report]] = Table(
+    "reports",
+    "/reports",
+    "Reports",
+    ByCursor(_rows),
+    (
+        Column("id", lambda one: one.row.id, kind=ID),
+        Column("agent", lambda one: one.agent, lazy("Agent"), AGENT),
+        Column("name", lambda one: one.row.name, lazy("Log"), style="path"),
+        Column("received", lambda one: one.row.received_ms, lazy("Received"), MOMENT),
+        Column("since", lambda one: one.row.since_ms, lazy("Covers"), MOMENT, about="first line"),
+        Column("until", lambda one: one.row.until_ms, kind=MOMENT, about="last line"),
+        Column("lines", lambda one: one.row.lines, lazy("Lines"), NUMBER),
+        Column(
+            "quarantined",
+            lambda one: one.row.quarantined,
+            lazy("Quarantined"),
+            NUMBER,
+            about="lines about hosts that the agent did not own then",
+        ),
+        Column("size", lambda one: one.row.size_bytes, lazy("Size"), BYTES),
+        Column("sha256", lambda one: one.row.sha256),
+    ),
+    shown=("received", "agent", "name", "since", "lines", "quarantined", "size"),
+    head="name",
+    filters=(
+        Filter(
+            "agent",
+            lazy("Agent"),
+            "names",
+            lambda visit: sorted(one.name for one in named_agents(visit.db)),
+        ),
+    ),
+    default_sort="received",
 )
-
-
-def before_of(visit: Visit) -> int | None:
-    """Return the id before which a list continues, from the URL."""
-    text = visit.query.get("before", "")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:19]) < 2**63):
-        raise FormatError("console.before", value=text[:40])
-    return int(text)
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/reports",
-        visit.query,
-        filters=FILTERS,
-        sorts=("received",),
-        default_sort="received",
-    )
 
 
 def show(visit: Visit) -> Response:
     """Show reports, newest first."""
-    listing = _listing(visit)
-    before = before_of(visit)
-    rows = list_reports(
-        visit.db, limit=listing.size + 1, before_id=before, agent=listing.filters["agent"]
-    )
-    names = _names(visit)
-    return visit.page(
-        "reports.html",
-        listing=listing,
-        rows=rows[: listing.size],
-        older=rows[listing.size - 1].id if len(rows) > listing.size else None,
-        before=before,
-        names=names,
-        kinds=KINDS,
-        lines_of=lambda row: _lines_of(row, names),
-    )
-
-
-def _lines_of(row: ReportRow, names: dict[int, str]) -> str:
-    """Return where the lines are that an agent logged between the moments of a report."""
-    query = {"agent": names.get(row.agent_id, "")}
-    if row.since_ms is not None and row.until_ms is not None:
-        query |= {"since": figures.iso(row.since_ms), "until": figures.iso(row.until_ms)}
-    return link("logs", **query)
-
-
-def _names(visit: Visit) -> dict[int, str]:
-    return {one.id: one.name for one in named_agents(visit.db)}
-
-
-def export(visit: Visit) -> Response:
-    """Send all of them as CSV."""
-    agent = _listing(visit).filters["agent"]
-    return csv_response("reports", HEADER, _cells(visit, agent, _names(visit)))
-
-
-def _cells(visit: Visit, agent: str, names: dict[int, str]) -> Iterator[list[Cell]]:
-    before: int | None = None
-    while rows := list_reports(visit.db, limit=ROWS_AT_ONCE, before_id=before, agent=agent):
-        for row in rows:
-            yield _row(row, names)
-        before = rows[-1].id
-
-
-def _row(row: ReportRow, names: dict[int, str]) -> list[Cell]:
-    return [
-        row.id,
-        names.get(row.agent_id, ""),
-        row.name,
-        figures.iso(row.received_ms),
-        None if row.since_ms is None else figures.iso(row.since_ms),
-        None if row.until_ms is None else figures.iso(row.until_ms),
-        row.lines,
-        row.quarantined,
-        row.size_bytes,
-        row.sha256,
-    ]
+    return visit.page("reports.html", list=REPORTS.view(visit), kinds=KINDS)
 
 
 def take(visit: Visit) -> Response:
@@ -134,7 +113,6 @@ def take(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/reports", "viewer", show, query=(*FILTERS, *LISTED, "before")),
-    Page("GET", "/reports.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *REPORTS.pages(show),
     Page("POST", "/reports/take", "operator", take),
 )

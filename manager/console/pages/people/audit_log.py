@@ -2,52 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import lazy
+from manager.console.listing import Listing
 from manager.console.messages.act_words import acts_about
 from manager.console.messages.sentences import actor_meant
 from manager.console.notices import detail_text
-from manager.console.pages.logs.reports import before_of
-from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import ID, MOMENT, PATH
+from manager.console.tables.sources import ByCursor
+from manager.console.tables.table import Column, Table
 from manager.operations.people.audit_log import AuditRow, audit_page
 
-__all__ = ["PAGES"]
-
-FILTERS: Final = ("action", "subject", "actor", "alerts")
-ROWS_AT_ONCE: Final = 1000
-HEADER: Final = (
-    "id",
-    "time (UTC)",
-    "who",
-    "kind",
-    "action",
-    "subject",
-    "detail",
-    "alert",
-    "request",
-    "address",
-    "browser",
-)
+__all__ = ["AUDIT", "PAGES"]
 
 
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/audit",
-        visit.query,
-        filters=FILTERS,
-        sorts=("time",),
-        default_sort="time",
-    )
-
-
-def _page(visit: Visit, listing: Listing, before: int | None, limit: int) -> list[AuditRow]:
+def _rows(visit: Visit, listing: Listing, before: int | None, limit: int) -> Sequence[AuditRow]:
     return audit_page(
         visit.db,
         limit=limit,
@@ -59,47 +34,56 @@ def _page(visit: Visit, listing: Listing, before: int | None, limit: int) -> lis
     )
 
 
+AUDIT: Final[Table[AuditRow]] = Table(
+    "audit",
+    "/audit",
+    "Audit log",
+    ByCursor(_rows),
+    (
+        Column("id", lambda row: row.id, kind=ID, about="number of the row"),
+        Column(
+            "time",
+            lambda row: row.at_ms,
+            lazy("Time"),
+            MOMENT,
+            beside="request",
+            style="narrow-column",
+        ),
+        Column("who", lambda row: row.actor_name, lazy("Actor"), about="name of the actor"),
+        Column("kind", lambda row: row.actor_kind, about="user, agent, client or manager"),
+        Column("action", lambda row: row.action, lazy("Action"), about="code of the action"),
+        Column("subject", lambda row: row.subject, lazy("Subject"), style="key"),
+        Column(
+            "detail",
+            lambda row: row.detail,
+            lazy("Detail"),
+            PATH,
+            style="wide",
+            lang="en",
+            about="parameters of the action",
+        ),
+        Column("alert", lambda row: row.alert, about="whether the action raised an alert"),
+        Column("request", lambda row: row.request_id, lazy("request"), about="id of the request"),
+        Column("address", lambda row: row.address, about="IP address of the actor"),
+        Column("browser", lambda row: row.browser, about="User-Agent of the actor"),
+    ),
+    shown=("time", "who", "action", "subject", "detail"),
+    head="action",
+    filters=(
+        Filter("action", lazy("About"), "own", about="an action, or a group of them by its prefix"),
+        Filter("subject", lazy("Subject"), hint=lazy("full name")),
+        Filter("actor", lazy("Actor"), hint=lazy("full name")),
+        Filter("alerts", lazy("Show"), "labels", {"yes": lazy("alerts only")}, any=lazy("all")),
+    ),
+    default_sort="time",
+)
+
+
 def show(visit: Visit) -> Response:
     """Show the audit."""
-    listing = _listing(visit)
-    before = before_of(visit)
-    rows = _page(visit, listing, before, listing.size + 1)
     return visit.page(
-        "audit.html",
-        listing=listing,
-        rows=[(row, detail_text(row.detail)) for row in rows[: listing.size]],
-        older=rows[listing.size - 1].id if len(rows) > listing.size else None,
-        before=before,
-        about=acts_about(),
+        "audit.html", list=AUDIT.view(visit), about=acts_about(), detail_text=detail_text
     )
 
 
-def export(visit: Visit) -> Response:
-    """Send all rows that match as CSV."""
-    return csv_response("audit", HEADER, _cells(visit, _listing(visit)))
-
-
-def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
-    before: int | None = None
-    while rows := _page(visit, listing, before, ROWS_AT_ONCE):
-        for row in rows:
-            yield [
-                row.id,
-                figures.iso(row.at_ms),
-                row.actor_name,
-                row.actor_kind,
-                row.action,
-                row.subject,
-                row.detail,
-                row.alert,
-                row.request_id,
-                row.address,
-                row.browser,
-            ]
-        before = rows[-1].id
-
-
-PAGES: Final = (
-    Page("GET", "/audit", "viewer", show, query=(*FILTERS, *LISTED, "before")),
-    Page("GET", "/audit.csv", "viewer", export, query=(*FILTERS, *LISTED)),
-)
+PAGES: Final = AUDIT.pages(show)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import _, lazy
+from manager.console.listing import Listing
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGO, ID, MOMENT, STATE, WORD
+from manager.console.tables.sources import InMemory
+from manager.console.tables.table import BUTTONS, Column, Table
 from manager.errors import NotFoundError
 from manager.operations.people.api_tokens import (
     MOST_DAYS,
@@ -25,46 +27,25 @@ from manager.operations.people.api_tokens import (
 )
 from manager.operations.people.users import ROLES
 from shared.errors import FormatError
+from shared.frozen import frozen
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "TOKENS"]
 
-FILTERS: Final = ("q", "state")
 STATES: Final = ("good", "expired", "revoked")
 DAYS: Final = (7, 30, 90, 365)
-KEYS: Final[dict[str, Callable[[TokenRow], Any]]] = {
-    "name": lambda row: (row.name, row.id),
-    "user": lambda row: (row.user, row.name),
-    "role": lambda row: (ROLES.index(row.role), row.name),
-    "made": lambda row: row.created_ms,
-    "until": lambda row: row.expires_ms,
-    "used": lambda row: row.last_used_ms,
-}
-HEADER: Final = (
-    "number",
-    "user",
-    "name",
-    "role",
-    "state",
-    "made (UTC)",
-    "until (UTC)",
-    "last used (UTC)",
-    "revoked (UTC)",
-)
+
+
+@frozen
+class Token:
+    """A token with its state now, one of `STATES`."""
+
+    row: TokenRow
+    state: str
 
 
 def _holder(visit: Visit) -> Holder:
     assert visit.user is not None, "pages of tokens are for people who have logged in"
     return Holder("user", visit.user.name, visit.user.role, "")
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/tokens",
-        visit.query,
-        filters=FILTERS,
-        sorts=tuple(KEYS),
-        default_sort="-made",
-    )
 
 
 def _state(row: TokenRow, now_ms: int) -> str:
@@ -73,14 +54,64 @@ def _state(row: TokenRow, now_ms: int) -> str:
     return "expired" if row.expires_ms <= now_ms else "good"
 
 
-def _rows(visit: Visit, listing: Listing) -> list[TokenRow]:
+def _rows(visit: Visit, listing: Listing) -> list[Token]:
     text, state = listing.filters["q"].lower(), listing.filters["state"]
-    rows = [
-        row
-        for row in list_tokens(visit.db, _holder(visit))
-        if text in f"{row.user}/{row.name}".lower() and state in ("", _state(row, visit.now_ms))
+    rows = [Token(row, _state(row, visit.now_ms)) for row in list_tokens(visit.db, _holder(visit))]
+    return [
+        one
+        for one in rows
+        if text in f"{one.row.user}/{one.row.name}".lower() and state in ("", one.state)
     ]
-    return listing.sorted(rows, KEYS)
+
+
+TOKENS: Final[Table[Token]] = Table(
+    "tokens",
+    "/tokens",
+    "Tokens for scripts",
+    InMemory(_rows),
+    (
+        Column("number", lambda one: one.row.id, kind=ID),
+        Column(
+            "user",
+            lambda one: one.row.user,
+            lazy("User"),
+            sort=lambda one: (one.row.user, one.row.name),
+        ),
+        Column(
+            "name",
+            lambda one: one.row.name,
+            lazy("Token"),
+            sort=lambda one: (one.row.name, one.row.id),
+        ),
+        Column(
+            "role",
+            lambda one: one.row.role,
+            lazy("Role"),
+            WORD,
+            sort=lambda one: (ROLES.index(one.row.role), one.row.name),
+        ),
+        Column("state", lambda one: one.state, lazy("State"), STATE),
+        Column("made", lambda one: one.row.created_ms, lazy("Made"), MOMENT, sort=True),
+        Column("until", lambda one: one.row.expires_ms, lazy("Until"), MOMENT, sort=True),
+        Column(
+            "used",
+            lambda one: one.row.last_used_ms,
+            lazy("Last used"),
+            AGO,
+            "last used (UTC)",
+            sort=True,
+        ),
+        Column("revoked", lambda one: one.row.revoked_ms, kind=MOMENT),
+        BUTTONS,
+    ),
+    shown=("name", "user", "role", "state", "used", "until", "made", "actions"),
+    head="name",
+    filters=(
+        Filter("q", lazy("Name"), hint=lazy("part of a name")),
+        Filter("state", lazy("State"), "words", STATES),
+    ),
+    default_sort="-made",
+)
 
 
 def show(visit: Visit) -> Response:
@@ -90,40 +121,15 @@ def show(visit: Visit) -> Response:
 
 def _page(visit: Visit, *, status: int = 200, made: NewToken | None = None) -> Response:
     assert visit.user is not None, "pages of tokens are for people who have logged in"
-    listing = _listing(visit)
-    cut = listing.cut(_rows(visit, listing))
     return visit.page(
         "tokens.html",
         status=status,
-        listing=listing,
-        cut=cut,
-        states=STATES,
-        state_of={row.id: _state(row, visit.now_ms) for row in cut.rows},
+        list=TOKENS.view(visit),
         roles=ROLES[: ROLES.index(visit.user.role) + 1] if visit.user.role in ROLES else (),
         days=DAYS,
         most_days=MOST_DAYS,
         made=made,
     )
-
-
-def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    rows = _rows(visit, _listing(visit))
-    return csv_response("tokens", HEADER, (_cells(row, visit.now_ms) for row in rows))
-
-
-def _cells(row: TokenRow, now_ms: int) -> list[Cell]:
-    return [
-        row.id,
-        row.user,
-        row.name,
-        row.role,
-        _state(row, now_ms),
-        figures.iso(row.created_ms),
-        figures.iso(row.expires_ms),
-        None if row.last_used_ms is None else figures.iso(row.last_used_ms),
-        None if row.revoked_ms is None else figures.iso(row.revoked_ms),
-    ]
 
 
 def make(visit: Visit) -> Response:
@@ -179,8 +185,7 @@ def revoke(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/tokens", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/tokens.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *TOKENS.pages(show),
     Page("POST", "/tokens", "viewer", make),
     Page("POST", "/tokens/revoke", "viewer", revoke),
 )

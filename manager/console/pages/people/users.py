@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
 from manager.console.messages.words import word
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import MOMENT, STATE, WORD
+from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.table import BUTTONS, Column, Table
 from manager.errors import NotFoundError
 from manager.operations.hosts.preconditions import is_last_admin
-from manager.operations.people.sessions import end_sessions, list_sessions
+from manager.operations.people.sessions import OpenSession, end_sessions, list_sessions
 from manager.operations.people.users import (
     ROLES,
     User,
@@ -29,9 +31,8 @@ from manager.operations.people.users import (
     set_user_disabled,
 )
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "SESSIONS", "USERS"]
 
-FILTERS: Final = ("q", "role")
 ROLE_WORDS: Final = {
     "viewer": lazy("can view everything except users and join tokens"),
     "operator": lazy("can do the same as a viewer, and act: rounds, plans, commands, hosts"),
@@ -40,61 +41,79 @@ ROLE_WORDS: Final = {
         "third parties, users"
     ),
 }
-KEYS: Final[dict[str, Callable[[User], Any]]] = {
-    "name": lambda user: user.name,
-    "role": lambda user: (ROLES.index(user.role), user.name),
-    "created": lambda user: user.created_ms,
-    "state": lambda user: (user.disabled_ms is not None, user.name),
-}
 LAST_ADMIN: Final = Unable(
     lazy("This is the last administrator: add another one first."),
     "/console/new-user",
     lazy("Add a user"),
 )
-HEADER: Final = ("name", "role", "created (UTC)", "disabled (UTC)")
-SESSIONS_HEADER: Final = ("number", "since (UTC)", "until (UTC)", "address", "browser")
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/users",
-        visit.query,
-        filters=FILTERS,
-        sorts=tuple(KEYS),
-        default_sort="name",
-    )
 
 
 def _rows(visit: Visit, listing: Listing) -> list[User]:
     text, role = listing.filters["q"].lower(), listing.filters["role"]
-    rows = [
+    return [
         user
         for user in list_users(visit.db)
         if text in user.name.lower() and role in ("", user.role)
     ]
-    return listing.sorted(rows, KEYS)
+
+
+USERS: Final[Table[User]] = Table(
+    "users",
+    "/users",
+    "Users",
+    InMemory(_rows),
+    (
+        Column("name", lambda user: user.name, lazy("Name"), sort=True),
+        Column(
+            "role",
+            lambda user: user.role,
+            lazy("Role"),
+            WORD,
+            sort=lambda user: (ROLES.index(user.role), user.name),
+        ),
+        Column("created", lambda user: user.created_ms, lazy("Added"), MOMENT, sort=True),
+        Column("disabled", lambda user: user.disabled_ms, kind=MOMENT),
+        Column(
+            "state",
+            lambda user: "disabled" if user.disabled_ms else "enabled",
+            lazy("Login"),
+            STATE,
+            file=None,
+            sort=lambda user: (user.disabled_ms is not None, user.name),
+        ),
+    ),
+    shown=("name", "role", "state", "created"),
+    head="name",
+    filters=(
+        Filter("q", lazy("Name"), hint=lazy("part of a name")),
+        Filter("role", lazy("Role"), "words", ROLES),
+    ),
+    default_sort="name",
+    role="admin",
+)
+SESSIONS: Final[Table[OpenSession]] = Table(
+    "user-sessions",
+    "/user/sessions",
+    "Sessions of a user",
+    Whole(lambda visit: list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)),
+    (
+        Column("number", lambda one: one.id, lazy("Number"), style="key quiet"),
+        Column("since", lambda one: one.created_ms, lazy("Since"), MOMENT),
+        Column("until", lambda one: one.expires_ms, lazy("Until"), MOMENT),
+        Column("address", lambda one: one.address, lazy("Address")),
+        Column("browser", lambda one: one.browser, lazy("Browser")),
+        BUTTONS,
+    ),
+    shown=("since", "until", "address", "browser", "number", "actions"),
+    head="since",
+    parameters=("name",),
+    role="admin",
+)
 
 
 def show(visit: Visit) -> Response:
     """Show who may log in."""
-    listing = _listing(visit)
-    return visit.page(
-        "users.html", listing=listing, cut=listing.cut(_rows(visit, listing)), roles=ROLE_WORDS
-    )
-
-
-def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    return csv_response("users", HEADER, (_cells(user) for user in _rows(visit, _listing(visit))))
-
-
-def _cells(user: User) -> list[Cell]:
-    return [
-        user.name,
-        user.role,
-        figures.iso(user.created_ms),
-        None if user.disabled_ms is None else figures.iso(user.disabled_ms),
-    ]
+    return visit.page("users.html", list=USERS.view(visit), roles=ROLE_WORDS)
 
 
 def show_new(visit: Visit) -> Response:
@@ -129,23 +148,8 @@ def _user_page(visit: Visit, user: User) -> Response:
         person=user,
         roles=ROLE_WORDS,
         unable=LAST_ADMIN if is_last_admin(visit.db, user.name) else "",
-        sessions=list_sessions(visit.db, user.name, visit.now_ms),
+        sessions=SESSIONS.part(visit, list_sessions(visit.db, user.name, visit.now_ms)),
     )
-
-
-def export_sessions(visit: Visit) -> Response:
-    """Send where a user is logged in as CSV."""
-    rows: list[list[Cell]] = [
-        [
-            one.id,
-            figures.iso(one.created_ms),
-            figures.iso(one.expires_ms),
-            one.address,
-            one.browser,
-        ]
-        for one in list_sessions(visit.db, visit.query.get("name", ""), visit.now_ms)
-    ]
-    return csv_response("user-sessions", SESSIONS_HEADER, rows)
 
 
 def change_role(visit: Visit) -> Response:
@@ -256,12 +260,11 @@ def log_out(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/users", "admin", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/users.csv", "admin", export, query=(*FILTERS, *LISTED)),
+    *USERS.pages(show),
     Page("GET", "/new-user", "admin", show_new),
     Page("POST", "/new-user", "admin", add),
     Page("GET", "/user", "admin", show_user, query=("name",)),
-    Page("GET", "/user/sessions.csv", "admin", export_sessions, query=("name",)),
+    *SESSIONS.files(),
     Page("POST", "/user/role", "admin", change_role),
     Page("POST", "/user/disable", "admin", disable),
     Page("POST", "/user/enable", "admin", enable),

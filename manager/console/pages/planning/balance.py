@@ -12,17 +12,20 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
 from manager.console.drawings.drawing import Drawing
 from manager.console.drawings.series import Line, draw_series
-from manager.console.language import _, pgettext
+from manager.console.language import _, lazy, pgettext
 from manager.console.messages.disabled_reasons import unable_of
 from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.cost_bars import cost_bars
 from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_tables import COSTS
 from manager.console.pages.planning.spanning_tree import shown_tree
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.kinds import DURATION, ID, MOMENT, WORD
+from manager.console.tables.sources import Whole
+from manager.console.tables.table import Column, Table
 from manager.operations.hosts.preconditions import plan_obstacle
 from manager.operations.planning.plan_application import undoable
 from manager.operations.planning.plan_undo import undo_preview
@@ -30,23 +33,41 @@ from manager.operations.planning.plans import PlanDetail, list_plans, plan_detai
 from manager.operations.rounds.round_history import PastRound, past_rounds
 from manager.operations.rounds.rounds import current_round
 
-__all__ = ["PAGES", "draw_rounds"]
+__all__ = ["PAGES", "ROUNDS", "draw_rounds"]
 
 PLANS_SHOWN: Final = 8
 ROUNDS_SHOWN: Final = 60
 ROUNDS_LISTED: Final = 12
 ROWS_AT_ONCE: Final = 1000
-ROUNDS_HEADER: Final = (
-    "round",
-    "method",
-    "state",
-    "started (UTC)",
-    "planned (ms)",
-    "lower bound (ms)",
-    "measured (ms)",
-    "elapsed (ms)",
-)
 SIZES: Final = ((3_600_000.0, "h"), (60_000.0, "min"), (1000.0, "s"), (1.0, "ms"))
+
+
+def _rounds(visit: Visit) -> Iterator[PastRound]:
+    """Yield all rounds, newest first."""
+    before: int | None = None
+    while past := past_rounds(visit.db, ROWS_AT_ONCE, before):
+        yield from reversed(past)
+        before = past[0].number
+
+
+ROUNDS: Final[Table[PastRound]] = Table(
+    "rounds-over-time",
+    "/balance/rounds",
+    "Makespans of rounds, newest first",
+    Whole(_rounds),
+    (
+        Column("round", lambda one: one.number, lazy("Round"), ID, style="numbered"),
+        Column("method", lambda one: one.method, lazy("Method"), WORD),
+        Column("state", lambda one: one.state),
+        Column("started", lambda one: one.started_ms, kind=MOMENT),
+        Column("planned", lambda one: one.planned_ms, lazy("Planned"), DURATION),
+        Column("lower_bound", lambda one: one.bound_ms, lazy("Lower bound"), DURATION),
+        Column("measured", lambda one: one.measured_ms, lazy("Measured"), DURATION),
+        Column("elapsed", lambda one: one.elapsed_ms, kind=DURATION),
+    ),
+    shown=("round", "method", "planned", "lower_bound", "measured"),
+    head="round",
+)
 
 
 def show(visit: Visit) -> Response:
@@ -55,6 +76,7 @@ def show(visit: Visit) -> Response:
     plans = list_plans(visit.db, PLANS_SHOWN)
     shown = _shown(visit, stands)
     past = past_rounds(visit.db, ROUNDS_SHOWN)
+    bars = cost_bars(shown.agents, shown.plan.bound_ms) if shown is not None else None
     return visit.page(
         "balance.html",
         plans=plans,
@@ -63,9 +85,10 @@ def show(visit: Visit) -> Response:
         undoing=undo_preview(visit.db) if stands is not None and visit.may("operator") else None,
         detail=shown,
         plan=shown.plan if shown is not None else None,
-        bars=cost_bars(shown.agents, shown.plan.bound_ms) if shown is not None else None,
+        bars=bars,
+        costs=COSTS.part(visit, bars.bars if bars is not None else []),
         tree=shown_tree(visit, shown.plan.id) if shown is not None else None,
-        past=past[::-1][:ROUNDS_LISTED],
+        past=ROUNDS.part(visit, past[::-1][:ROUNDS_LISTED]),
         past_cut=len(past) > ROUNDS_LISTED,
         series=draw_rounds(past) if past else None,
         current=current_round(visit.db),
@@ -120,30 +143,8 @@ def rounds_file(visit: Visit) -> Response:
     return drawing_file(draw_rounds(past), "rounds")
 
 
-def export_rounds(visit: Visit) -> Response:
-    """Send all rounds over time as CSV, newest first."""
-    return csv_response("rounds-over-time", ROUNDS_HEADER, _rounds(visit))
-
-
-def _rounds(visit: Visit) -> Iterator[list[Cell]]:
-    before: int | None = None
-    while past := past_rounds(visit.db, ROWS_AT_ONCE, before):
-        for one in reversed(past):
-            yield [
-                one.number,
-                one.method,
-                one.state,
-                figures.iso(one.started_ms),
-                one.planned_ms,
-                one.bound_ms,
-                one.measured_ms,
-                one.elapsed_ms,
-            ]
-        before = past[0].number
-
-
 PAGES: Final = (
     Page("GET", "/balance", "viewer", show, query=("edges",)),
     Page("GET", "/balance/rounds.svg", "viewer", rounds_file),
-    Page("GET", "/balance/rounds.csv", "viewer", export_rounds),
+    *ROUNDS.files(),
 )

@@ -10,7 +10,7 @@ from manager.console.drawings.stacked_bars import WIDTH, mark_at
 from manager.console.language import _
 from shared.frozen import frozen
 
-__all__ = ["CostBar", "CostBars", "cost_bars", "costliest_first"]
+__all__ = ["CostBar", "CostBars", "cost_bars"]
 
 AGENTS_SHOWN: Final = 40
 """A page of a thousand bars is heavy and unreadable."""
@@ -20,7 +20,8 @@ AGENTS_SHOWN: Final = 40
 class CostBar:
     """One agent: costs in ms, units, and the lengths of its two bars of 1000.
 
-    capacity: beside the strongest agent's. elapsed: how long its work takes by the clock, in words.
+    capacity: beside the strongest agent's. elapsed: how long its work takes by the clock, in words;
+    elapsed_ms: the same, None where it never ends, and empty where it is not known.
     """
 
     name: str
@@ -32,6 +33,7 @@ class CostBar:
     after: float
     capacity: float
     elapsed: str
+    elapsed_ms: float | str | None
 
 
 @frozen
@@ -53,8 +55,10 @@ class CostBars:
         return self.bars[0] if self.bars else None
 
 
-def cost_bars(agents: Sequence[dict[str, Any]], bound_ms: float | None) -> CostBars:
-    """Return the bars of a plan's agents (`PlanDetail.agents`)."""
+def cost_bars(
+    agents: Sequence[dict[str, Any]], bound_ms: float | None, most: int | None = AGENTS_SHOWN
+) -> CostBars:
+    """Return the bars of a plan's agents (`PlanDetail.agents`), of at most so many."""
     longest = max((max(one["before_ms"], one["after_ms"]) for one in agents), default=0.0)
     scale_ms = max(longest, bound_ms or 0.0)
     bars = [
@@ -68,16 +72,16 @@ def cost_bars(agents: Sequence[dict[str, Any]], bound_ms: float | None) -> CostB
             mark_at(one["after_ms"], scale_ms),
             one.get("capacity", 1.0),
             _elapsed(one),
+            one.get("elapsed_ms", ""),
         )
-        for one in costliest_first(agents)[:AGENTS_SHOWN]
+        for one in _costliest_first(agents)[:most]
     ]
     # A line on the very edge would be cut in half.
     bound = min(WIDTH - 2, mark_at(bound_ms or 0.0, scale_ms))
-    return CostBars(bars, max(0, len(agents) - AGENTS_SHOWN), scale_ms, bound_ms, bound)
+    return CostBars(bars, len(agents) - len(bars), scale_ms, bound_ms, bound)
 
 
-def costliest_first(agents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a plan's agents in the order of its bars: those that cost most after it first."""
+def _costliest_first(agents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(agents, key=lambda one: (-one["after_ms"], one["name"]))
 
 

@@ -1,93 +1,208 @@
-"""The tables of a plan's page, whole and as CSV: costs, other methods, who gives what to whom."""
+"""Tables of plans: the list, moves, costs, other methods, transfers between agents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from starlette.responses import Response
-
-from manager.console.csv_export import Cell, csv_response
-from manager.console.pages.planning.cost_bars import costliest_first
-from manager.console.requests.access import Page
+from manager.console.language import lazy
+from manager.console.listing import Listing
+from manager.console.pages.planning.cost_bars import CostBar, cost_bars
+from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.requests.visit import Visit
-from manager.operations.planning.plan_tree import plan_tree
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import (
+    AGENT,
+    DRAWN,
+    DURATION,
+    FLAG,
+    HOST,
+    ID,
+    MOMENT,
+    NUMBER,
+    SENTENCE,
+    WORD,
+)
+from manager.console.tables.sources import InSql, OwnPage, Whole
+from manager.console.tables.table import Column, Table
+from manager.db.planning.plans import PlanHead
+from manager.operations.planning.plan_list import PlanFilter, every_plan, plan_page
+from manager.operations.planning.plan_moves import Move, every_move
+from manager.operations.planning.plan_tree import Flow, plan_tree
+from manager.operations.planning.planners import Compared
 from manager.operations.planning.plans import plan_detail
 
-__all__ = ["PAGES"]
+__all__ = ["COSTS", "FLOWS", "METHODS", "MOVES", "PAGES", "PLANS"]
 
-COSTS_HEADER: Final = (
-    "agent",
-    "before (ms)",
-    "after (ms)",
-    "units before",
-    "units after",
-    "capacity beside the strongest",
-    "takes (ms)",
+
+def _filter(listing: Listing) -> PlanFilter:
+    applied = listing.filters["applied"]
+    return PlanFilter(listing.filters["method"], applied == "yes" if applied else None)
+
+
+def _page(
+    visit: Visit, listing: Listing, limit: int, offset: int
+) -> tuple[int, Sequence[PlanHead]]:
+    found = plan_page(visit.db, _filter(listing), sort=listing.sort, limit=limit, offset=offset)
+    return found.total, found.plans
+
+
+PLANS: Final[Table[PlanHead]] = Table(
+    "plans",
+    "/plans",
+    "Plans",
+    InSql(_page, lambda visit, one: every_plan(visit.db, _filter(one), sort=one.sort)),
+    (
+        Column(
+            "plan", lambda row: row.id, lazy("Plan"), ID, sort=True, by="number", style="numbered"
+        ),
+        Column("method", lambda row: row.method, lazy("Method"), WORD, sort=True),
+        Column("round", lambda row: row.round or None, kind=ID),
+        Column("made_by", lambda row: row.made_by),
+        Column("made", lambda row: row.made_ms, lazy("Made"), MOMENT, sort=True),
+        Column("applied", lambda row: row.applied_ms, lazy("Applied"), MOMENT, sort=True),
+        Column("units", lambda row: row.units, lazy("Units"), NUMBER, sort=True),
+        Column("moves", lambda row: row.moves, lazy("Moves"), NUMBER, sort=True),
+        Column(
+            "makespan_before",
+            lambda row: row.before_ms,
+            lazy("Makespan before"),
+            DURATION,
+            sort=True,
+            by="before",
+        ),
+        Column(
+            "makespan_after",
+            lambda row: row.makespan_ms,
+            lazy("After"),
+            DURATION,
+            sort=True,
+            by="makespan",
+        ),
+        Column(
+            "lower_bound",
+            lambda row: row.bound_ms,
+            lazy("Lower bound"),
+            DURATION,
+            sort=True,
+            by="bound",
+        ),
+    ),
+    shown=(
+        *("plan", "method", "made", "applied", "units", "moves"),
+        *("makespan_before", "makespan_after", "lower_bound"),
+    ),
+    head="plan",
+    filters=(
+        Filter("method", lazy("Method"), "words", tuple(METHOD_WORDS)),
+        Filter("applied", lazy("Applied"), "words", ("yes", "no")),
+    ),
+    default_sort="-number",
 )
-METHODS_HEADER: Final = (
-    "method",
-    "makespan (ms)",
-    "makespan / lower bound",
-    "moves",
-    "why not",
+
+
+def _moves(visit: Visit, listing: Listing) -> Iterable[Move]:
+    return every_move(visit.db, visit.number, agent=listing.filters["agent"].lower())
+
+
+MOVES: Final[Table[Move]] = Table(
+    "plan-{number}",
+    "/plans/{number:int}",
+    "Moves of a plan, the largest gain first",
+    OwnPage(_moves),
+    (
+        Column("unit", lambda move: move.unit, lazy("Unit"), HOST),
+        Column("from", lambda move: move.giver, lazy("From")),
+        Column("to", lambda move: move.taker, lazy("To")),
+        Column("saves", lambda move: move.giver_ms, lazy("Saves"), DURATION),
+        Column("costs", lambda move: move.taker_ms, lazy("Costs"), DURATION),
+        Column("gain", None, lazy("Gain"), DURATION),
+    ),
+    shown=("unit", "from", "to", "saves", "costs", "gain"),
+    head="unit",
+    filters=(Filter("agent", kind="own", about="agent that gives or takes"),),
+    default_sort="gain",
 )
-FLOWS_HEADER: Final = (
-    "from",
-    "to",
-    "neighbours",
-    "units",
-    "saves (ms)",
-    "costs (ms)",
+
+
+def _costs(visit: Visit) -> list[CostBar]:
+    return cost_bars(plan_detail(visit.db, visit.number, limit=1).agents, None, None).bars
+
+
+COSTS: Final[Table[CostBar]] = Table(
+    "plan-{number}-costs",
+    "/plans/{number:int}/costs",
+    "Cost of each agent before and after a plan, the costliest first",
+    Whole(_costs),
+    (
+        Column("agent", lambda one: one.name, lazy("Agent"), AGENT),
+        Column("drawn", None, lazy("Drawn"), DRAWN),
+        Column("before", lambda one: one.before_ms, lazy("Before"), DURATION),
+        Column("after", lambda one: one.after_ms, lazy("After"), DURATION),
+        Column("units_before", lambda one: one.units_before, kind=NUMBER),
+        Column("units_after", lambda one: one.units_after, kind=NUMBER),
+        Column("capacity", lambda one: one.capacity, file="capacity beside the strongest"),
+        Column("units", None, lazy("Units"), NUMBER),
+        Column(
+            "takes",
+            lambda one: "for ever" if one.elapsed_ms is None else one.elapsed_ms,
+            lazy("In wall-clock time"),
+            DURATION,
+            tip=lazy("Waiting and transfer time over its slots, in its hours"),
+        ),
+    ),
+    shown=("agent", "drawn", "before", "after", "units", "takes"),
+    head="agent",
+)
+METHODS: Final[Table[Compared]] = Table(
+    "plan-{number}-methods",
+    "/plans/{number:int}/methods",
+    "Results of other methods than that of a plan",
+    Whole(lambda visit: plan_detail(visit.db, visit.number, limit=1).compared),
+    (
+        Column("method", lambda one: one.method, lazy("Method"), WORD),
+        Column("makespan", lambda one: one.makespan_ms, lazy("Makespan"), DURATION),
+        Column(
+            "above_bound",
+            lambda one: one.above_bound,
+            lazy("Above the bound"),
+            NUMBER,
+            "makespan / lower bound",
+        ),
+        Column("moves", lambda one: one.moves, lazy("Moves"), NUMBER),
+        Column("why_not", lambda one: one.why, kind=SENTENCE),
+    ),
+    shown=("method", "makespan", "above_bound", "moves"),
+    head="method",
 )
 
 
-def export_costs(visit: Visit) -> Response:
-    """Send the cost of each agent before and after a plan as CSV."""
-    detail = plan_detail(visit.db, visit.number, limit=1)
-    rows = map(_cost, costliest_first(detail.agents))
-    return csv_response(f"plan-{visit.number}-costs", COSTS_HEADER, rows)
-
-
-def _cost(agent: Mapping[str, Any]) -> list[Cell]:
-    took_ms = agent.get("elapsed_ms", "")
-    return [
-        agent["name"],
-        agent["before_ms"],
-        agent["after_ms"],
-        agent["units_before"],
-        agent["units_after"],
-        agent.get("capacity", 1.0),
-        "for ever" if took_ms is None else took_ms,
-    ]
-
-
-def export_methods(visit: Visit) -> Response:
-    """Send what other methods would have given as CSV."""
-    detail = plan_detail(visit.db, visit.number, limit=1)
-    rows: list[list[Cell]] = [
-        [one.method, one.makespan_ms, one.above_bound, one.moves, str(one.why or "")]
-        for one in detail.compared
-    ]
-    return csv_response(f"plan-{visit.number}-methods", METHODS_HEADER, rows)
-
-
-def export_flows(visit: Visit) -> Response:
-    """Send what each agent gives to each other as CSV, the most first.
-
-    neighbours = no: only between agents that no edge of the tree joins.
-    """
+def _flows(visit: Visit) -> list[Flow]:
     apart = visit.query.get("neighbours") == "no"
-    rows: list[list[Cell]] = [
-        [flow.giver, flow.taker, flow.neighbours, flow.units, flow.giver_ms, flow.taker_ms]
-        for flow in plan_tree(visit.db, visit.number).flows
-        if not (apart and flow.neighbours)
-    ]
-    return csv_response(f"plan-{visit.number}-flows", FLOWS_HEADER, rows)
+    flows = plan_tree(visit.db, visit.number).flows
+    return [flow for flow in flows if not (apart and flow.neighbours)]
 
 
-PAGES: Final = (
-    Page("GET", "/plans/{number:int}/costs.csv", "viewer", export_costs),
-    Page("GET", "/plans/{number:int}/methods.csv", "viewer", export_methods),
-    Page("GET", "/plans/{number:int}/flows.csv", "viewer", export_flows, query=("neighbours",)),
+FLOWS: Final[Table[Flow]] = Table(
+    "plan-{number}-flows",
+    "/plans/{number:int}/flows",
+    "Transfers between agents by a plan, the most units first",
+    Whole(_flows),
+    (
+        Column("from", lambda flow: flow.giver, lazy("From"), style="numbered"),
+        Column("to", lambda flow: flow.taker, lazy("To")),
+        Column(
+            "neighbours",
+            lambda flow: flow.neighbours,
+            kind=FLAG,
+            about="whether an edge of the tree joins them; parameter no: only those without",
+        ),
+        Column("units", lambda flow: flow.units, lazy("Units"), NUMBER),
+        Column("saves", lambda flow: flow.giver_ms, lazy("Saves"), DURATION),
+        Column("costs", lambda flow: flow.taker_ms, lazy("Costs"), DURATION),
+    ),
+    shown=("from", "to", "units", "saves", "costs"),
+    head="from",
+    parameters=("neighbours",),
 )
+PAGES: Final = (*COSTS.files(), *METHODS.files(), *FLOWS.files())

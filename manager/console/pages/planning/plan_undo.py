@@ -10,6 +10,7 @@ from starlette.responses import Response
 from manager.console.language import _
 from manager.console.pages.planning.change_words import change_words
 from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_tables import MOVES
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit, whole_number
 from manager.db.planning.plans import PlanHead, PlanRow
@@ -35,6 +36,7 @@ def undo(visit: Visit) -> Response:
                 "plan_undo.html",
                 preview=preview,
                 plan=preview.plan,
+                moves=MOVES.part(visit, preview.moves, without=("gain",)),
                 left=preview.moving - min(MOVES_SHOWN, preview.moving),
             )
     try:

@@ -7,106 +7,36 @@ from typing import Final
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
 from manager.console.drawings.agent_bars import Pair, draw_bars
 from manager.console.language import _, ngettext
-from manager.console.listing import LISTED, Cut, Listing, read_listing
 from manager.console.messages.sentences import actor
 from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning import plan_undo
 from manager.console.pages.planning.change_words import change_words
 from manager.console.pages.planning.cost_bars import cost_bars
 from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_tables import COSTS, METHODS, MOVES, PLANS
 from manager.console.pages.planning.plan_undo import stale_page
 from manager.console.pages.planning.spanning_tree import shown_tree
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, share, whole_number
-from manager.db.planning.plans import PlanHead, PlanRow
+from manager.db.planning.plans import PlanRow
 from manager.errors import StalePlanError
 from manager.operations.people.audit_log import audit_page
 from manager.operations.planning.plan_application import apply_plan, undoable
 from manager.operations.planning.plan_changes import Change, changes_since
-from manager.operations.planning.plan_list import SORTS, PlanFilter, every_plan, plan_page
-from manager.operations.planning.plan_moves import Move, every_move
 from manager.operations.planning.plan_undo import UndoPreview, undo_preview
 from manager.operations.planning.plans import make_plan, plan_detail
 
 __all__ = ["PAGES"]
 
-FILTERS: Final = ("method", "applied")
-MOVE_FILTERS: Final = ("agent",)
 HERE: Final = "/console/plans"
 MOVES_COMPARED: Final = 20_000
-
-HEADER: Final = (
-    "plan",
-    "method",
-    "round",
-    "made by",
-    "made (UTC)",
-    "applied (UTC)",
-    "units",
-    "moves",
-    "makespan before (ms)",
-    "makespan after (ms)",
-    "lower bound (ms)",
-)
-MOVES_HEADER: Final = ("unit", "from", "to", "saves (ms)", "costs (ms)")
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        HERE,
-        visit.query,
-        filters=FILTERS,
-        sorts=SORTS,
-        default_sort="-number",
-    )
-
-
-def _plan_path(listing: Listing) -> PlanFilter:
-    applied = listing.filters["applied"]
-    return PlanFilter(listing.filters["method"], applied == "yes" if applied else None)
-
-
-def _cut(visit: Visit, listing: Listing) -> Cut:
-    def page(limit: int, offset: int) -> tuple[int, list[PlanHead]]:
-        found = plan_page(
-            visit.db, _plan_path(listing), sort=listing.sort, limit=limit, offset=offset
-        )
-        return found.total, found.plans
-
-    return listing.load(page)
 
 
 def show(visit: Visit) -> Response:
     """Show all plans."""
-    listing = _listing(visit)
-    cut = _cut(visit, listing)
-    return visit.page("plans.html", listing=listing, cut=cut, methods=METHOD_WORDS)
-
-
-def export(visit: Visit) -> Response:
-    """Send all plans that match as CSV, however many."""
-    listing = _listing(visit)
-    found = every_plan(visit.db, _plan_path(listing), sort=listing.sort)
-    return csv_response("plans", HEADER, map(_cells, found))
-
-
-def _cells(row: PlanHead) -> list[Cell]:
-    return [
-        row.id,
-        row.method,
-        row.round or None,
-        row.made_by,
-        figures.iso(row.made_ms),
-        None if row.applied_ms is None else figures.iso(row.applied_ms),
-        row.units,
-        row.moves,
-        row.before_ms,
-        row.makespan_ms,
-        row.bound_ms,
-    ]
+    return visit.page("plans.html", list=PLANS.view(visit))
 
 
 def make(visit: Visit) -> Response:
@@ -124,27 +54,22 @@ def make(visit: Visit) -> Response:
     return visit.go(f"{HERE}/{number}", done=_("This is a preview: nothing was moved."))
 
 
-def _moves_listing(visit: Visit, number: int) -> Listing:
-    return read_listing(
-        f"{HERE}/{number}", visit.query, filters=MOVE_FILTERS, sorts=("gain",), default_sort="gain"
-    )
-
-
 def show_plan(visit: Visit) -> Response:
     """Show a plan: the makespan before and after, the bars, the moves, all or those of an agent."""
     number = visit.number
-    listing = _moves_listing(visit, number)
+    listing = MOVES.listing(visit)
     start = (listing.page - 1) * listing.size
     agent = listing.filters["agent"].lower()
     detail = plan_detail(visit.db, number, agent=agent, limit=listing.size, offset=start)
+    bars = cost_bars(detail.agents, detail.plan.bound_ms)
     return visit.page(
         "plan.html",
         detail=detail,
         plan=detail.plan,
-        bars=cost_bars(detail.agents, detail.plan.bound_ms),
-        listing=listing,
-        first=start + 1 if detail.moves else 0,
-        last=start + len(detail.moves),
+        bars=bars,
+        costs=COSTS.part(visit, bars.bars),
+        compared=METHODS.part(visit, detail.compared),
+        list=MOVES.page(visit, listing, listing.slice(detail.moves, detail.moving)),
         agents=sorted({one["name"] for one in detail.agents} | ({agent} if agent else set())),
         methods=METHOD_WORDS,
         undoing=_undo_preview(visit, number),
@@ -183,18 +108,6 @@ def costs_file(visit: Visit) -> Response:
         detail.plan.bound_ms,
     )
     return drawing_file(drawing, f"plan-{detail.plan.id}-costs")
-
-
-def export_moves(visit: Visit) -> Response:
-    """Send the moves of a plan as CSV: all, or those of an agent."""
-    number = visit.number
-    agent = _moves_listing(visit, number).filters["agent"].lower()
-    found = every_move(visit.db, number, agent=agent)
-    return csv_response(f"plan-{number}", MOVES_HEADER, map(_move_cells, found))
-
-
-def _move_cells(move: Move) -> list[Cell]:
-    return [move.unit, move.giver, move.taker, move.giver_ms, move.taker_ms]
 
 
 def apply(visit: Visit) -> Response:
@@ -271,14 +184,10 @@ def _applied_already(visit: Visit, plan: PlanRow) -> str:
 
 
 PAGES: Final = (
-    Page("GET", "/plans", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/plans.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *PLANS.pages(show),
     Page("POST", "/plans", "operator", make),
     *plan_undo.PAGES,
-    Page(
-        "GET", "/plans/{number:int}", "viewer", show_plan, query=(*MOVE_FILTERS, *LISTED, "edges")
-    ),
-    Page("GET", "/plans/{number:int}.csv", "viewer", export_moves, query=(*MOVE_FILTERS, *LISTED)),
+    *MOVES.pages(show_plan, "edges"),
     Page("GET", "/plans/{number:int}/costs.svg", "viewer", costs_file),
     Page("POST", "/plans/{number:int}/apply", "operator", apply),
 )

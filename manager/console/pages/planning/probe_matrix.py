@@ -2,39 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.listing import LISTED, Listing, read_listing
-from manager.console.requests.access import Page
+from manager.console.csv_export import Cell
+from manager.console.language import lazy
+from manager.console.listing import Listing
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import HOST
+from manager.console.tables.sources import OwnPage
+from manager.console.tables.table import Column, Table
 from manager.operations.fleet.agents import names_taking_part
-from manager.operations.hosts.host_views import HostFilter
+from manager.operations.hosts.host_views import COUNTED_MOST, HostFilter
 from manager.operations.hosts.probe_matrix import MatrixRow, every_matrix_row, matrix
 from shared.errors import FormatError
 
-__all__ = ["PAGES"]
+__all__ = ["MATRIX", "PAGES"]
 
-FILTERS: Final = ("domain", "agent", "columns")
 COLUMNS: Final = 12
 
 
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/probes/matrix",
-        visit.query,
-        filters=FILTERS,
-        sorts=("host",),
-        default_sort="host",
+def _names(visit: Visit) -> list[str]:
+    agent = MATRIX.listing(visit).filters["agent"]
+    return [agent] if agent else names_taking_part(visit.db)
+
+
+def _rows(visit: Visit, listing: Listing) -> Iterator[MatrixRow]:
+    return every_matrix_row(
+        visit.db,
+        _names(visit),
+        HostFilter(domain=listing.filters["domain"]),
+        descending=listing.sort.startswith("-"),
+        policy=visit.policy,
     )
+
+
+def _distances(visit: Visit) -> list[Column[MatrixRow]]:
+    return [_distance(name, place) for place, name in enumerate(_names(visit))]
+
+
+def _distance(name: str, place: int) -> Column[MatrixRow]:
+    return Column(
+        name, lambda row: _cell(row.cells[place].state, row.cells[place].ms_per_kb), file=name
+    )
+
+
+MATRIX: Final[Table[MatrixRow]] = Table(
+    "probe-matrix",
+    "/probes/matrix",
+    "Distances of hosts by agent, a column each (ms/KB; ~: predicted)",
+    OwnPage(_rows),
+    (
+        Column("host", lambda row: row.host, lazy("Host"), HOST, sort=True),
+        Column("owner", lambda row: row.owner),
+    ),
+    shown=("host",),
+    head="host",
+    filters=(
+        Filter("domain", lazy("Domain"), hint="example.jp"),
+        Filter(
+            "agent",
+            lazy("Agent"),
+            "names",
+            lambda visit: names_taking_part(visit.db),
+            any=lazy("all"),
+        ),
+        Filter("columns", kind="own", about="number of the page's first agent, from 0"),
+    ),
+    default_sort="host",
+    more=_distances,
+)
 
 
 def show(visit: Visit) -> Response:
     """Show a page of hosts, and of agents."""
-    listing = _listing(visit)
+    listing = MATRIX.listing(visit)
     fleet = names_taking_part(visit.db)
     names, first = _columns(listing, fleet)
     start = (listing.page - 1) * listing.size
@@ -47,15 +94,17 @@ def show(visit: Visit) -> Response:
         offset=start,
         policy=visit.policy,
     )
+    is_cut = seen.matching >= COUNTED_MOST
+    cut = listing.slice(seen.rows, seen.matching, is_cut=is_cut)
+    if is_cut and len(seen.rows) == listing.size:
+        cut = replace(cut, has_next=True)
     return visit.page(
         "probe_matrix.html",
         seen=seen,
-        listing=listing,
+        list=MATRIX.page(visit, listing, cut),
         fleet=fleet,
         first_column=first,
         columns=COLUMNS,
-        first=start + 1 if seen.rows else 0,
-        last=start + len(seen.rows),
         moment_text=figures.moment,
         fresh_ms=visit.now_ms - round(visit.policy.max_distance_age_s * 1000),
     )
@@ -72,25 +121,6 @@ def _columns(listing: Listing, fleet: list[str]) -> tuple[list[str], int]:
     return fleet[first : first + COLUMNS], first
 
 
-def export(visit: Visit) -> Response:
-    """Send all hosts that match beside all agents as CSV, however many."""
-    listing = _listing(visit)
-    agent = listing.filters["agent"]
-    names = [agent] if agent else names_taking_part(visit.db)
-    rows = every_matrix_row(
-        visit.db,
-        names,
-        HostFilter(domain=listing.filters["domain"]),
-        descending=listing.sort.startswith("-"),
-        policy=visit.policy,
-    )
-    return csv_response("probe-matrix", ("host", "owner", *names), map(_cells, rows))
-
-
-def _cells(row: MatrixRow) -> list[Cell]:
-    return [row.host, row.owner, *(_cell(cell.state, cell.ms_per_kb) for cell in row.cells)]
-
-
 def _cell(state: str, ms_per_kb: float | None) -> Cell:
     """Return a distance as CSV has it: what is predicted is marked, what is unreachable said."""
     if state == "predicted":
@@ -98,7 +128,4 @@ def _cell(state: str, ms_per_kb: float | None) -> Cell:
     return ms_per_kb if state != "unreachable" else state
 
 
-PAGES: Final = (
-    Page("GET", "/probes/matrix", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/probes/matrix.csv", "viewer", export, query=(*FILTERS, *LISTED)),
-)
+PAGES: Final = MATRIX.pages(show)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response, moment_cell
-from manager.console.listing import LISTED, Listing, read_listing
-from manager.console.requests.access import Page
+from manager.console.language import lazy
+from manager.console.listing import Listing
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, AGO, FIGURE, HOST, ID, MOMENT, NUMBER
+from manager.console.tables.sources import OwnPage
+from manager.console.tables.table import Column, Table
 from manager.operations.fleet.agents import names_taking_part
 from manager.operations.planning.distance_pairs import (
     REACHED,
@@ -21,30 +24,7 @@ from manager.operations.planning.distance_pairs import (
 )
 from shared.errors import FormatError
 
-__all__ = ["PAGES", "days_of"]
-
-FILTERS: Final = ("agent", "host", "older", "reached")
-HEADER: Final = (
-    "agent",
-    "host",
-    "ms/KB",
-    "measured (UTC)",
-    "kind",
-    "round",
-    "requests",
-    "failed",
-    "unreachable since (UTC)",
-)
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/probes/distances",
-        visit.query,
-        filters=FILTERS,
-        sorts=("age", "distance"),
-        default_sort="age",
-    )
+__all__ = ["PAGES", "PAIRS", "days_of"]
 
 
 def _filter(listing: Listing) -> PairFilter:
@@ -52,10 +32,45 @@ def _filter(listing: Listing) -> PairFilter:
     return PairFilter(given["agent"], given["host"], days_of(given["older"]), given["reached"])
 
 
+PAIRS: Final[Table[PairRow]] = Table(
+    "distances",
+    "/probes/distances",
+    "Measured distances of agents and hosts",
+    OwnPage(lambda visit, one: every_pair(visit.db, _filter(one), visit.now_ms, sort=one.sort)),
+    (
+        Column("agent", lambda row: row.agent, lazy("Agent"), AGENT),
+        Column("host", lambda row: row.host, lazy("Host"), HOST),
+        Column(
+            "distance",
+            lambda row: row.ms_per_kb,
+            lazy("ms/KB"),
+            FIGURE,
+            "ms/KB",
+            sort=True,
+            about="sorts the rows of an agent or a host",
+        ),
+        Column("measured", lambda row: row.measured_ms, lazy("Measured"), AGO, sort=True, by="age"),
+        Column("kind", lambda row: row.kind, about="kind of the requests"),
+        Column("round", lambda row: row.round, kind=ID),
+        Column("requests", lambda row: row.lines, lazy("Requests"), NUMBER),
+        Column("failed", lambda row: row.failed, lazy("No answer"), NUMBER),
+        Column("unreachable_since", lambda row: row.unreachable_since_ms, kind=MOMENT),
+    ),
+    shown=("host", "agent", "distance", "measured", "requests", "failed"),
+    head="host",
+    filters=(
+        Filter("host", lazy("Host"), hint="www.example.jp"),
+        Filter("agent", lazy("Agent"), "names", lambda visit: names_taking_part(visit.db)),
+        Filter("older", kind="own", about="days"),
+        Filter("reached", lazy("Reached"), "words", [name for name in REACHED if name]),
+    ),
+    default_sort="age",
+)
+
+
 def show(visit: Visit) -> Response:
     """Show a page of them."""
-    listing = _listing(visit)
-    start = (listing.page - 1) * listing.size
+    listing = PAIRS.listing(visit)
     # One more than is shown says whether there is another page; all of them are never counted.
     found = pairs(
         visit.db,
@@ -63,40 +78,19 @@ def show(visit: Visit) -> Response:
         visit.now_ms,
         sort=listing.sort,
         limit=listing.size + 1,
-        offset=start,
+        offset=(listing.page - 1) * listing.size,
     )
-    rows = found[: listing.size]
-    return visit.page(
-        "probe_pairs.html",
-        rows=rows,
-        listing=listing,
-        fleet=names_taking_part(visit.db),
-        reached=[name for name in REACHED if name],
-        first=start + 1 if rows else 0,
-        last=start + len(rows),
-        has_next=len(found) > listing.size,
-    )
+    view = PAIRS.page(visit, listing, listing.slice(found, None))
+    if not (listing.filters["agent"] or listing.filters["host"]):
+        view = replace(view, columns=[_unsorted(column) for column in view.columns])
+    return visit.page("probe_pairs.html", list=view)
 
 
-def export(visit: Visit) -> Response:
-    """Send all that match as CSV, however many."""
-    listing = _listing(visit)
-    found = every_pair(visit.db, _filter(listing), visit.now_ms, sort=listing.sort)
-    return csv_response("distances", HEADER, map(_cells, found))
-
-
-def _cells(row: PairRow) -> list[Cell]:
-    return [
-        row.agent,
-        row.host,
-        row.ms_per_kb,
-        figures.iso(row.measured_ms),
-        row.kind,
-        row.round,
-        row.lines,
-        row.failed,
-        moment_cell(row.unreachable_since_ms),
-    ]
+def _unsorted(column: Column[PairRow]) -> Column[PairRow]:
+    """Return a column whose heading says what sorting by distance needs."""
+    if column.key != "distance":
+        return column
+    return replace(column, sort=False, tip=lazy("Choose an agent or a host to sort by distance"))
 
 
 def days_of(text: str) -> float | None:
@@ -109,7 +103,4 @@ def days_of(text: str) -> float | None:
         raise FormatError("console.older_than", value=text[:20]).about("older") from error
 
 
-PAGES: Final = (
-    Page("GET", "/probes/distances", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/probes/distances.csv", "viewer", export, query=(*FILTERS, *LISTED)),
-)
+PAGES: Final = PAIRS.pages(show)

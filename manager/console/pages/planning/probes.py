@@ -3,65 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
 from manager.console.drawings.stacked_bars import BarSection, stacked
-from manager.console.language import _, ngettext
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import _, lazy, ngettext
+from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import unable_of
-from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, DRAWN, HOST, MOMENT, NUMBER, SENTENCE
+from manager.console.tables.sources import InMemory, Whole
+from manager.console.tables.table import Column, Table
+from manager.db.planning.probe_coverage import ControlRow
 from manager.operations.planning.probe_coverage import AGE_DAYS, AgentCoverage, Coverage, coverage
 from shared.errors import FormatError
+from shared.frozen import frozen
 
-__all__ = ["COVERAGE", "PAGES", "coverage_now"]
+__all__ = ["CONTROLS", "COVERAGE", "COVERED", "PAGES"]
 
-FILTERS: Final = ("q", "show")
-HERE: Final = "/console/probes"
 COVERAGE: Final = "coverage of probes"
 """By which it is kept."""
 
-KEYS: Final[dict[str, Callable[[AgentCoverage], Any]]] = {
-    "agent": lambda row: row.agent,
-    "fresh": lambda row: row.fresh,
-    "measured": lambda row: row.measured,
-    "unreachable": lambda row: row.unreachable,
-    "waiting": lambda row: row.waiting + row.under_way,
-    "failed": lambda row: row.failed,
-    "suspect": lambda row: row.suspect_since_ms,
-}
 SHOWN: Final = ("suspect", "waiting", "failed", "sound")
-HEADER: Final = (
-    "agent",
-    "hosts",
-    "measured",
-    "fresh",
-    "unreachable",
-    *(f"younger than {days} days" for days in AGE_DAYS),
-    "older",
-    "waiting",
-    "under way",
-    "failed",
-    "suspect since (UTC)",
-    "why",
-)
 
 
-def coverage_now(visit: Visit) -> Coverage:
+@frozen
+class Covered:
+    """The coverage of an agent. hosts: that it can measure."""
+
+    row: AgentCoverage
+    hosts: int
+
+
+def _coverage_now(visit: Visit) -> Coverage:
     """Return the coverage, which is dear to count and may be minutes old."""
     db, now_ms, policy = visit.db, visit.now_ms, visit.policy
     return db.figures.get(COVERAGE, lambda: coverage(db, now_ms, policy))
 
 
-def _listing(visit: Visit) -> Listing:
-    return read_listing(HERE, visit.query, filters=FILTERS, sorts=tuple(KEYS), default_sort="agent")
-
-
-def _rows(seen: Coverage, listing: Listing) -> list[AgentCoverage]:
+def _rows(visit: Visit, listing: Listing) -> list[Covered]:
+    seen = _coverage_now(visit)
     text, show = listing.filters["q"].lower(), listing.filters["show"]
     keep: dict[str, Callable[[AgentCoverage], bool]] = {
         "": lambda row: True,
@@ -71,23 +54,100 @@ def _rows(seen: Coverage, listing: Listing) -> list[AgentCoverage]:
         "failed": lambda row: row.failed > 0,
     }
     if show not in keep:
-        raise FormatError("general.unknown_choice", name="show", value=show[:40], known=SHOWN)
-    rows = [row for row in seen.agents if text in row.agent.lower() and keep[show](row)]
-    return listing.sorted(rows, KEYS)
+        raise FormatError("console.choice", name="show", value=show[:40], choices=SHOWN)
+    return [
+        Covered(row, seen.hosts)
+        for row in seen.agents
+        if text in row.agent.lower() and keep[show](row)
+    ]
+
+
+def _of_age(place: int) -> Column[Covered]:
+    """Return the column of hosts whose distance is as old as one of AGE_DAYS, or older than all."""
+    if place == len(AGE_DAYS):
+        return Column("older", lambda one: one.row.ages[place], kind=NUMBER)
+    days = AGE_DAYS[place]
+    heading = f"younger than {days} days"
+    return Column(f"younger_{days}", lambda one: one.row.ages[place], kind=NUMBER, file=heading)
+
+
+COVERED: Final[Table[Covered]] = Table(
+    "probe-coverage",
+    "/probes",
+    "Coverage of measurements by agent",
+    InMemory(_rows),
+    (
+        Column("agent", lambda one: one.row.agent, lazy("Agent"), AGENT, sort=True),
+        Column("drawn", None, lazy("Ages (bar)"), DRAWN),
+        Column("hosts", lambda one: one.hosts, kind=NUMBER, about="that it can measure"),
+        Column("measured", lambda one: one.row.measured, lazy("Ever measured"), NUMBER, sort=True),
+        Column("fresh", lambda one: one.row.fresh, lazy("Recently measured"), NUMBER, sort=True),
+        Column(
+            "unreachable", lambda one: one.row.unreachable, lazy("Unreachable"), NUMBER, sort=True
+        ),
+        *map(_of_age, range(len(AGE_DAYS) + 1)),
+        Column(
+            "waiting",
+            lambda one: one.row.waiting,
+            lazy("Ordered"),
+            NUMBER,
+            sort=lambda one: one.row.waiting + one.row.under_way,
+        ),
+        Column("under_way", lambda one: one.row.under_way, kind=NUMBER),
+        Column("failed", lambda one: one.row.failed, lazy("Failed"), NUMBER, sort=True),
+        Column(
+            "suspect",
+            lambda one: one.row.suspect_since_ms,
+            lazy("Suspect"),
+            MOMENT,
+            "suspect since (UTC)",
+            sort=True,
+            style="wide",
+        ),
+        Column("why", lambda one: one.row.suspect_reason, kind=SENTENCE),
+    ),
+    shown=(
+        *("agent", "drawn", "fresh", "measured"),
+        *("unreachable", "waiting", "failed", "suspect"),
+    ),
+    head="agent",
+    filters=(
+        Filter("q", lazy("Name"), hint=lazy("part of a name")),
+        Filter("show", lazy("Show"), "words", SHOWN, any=lazy("all")),
+    ),
+    default_sort="agent",
+)
+CONTROLS: Final[Table[ControlRow]] = Table(
+    "control-hosts",
+    "/probes/control-hosts",
+    "Control hosts, which all agents probe",
+    Whole(lambda visit: _coverage_now(visit).controls),
+    (
+        Column("host", lambda one: one.host, lazy("Host"), HOST),
+        Column("since", lambda one: one.control_ms, lazy("Since"), MOMENT),
+        Column(
+            "agents_that_measured_it",
+            lambda one: one.agents,
+            lazy("Agents that measured it"),
+            NUMBER,
+        ),
+    ),
+    shown=("host", "since", "agents_that_measured_it"),
+    head="host",
+)
 
 
 def show(visit: Visit) -> Response:
     """Show the coverage by agent, how old distances are, and the control hosts."""
-    seen, listing = coverage_now(visit), _listing(visit)
+    seen = _coverage_now(visit)
     return visit.page(
         "probes.html",
         seen=seen,
         ages=_ages(seen.ages),
         age_parts=_age_bar(seen.ages, seen.pairs),
         parts_of=lambda row: _age_bar(row.ages, seen.hosts),
-        listing=listing,
-        cut=listing.cut(_rows(seen, listing)),
-        shown=SHOWN,
+        list=COVERED.view(visit),
+        controls=CONTROLS.part(visit, seen.controls),
         suspects=[row for row in seen.agents if row.suspect_since_ms is not None],
         fleet=[row.agent for row in seen.agents],
         unready=unable_of("no-agent"),
@@ -109,31 +169,7 @@ def _ages(numbers: list[int]) -> list[tuple[str, str, int]]:
     return [(f"age{at}", words[at], number) for at, number in enumerate(numbers)]
 
 
-def export(visit: Visit) -> Response:
-    """Send the coverage as CSV."""
-    seen = coverage_now(visit)
-    rows = _rows(seen, _listing(visit))
-    return csv_response("probe-coverage", HEADER, (_cells(row, seen.hosts) for row in rows))
-
-
-def _cells(row: AgentCoverage, hosts: int) -> list[Cell]:
-    since = row.suspect_since_ms
-    return [
-        row.agent,
-        hosts,
-        row.measured,
-        row.fresh,
-        row.unreachable,
-        *row.ages,
-        row.waiting,
-        row.under_way,
-        row.failed,
-        None if since is None else figures.iso(since),
-        row.suspect_reason,
-    ]
-
-
 PAGES: Final = (
-    Page("GET", "/probes", "viewer", show, query=(*FILTERS, *LISTED, "host", "agent", "older")),
-    Page("GET", "/probes.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *COVERED.pages(show, "host", "agent", "older"),
+    *CONTROLS.files(),
 )

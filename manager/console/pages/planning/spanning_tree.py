@@ -2,50 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 from starlette.responses import Response
 
-from manager.console.csv_export import Cell, csv_response
 from manager.console.drawings.agent_tree import MANY, draw_tree
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import lazy
+from manager.console.listing import Listing
 from manager.console.pages.drawing_files import drawing_file
+from manager.console.pages.planning.plan_tables import FLOWS
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, DURATION, FIGURE, NUMBER
+from manager.console.tables.sources import InMemory
+from manager.console.tables.table import Column, Table, View
 from manager.operations.planning.plan_tree import Flow, PlanTree, TreeEdge, plan_tree
 from shared.frozen import frozen
 
-__all__ = ["PAGES", "ShownTree", "shown_tree"]
+__all__ = ["EDGES", "PAGES", "ShownTree", "shown_tree"]
 
-FILTERS: Final = ("agent", "edges")
-KEYS: Final[dict[str, Callable[[TreeEdge], Any]]] = {
-    "first": lambda row: row.first,
-    "second": lambda row: row.second,
-    "length": lambda row: row.length,
-    "give": lambda row: row.give_ms,
-    "giveback": lambda row: row.give_back_ms,
-    "move": lambda row: abs(row.move_ms),
-    "units": lambda row: row.units + row.units_back,
-}
-HEADER: Final = (
-    "agent A",
-    "agent B",
-    "length (ms/KB)",
-    "Give(A,B) (ms)",
-    "Give(B,A) (ms)",
-    "Move(A,B) (ms)",
-    "units from A to B",
-    "their cost at A (ms)",
-    "units from B to A",
-    "their cost at B (ms)",
-)
 EDGES_SHOWN: Final = 10
 DRAWN_MOST: Final = 300
 """Agents that a page draws: a larger tree is in its file, in the table, and as its moves."""
 FLOWS_SHOWN: Final = 10
 FLOWS_MOST: Final = 200  # on the page of the tree: a thousand are heavier than all the rest
+
+
+def _edges(tree: PlanTree, listing: Listing) -> list[TreeEdge]:
+    agent = listing.filters["agent"]
+    return [one for one in tree.edges if agent in ("", one.first, one.second)]
+
+
+EDGES: Final[Table[TreeEdge]] = Table(
+    "plan-{number}-tree",
+    "/plans/{number:int}/tree",
+    "Edges of the spanning tree of a plan",
+    InMemory(lambda visit, one: _edges(plan_tree(visit.db, visit.number), one)),
+    (
+        Column(
+            "first", lambda edge: edge.first, lazy("A"), AGENT, "agent A", True, style="numbered"
+        ),
+        Column("second", lambda edge: edge.second, lazy("B"), AGENT, "agent B", True),
+        Column(
+            "length",
+            lambda edge: edge.length,
+            lazy("Length, ms/KB"),
+            FIGURE,
+            "length (ms/KB)",
+            sort=True,
+        ),
+        Column(
+            "give", lambda edge: edge.give_ms, lazy("Give(A,B)"), DURATION, "Give(A,B) (ms)", True
+        ),
+        Column(
+            "giveback",
+            lambda edge: edge.give_back_ms,
+            lazy("Give(B,A)"),
+            DURATION,
+            "Give(B,A) (ms)",
+            sort=True,
+        ),
+        Column(
+            "move",
+            lambda edge: edge.move_ms,
+            lazy("Move(A,B)"),
+            DURATION,
+            "Move(A,B) (ms)",
+            sort=lambda edge: abs(edge.move_ms),
+            about="negative: from B to A",
+        ),
+        Column(
+            "units",
+            lambda edge: edge.units + edge.units_back,
+            lazy("Units moved"),
+            NUMBER,
+            file=None,
+            sort=True,
+        ),
+        Column("units_ab", lambda edge: edge.units, kind=NUMBER, file="units from A to B"),
+        Column("cost_a", lambda edge: edge.moved_ms, kind=DURATION, file="their cost at A (ms)"),
+        Column("units_ba", lambda edge: edge.units_back, kind=NUMBER, file="units from B to A"),
+        Column(
+            "cost_b", lambda edge: edge.moved_back_ms, kind=DURATION, file="their cost at B (ms)"
+        ),
+    ),
+    shown=("first", "second", "length", "give", "giveback", "move", "units"),
+    head="first",
+    filters=(
+        Filter("agent", kind="own", about="agent at either end"),
+        Filter("edges", kind="own", about="edges of the drawing: all or moved"),
+    ),
+    default_sort="-move",
+)
 
 
 @frozen
@@ -61,9 +111,9 @@ class ShownTree:
     only_moved: bool
     svg: Markup
     file: str
-    edges: list[TreeEdge]
+    edges: View[TreeEdge]
     edges_left: int
-    apart: list[Flow]
+    apart: View[Flow]
     apart_left: int
 
 
@@ -81,9 +131,9 @@ def shown_tree(visit: Visit, number: int) -> ShownTree | None:
         only_moved,
         draw_tree(tree, only_moved=only_moved).svg,
         tree_file(number, only_moved=only_moved),
-        edges[:EDGES_SHOWN],
+        EDGES.part(visit, edges[:EDGES_SHOWN]),
         len(tree.edges) - len(edges[:EDGES_SHOWN]),
-        apart[:FLOWS_SHOWN],
+        FLOWS.part(visit, apart[:FLOWS_SHOWN]),
         max(0, len(apart) - FLOWS_SHOWN),
     )
 
@@ -102,16 +152,10 @@ def _only_moved(visit: Visit, tree: PlanTree) -> bool:
     return asked == "moved" or (asked != "all" and len(tree.agents) > MANY and moves)
 
 
-def _edges(tree: PlanTree, listing: Listing) -> list[TreeEdge]:
-    agent = listing.filters["agent"]
-    return [one for one in tree.edges if agent in ("", one.first, one.second)]
-
-
 def show(visit: Visit) -> Response:
     """Show the tree by itself: all its edges as a table that sorts and pages."""
     number = visit.number
     tree = plan_tree(visit.db, number)
-    listing = _listing(visit, number)
     only_moved = _only_moved(visit, tree)
     return visit.page(
         "tree.html",
@@ -120,45 +164,11 @@ def show(visit: Visit) -> Response:
         only_moved=only_moved,
         svg=draw_tree(tree, only_moved=only_moved).svg if tree.edges else "",
         file=tree_file(number, only_moved=only_moved),
-        listing=listing,
-        cut=listing.cut(listing.sorted(_edges(tree, listing), KEYS)),
-        flows=tree.flows[:FLOWS_MOST],
+        list=EDGES.view(visit, _edges(tree, EDGES.listing(visit))),
+        flows=FLOWS.part(visit, tree.flows[:FLOWS_MOST]),
         flows_left=max(0, len(tree.flows) - FLOWS_MOST),
         names=sorted(one.name for one in tree.agents),
     )
-
-
-def _listing(visit: Visit, number: int) -> Listing:
-    return read_listing(
-        f"/console/plans/{number}/tree",
-        visit.query,
-        filters=FILTERS,
-        sorts=tuple(KEYS),
-        default_sort="-move",
-    )
-
-
-def export(visit: Visit) -> Response:
-    """Send the edges as CSV."""
-    number = visit.number
-    tree, listing = plan_tree(visit.db, number), _listing(visit, number)
-    rows = listing.sorted(_edges(tree, listing), KEYS)
-    return csv_response(f"plan-{number}-tree", HEADER, (_cells(row) for row in rows))
-
-
-def _cells(row: TreeEdge) -> list[Cell]:
-    return [
-        row.first,
-        row.second,
-        row.length,
-        row.give_ms,
-        row.give_back_ms,
-        row.move_ms,
-        row.units,
-        row.moved_ms,
-        row.units_back,
-        row.moved_back_ms,
-    ]
 
 
 def file(visit: Visit) -> Response:
@@ -169,7 +179,6 @@ def file(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/plans/{number:int}/tree", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/plans/{number:int}/tree.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *EDGES.pages(show),
     Page("GET", "/plans/{number:int}/tree.svg", "viewer", file, query=("edges",)),
 )

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.language import _, lazy
+from manager.console.listing import Listing
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, FLAG, MOMENT, SENTENCE
+from manager.console.tables.sources import InMemory
+from manager.console.tables.table import Column, Table
 from manager.operations.releases.release_views import list_releases
 from manager.operations.releases.rollouts import AgentOffer, offers, pin_version, set_canary
 from manager.operations.releases.update_reports import OUTCOMES
 from shared.versions import is_version, version_key
 
-__all__ = ["PAGES"]
-
-FILTERS: Final = ("q", "version", "outcome", "who")
+__all__ = ["AGENTS", "PAGES"]
 
 
 def _version(text: str) -> tuple[int, Any]:
@@ -29,44 +28,12 @@ def _version(text: str) -> tuple[int, Any]:
 
 
 HERE: Final = "/console/release-agents"
-KEYS: Final[dict[str, Callable[[AgentOffer], Any]]] = {
-    "agent": lambda one: one.agent,
-    "running": lambda one: _version(one.running),
-    "offered": lambda one: _version(one.offered) if one.offered else None,
-    "outcome": lambda one: one.told.outcome or None,
-    "reported": lambda one: one.told.reported_ms,
-    "canary": lambda one: (not one.told.canary, one.agent),
-    "pin": lambda one: _version(one.told.pin) if one.told.pin else None,
-}
 WHO: Final = ("behind", "canary", "pinned")
-HEADER: Final = (
-    "agent",
-    "runs",
-    "is offered",
-    "why",
-    "canary",
-    "pinned to",
-    "last update",
-    "outcome",
-    "step",
-    "detail",
-    "reported (UTC)",
-)
 
 
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        HERE,
-        visit.query,
-        filters=FILTERS,
-        sorts=tuple(KEYS),
-        default_sort="agent",
-    )
-
-
-def _rows(fleet: list[AgentOffer], listing: Listing) -> list[AgentOffer]:
+def _matching(fleet: list[AgentOffer], listing: Listing) -> list[AgentOffer]:
     chosen = listing.filters
-    rows = [
+    return [
         one
         for one in fleet
         if chosen["q"].lower() in one.agent
@@ -74,7 +41,6 @@ def _rows(fleet: list[AgentOffer], listing: Listing) -> list[AgentOffer]:
         and chosen["outcome"] in ("", one.told.outcome)
         and _is_among(one, chosen["who"])
     ]
-    return listing.sorted(rows, KEYS)
 
 
 def _is_among(one: AgentOffer, who: str) -> bool:
@@ -85,42 +51,76 @@ def _is_among(one: AgentOffer, who: str) -> bool:
     return bool(one.told.pin) if who == "pinned" else True
 
 
+AGENTS: Final[Table[AgentOffer]] = Table(
+    "release-agents",
+    "/release-agents",
+    "Agents by version",
+    InMemory(lambda visit, listing: _matching(offers(visit.db), listing)),
+    (
+        Column("agent", lambda one: one.agent, lazy("Agent"), AGENT, sort=True),
+        Column(
+            "runs",
+            lambda one: one.running,
+            lazy("Running version"),
+            sort=lambda one: _version(one.running),
+            by="running",
+        ),
+        Column(
+            "is_offered",
+            lambda one: one.offered,
+            lazy("Offered version"),
+            sort=lambda one: _version(one.offered) if one.offered else None,
+            by="offered",
+        ),
+        Column("why", lambda one: one.why, kind=SENTENCE, about="reason of the offer"),
+        Column(
+            "canary",
+            lambda one: one.told.canary,
+            lazy("Canary"),
+            FLAG,
+            sort=lambda one: (not one.told.canary, one.agent),
+        ),
+        Column(
+            "pinned_to",
+            lambda one: one.told.pin,
+            lazy("Pinned to"),
+            sort=lambda one: _version(one.told.pin) if one.told.pin else None,
+            by="pin",
+        ),
+        Column("last_update", lambda one: one.told.version, about="its version"),
+        Column(
+            "outcome",
+            lambda one: one.told.outcome,
+            lazy("Last update"),
+            sort=lambda one: one.told.outcome or None,
+            beside="reported",
+            style="wide",
+        ),
+        Column("step", lambda one: one.told.step, about="that failed"),
+        Column("detail", lambda one: one.told.detail),
+        Column("reported", lambda one: one.told.reported_ms, lazy("when"), MOMENT, sort=True),
+    ),
+    shown=("agent", "runs", "is_offered", "outcome", "canary", "pinned_to"),
+    head="agent",
+    filters=(
+        Filter("q", lazy("Name"), hint=lazy("part of a name")),
+        Filter("version", kind="own", about="running version"),
+        Filter("outcome", lazy("Last update"), "words", OUTCOMES),
+        Filter("who", lazy("Agents"), "words", WHO, any=lazy("all agents")),
+    ),
+    default_sort="agent",
+)
+
+
 def show(visit: Visit) -> Response:
     """Show the agents."""
-    listing = _listing(visit)
     fleet = offers(visit.db)
     return visit.page(
         "release_agents.html",
-        listing=listing,
-        cut=listing.cut(_rows(fleet, listing)),
+        list=AGENTS.view(visit, _matching(fleet, AGENTS.listing(visit))),
         versions=sorted({one.running for one in fleet if one.running}, key=_version, reverse=True),
-        outcomes=OUTCOMES,
-        who=WHO,
         pins=[row.version for row in list_releases(visit.db).releases if not row.revoked_ms],
     )
-
-
-def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    rows = _rows(offers(visit.db), _listing(visit))
-    return csv_response("release-agents", HEADER, (_cells(one) for one in rows))
-
-
-def _cells(one: AgentOffer) -> list[Cell]:
-    told = one.told
-    return [
-        one.agent,
-        one.running,
-        one.offered,
-        str(one.why),
-        told.canary,
-        told.pin,
-        told.version,
-        told.outcome,
-        told.step,
-        told.detail,
-        None if told.reported_ms is None else figures.iso(told.reported_ms),
-    ]
 
 
 def canary(visit: Visit) -> Response:
@@ -151,8 +151,7 @@ def pin(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/release-agents", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/release-agents.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *AGENTS.pages(show),
     Page("POST", "/release-agents/canary", "admin", canary),
     Page("POST", "/release-agents/pin", "admin", pin),
 )

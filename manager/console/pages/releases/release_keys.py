@@ -1,22 +1,20 @@
-"""Expiry of signed metadata, for the page of releases and as CSV."""
+"""Expiry of signed metadata: a table of the page of releases."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from starlette.responses import Response
-
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.requests.access import Page
+from manager.console.language import lazy
 from manager.console.requests.visit import Visit
+from manager.console.tables.kinds import ID, MOMENT, NUMBER, STATE
+from manager.console.tables.sources import Whole
+from manager.console.tables.table import Column, Table
 from manager.operations.releases.release_views import WARN_MS, MetadataAge, list_releases
 from shared.frozen import frozen
 
-__all__ = ["PAGES", "KeyLine", "key_line"]
+__all__ = ["KEYS", "PAGES", "KeyLine", "key_line"]
 
 DAY_MS: Final = 86_400_000
-HEADER: Final = ("key", "version", "state", "days left", "until (UTC)")
 
 
 @frozen
@@ -35,15 +33,24 @@ def key_line(age: MetadataAge, now_ms: int) -> KeyLine:
     return KeyLine(age, left_ms // DAY_MS, state)
 
 
-def export(visit: Visit) -> Response:
-    """Send until when each role's newest file holds as CSV."""
-    lines = (key_line(age, visit.now_ms) for age in list_releases(visit.db).metadata)
-    return csv_response("release-keys", HEADER, map(_cells, lines))
+def _lines(visit: Visit) -> list[KeyLine]:
+    return [key_line(age, visit.now_ms) for age in list_releases(visit.db).metadata]
 
 
-def _cells(line: KeyLine) -> list[Cell]:
-    age = line.age
-    return [age.role, age.version, line.state, line.days, figures.iso(age.expires_ms)]
-
-
-PAGES: Final = (Page("GET", "/releases/keys.csv", "viewer", export),)
+KEYS: Final[Table[KeyLine]] = Table(
+    "release-keys",
+    "/releases/keys",
+    "Expiry of the signed files of releases",
+    Whole(_lines),
+    (
+        Column("key", lambda line: line.age.role, lazy("Key"), about="role of the key"),
+        Column("version", lambda line: line.age.version, kind=ID, about="of the file"),
+        Column("state", lambda line: line.state, lazy("State"), STATE),
+        Column("days_left", lambda line: line.days, lazy("Days left"), NUMBER),
+        Column("until", lambda line: line.age.expires_ms, lazy("Until"), MOMENT),
+        Column("renewed_by", None, lazy("Renewed by"), style="quiet"),
+    ),
+    shown=("key", "state", "days_left", "until", "renewed_by"),
+    head="key",
+)
+PAGES: Final = KEYS.files()

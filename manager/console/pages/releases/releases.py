@@ -6,20 +6,23 @@ none of them, and never signs. What takes the signed files is in `release_files`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
 from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.language import _, lazy, ngettext, number
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.listing import Listing
 from manager.console.messages.sentences import actor
-from manager.console.pages.releases.release_keys import key_line
+from manager.console.pages.releases.release_keys import KEYS, key_line
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import BYTES, MOMENT, NUMBER, STATE
+from manager.console.tables.sources import InMemory
+from manager.console.tables.table import BUTTONS, Column, Table
 from manager.db.releases.releases import ReleaseRow
 from manager.operations.people.audit_log import audit_page
 from manager.operations.releases.offer_snapshots import check_shown, offer_of, read_offer
@@ -37,9 +40,8 @@ from shared.errors import about_field
 from shared.frozen import frozen
 from shared.versions import is_version, version_key
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "RELEASES"]
 
-FILTERS: Final = ("q", "state")
 COLOURS: Final = 7
 FAILURES_SHOWN: Final = 10
 RING_WORDS: Final = {
@@ -78,40 +80,7 @@ class ReleaseLine:
         return str(offer_of(self.row))
 
 
-KEYS: Final[dict[str, Callable[[ReleaseLine], Any]]] = {
-    "version": lambda line: version_key(line.row.version),
-    "state": lambda line: line.state,
-    "ring": lambda line: ("none", *RINGS).index(line.row.ring),
-    "offered": lambda line: line.offered,
-    "running": lambda line: line.running,
-    "failed": lambda line: line.failed,
-    "published": lambda line: line.row.published_ms,
-    "size": lambda line: line.row.size_bytes,
-}
 STATES: Final = ("waiting", "offered", "halted", "revoked")
-HEADER: Final = (
-    "version",
-    "state",
-    "ring",
-    "agents offered it",
-    "agents that run it",
-    "updates that failed",
-    "published (UTC)",
-    "published by",
-    "file",
-    "size (bytes)",
-    "sha256",
-)
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        "/console/releases",
-        visit.query,
-        filters=FILTERS,
-        sorts=tuple(KEYS),
-        default_sort="-version",
-    )
 
 
 def _lines(
@@ -119,7 +88,7 @@ def _lines(
 ) -> list[ReleaseLine]:
     text, state = listing.filters["q"], listing.filters["state"]
     lines = [_line(row, fleet) for row in rows if text in row.version]
-    return listing.sorted((line for line in lines if state in ("", line.state)), KEYS)
+    return [line for line in lines if state in ("", line.state)]
 
 
 def _line(row: ReleaseRow, fleet: Sequence[AgentOffer]) -> ReleaseLine:
@@ -140,18 +109,82 @@ def _line(row: ReleaseRow, fleet: Sequence[AgentOffer]) -> ReleaseLine:
     )
 
 
+RELEASES: Final[Table[ReleaseLine]] = Table(
+    "releases",
+    "/releases",
+    "Releases",
+    InMemory(
+        lambda visit, listing: _lines(list_releases(visit.db).releases, offers(visit.db), listing)
+    ),
+    (
+        Column(
+            "version",
+            lambda line: line.row.version,
+            lazy("Version"),
+            sort=lambda line: version_key(line.row.version),
+        ),
+        Column("state", lambda line: line.state, lazy("State"), STATE, sort=True),
+        Column(
+            "ring",
+            lambda line: line.row.ring,
+            lazy("Offered to"),
+            sort=lambda line: ("none", *RINGS).index(line.row.ring),
+        ),
+        Column(
+            "agents_offered_it",
+            lambda line: line.offered,
+            lazy("Agents with the offer"),
+            NUMBER,
+            sort=True,
+            by="offered",
+        ),
+        Column(
+            "agents_that_run_it",
+            lambda line: line.running,
+            lazy("Agents that run it"),
+            NUMBER,
+            sort=True,
+            by="running",
+        ),
+        Column(
+            "updates_that_failed",
+            lambda line: line.failed,
+            lazy("Failed"),
+            NUMBER,
+            sort=True,
+            by="failed",
+        ),
+        Column(
+            "published", lambda line: line.row.published_ms, lazy("Published"), MOMENT, sort=True
+        ),
+        Column("published_by", lambda line: line.row.published_by),
+        Column("file", lambda line: line.row.target, about="its name"),
+        Column("size", lambda line: line.row.size_bytes, lazy("File"), BYTES, sort=True),
+        Column("sha256", lambda line: line.row.sha256),
+        BUTTONS,
+    ),
+    shown=(
+        *("version", "state", "ring", "agents_offered_it", "agents_that_run_it"),
+        *("updates_that_failed", "published", "size", "actions"),
+    ),
+    head="version",
+    filters=(
+        Filter("q", lazy("Version"), hint=lazy("part of a version")),
+        Filter("state", lazy("State"), "words", STATES),
+    ),
+    default_sort="-version",
+)
+
+
 def show(visit: Visit) -> Response:
     """Show releases, the fleet's versions, what is signed until when, and what failed."""
-    listing = _listing(visit)
     found, fleet = list_releases(visit.db), offers(visit.db)
     shares = _shares(fleet, [row.version for row in found.releases], found.minimum)
     failed = [one for one in fleet if one.has_failed]
     failed.sort(key=lambda one: -(one.told.reported_ms or 0))
     return visit.page(
         "releases.html",
-        listing=listing,
-        cut=listing.cut(_lines(found.releases, fleet, listing)),
-        states=STATES,
+        list=RELEASES.view(visit, _lines(found.releases, fleet, RELEASES.listing(visit))),
         rings=RING_WORDS,
         begun=bool(found.metadata),
         everybody=len(fleet),
@@ -160,7 +193,7 @@ def show(visit: Visit) -> Response:
         pinned=sum(bool(one.told.pin) for one in fleet),
         shares=shares,
         bar=_bar(shares),
-        keys=[key_line(one, visit.now_ms) for one in found.metadata],
+        keys=KEYS.part(visit, [key_line(one, visit.now_ms) for one in found.metadata]),
         failed=failed[:FAILURES_SHOWN],
         failed_left=max(0, len(failed) - FAILURES_SHOWN),
         minimum=found.minimum,
@@ -207,30 +240,6 @@ def _shares(
 
 def _bar(shares: Sequence[VersionShare]) -> list[BarSection]:
     return stacked([(one.name, float(one.agents)) for one in shares])
-
-
-def export(visit: Visit) -> Response:
-    """Send the same rows as CSV."""
-    found, fleet = list_releases(visit.db), offers(visit.db)
-    lines = _lines(found.releases, fleet, _listing(visit))
-    return csv_response("releases", HEADER, (_cells(line) for line in lines))
-
-
-def _cells(line: ReleaseLine) -> list[Cell]:
-    row = line.row
-    return [
-        row.version,
-        line.state,
-        row.ring,
-        line.offered,
-        line.running,
-        line.failed,
-        figures.iso(row.published_ms),
-        row.published_by,
-        row.target,
-        row.size_bytes,
-        row.sha256,
-    ]
 
 
 def _ring(name: str) -> str:
@@ -372,8 +381,7 @@ def minimum(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/releases", "viewer", show, query=(*FILTERS, *LISTED)),
-    Page("GET", "/releases.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *RELEASES.pages(show),
     Page("POST", "/releases/halt", "admin", stop),
     Page("POST", "/releases/rollout", "admin", widen),
     Page("POST", "/releases/minimum", "admin", minimum),

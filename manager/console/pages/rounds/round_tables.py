@@ -1,81 +1,196 @@
-"""The short tables of rounds as CSV: how far each agent is, what a round waits for, schedules."""
+"""Tables of rounds: the list, agents of a round, their progress, pending units, schedules."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from starlette.responses import Response
-
-from manager.console.csv_export import Cell, csv_response, moment_cell
+from manager.console.language import lazy
+from manager.console.listing import Listing
+from manager.console.pages.planning.methods import METHOD_WORDS
 from manager.console.pages.rounds.round_progress import UNIT_STATES, busiest_first
-from manager.console.pages.rounds.schedules import SCHEDULE_HEADER, schedule_cells
-from manager.console.requests.access import Page
+from manager.console.pages.rounds.schedules import SCHEDULE_COLUMNS
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import (
+    AGENT,
+    BYTES,
+    DRAWN,
+    DURATION,
+    FLAG,
+    HOST,
+    ID,
+    MOMENT,
+    NUMBER,
+    SENTENCE,
+    STATE,
+    WORD,
+)
+from manager.console.tables.sources import InMemory, InSql, Whole
+from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.rounds.round_holders import HOLDERS_MOST, RoundHolder, holders_of
+from manager.operations.rounds.round_list import STATES, RoundFilter, every_round, round_page
+from manager.operations.rounds.round_report import AgentReport, RoundReport, round_report
 from manager.operations.rounds.round_schedules import TIMETABLE
-from manager.operations.rounds.rounds import round_detail
+from manager.operations.rounds.rounds import RoundRow, round_detail
+from manager.operations.timetables import Scheduled
 
-__all__ = ["PAGES"]
+__all__ = [
+    "AGENTS",
+    "HOLDERS",
+    "PAGES",
+    "PROGRESS",
+    "ROUNDS",
+    "SCHEDULES",
+    "matching_agents",
+]
 
-PROGRESS_HEADER: Final = (
-    "agent",
-    "units",
-    *(f"units {state}" for state in UNIT_STATES),
-    "pages",
-    "received (bytes)",
-    "measured (ms)",
+
+def _filter(listing: Listing) -> RoundFilter:
+    return RoundFilter(listing.filters["method"], listing.filters["state"])
+
+
+def _page(
+    visit: Visit, listing: Listing, limit: int, offset: int
+) -> tuple[int, Sequence[RoundRow]]:
+    found = round_page(visit.db, _filter(listing), sort=listing.sort, limit=limit, offset=offset)
+    return found.total, found.rounds
+
+
+ROUNDS: Final[Table[RoundRow]] = Table(
+    "rounds",
+    "/rounds",
+    "Rounds",
+    InSql(_page, lambda visit, one: every_round(visit.db, _filter(one), sort=one.sort)),
+    (
+        Column(
+            "round",
+            lambda row: row.number,
+            lazy("Round"),
+            ID,
+            sort=True,
+            by="number",
+            style="numbered",
+        ),
+        Column("method", lambda row: row.method, lazy("Method"), WORD, sort=True),
+        Column("state", lambda row: row.state, lazy("State"), STATE, sort=True),
+        Column("probe_first", lambda row: row.probe, kind=FLAG),
+        Column("started_by", lambda row: row.started_by),
+        Column("started", lambda row: row.started_ms, lazy("Started"), MOMENT, sort=True),
+        Column("crawl_began", lambda row: row.crawling_ms, kind=MOMENT),
+        Column("finished", lambda row: row.finished_ms, lazy("Ended"), MOMENT, sort=True),
+        Column("makespan", lambda row: row.makespan_ms, lazy("Makespan"), DURATION, sort=True),
+        Column("busiest_agent", lambda row: row.makespan_agent, lazy("Busiest"), AGENT),
+        Column("elapsed", lambda row: row.elapsed_ms, lazy("Crawl took"), DURATION, sort=True),
+        Column("plan", lambda row: row.plan_id, lazy("Plan"), ID),
+        Column("reason", lambda row: row.reason, kind=SENTENCE),
+    ),
+    shown=(
+        *("round", "state", "method", "started", "finished"),
+        *("elapsed", "makespan", "busiest_agent", "plan"),
+    ),
+    head="round",
+    filters=(
+        Filter("method", lazy("Method"), "words", tuple(METHOD_WORDS)),
+        Filter("state", lazy("State"), "words", STATES),
+    ),
+    default_sort="-number",
 )
-HOLDERS_HEADER: Final = ("host", "agent", "reason", "until (UTC)", "why", "since (UTC)")
-SCHEDULES_HEADER: Final = (*SCHEDULE_HEADER, "method", "probe first", "share of units moved")
 
 
-def export_progress(visit: Visit) -> Response:
-    """Send how far each agent is in a round as CSV, the busiest first."""
-    detail = round_detail(visit.db, visit.number, with_plan=False)
-    rows = map(_progress, busiest_first(detail.agents))
-    return csv_response(f"round-{visit.number}-progress", PROGRESS_HEADER, rows)
+def matching_agents(report: RoundReport, listing: Listing) -> list[AgentReport]:
+    """Return the agents of a round that the filter leaves."""
+    text = listing.filters["q"].lower()
+    return [one for one in report.agents if text in one.name]
 
 
-def _progress(agent: Mapping[str, Any]) -> list[Cell]:
-    units = agent["units"]
-    return [
-        agent["name"],
-        sum(units.values()),
-        *(units.get(state, 0) for state in UNIT_STATES),
-        agent["pages"],
-        agent["bytes"],
-        agent["measured_ms"],
-    ]
-
-
-def export_holders(visit: Visit) -> Response:
-    """Send what a round waits for as CSV, held for longest first; at most 1,000 rows."""
-    held = holders_of(visit.db, visit.number, visit.policy, visit.now_ms, HOLDERS_MOST)
-    return csv_response(f"round-{visit.number}-holders", HOLDERS_HEADER, map(_held, held.holders))
-
-
-def _held(one: RoundHolder) -> list[Cell]:
-    until, since = moment_cell(one.until_ms), moment_cell(one.since_ms)
-    return [one.unit, one.agent, one.reason.value, until, one.why, since]
-
-
-def export_schedules(visit: Visit) -> Response:
-    """Send the schedules of rounds as CSV."""
-    rows = (
-        [
-            *schedule_cells(one),
-            one.schedule.method,
-            one.schedule.probe,
-            one.schedule.plan_moves,
-        ]
-        for one in TIMETABLE.listed(visit.db, visit.now_ms)
-    )
-    return csv_response("round-schedules", SCHEDULES_HEADER, rows)
-
-
-PAGES: Final = (
-    Page("GET", "/rounds/{number:int}/progress.csv", "viewer", export_progress),
-    Page("GET", "/rounds/{number:int}/holders.csv", "viewer", export_holders),
-    Page("GET", "/rounds/schedules.csv", "viewer", export_schedules),
+AGENTS: Final[Table[AgentReport]] = Table(
+    "round-{number}",
+    "/rounds/{number:int}",
+    "Agents of a round",
+    InMemory(lambda visit, one: matching_agents(round_report(visit.db, visit.number), one)),
+    (
+        Column("name", lambda one: one.name, lazy("Agent"), AGENT, "agent", sort=True),
+        Column("units", lambda one: one.units, lazy("Units"), NUMBER, sort=True),
+        Column("failed", lambda one: one.failed, kind=NUMBER, about="units"),
+        Column("pages", lambda one: one.pages, lazy("Pages"), NUMBER, sort=True),
+        Column("received", lambda one: one.bytes, lazy("Received"), BYTES, sort=True, by="bytes"),
+        Column("planned", lambda one: one.planned_ms, lazy("Planned"), DURATION, sort=True),
+        Column("measured", lambda one: one.measured_ms, lazy("Measured"), DURATION, sort=True),
+        Column(
+            "error",
+            lambda one: one.error,
+            lazy("Error"),
+            NUMBER,
+            sort=True,
+            about="measured over planned, less 1",
+        ),
+    ),
+    shown=("name", "units", "pages", "received", "planned", "measured", "error"),
+    head="name",
+    filters=(Filter("q", lazy("Name"), hint=lazy("part of a name")),),
+    default_sort="-measured",
 )
+
+
+def _units(state: str) -> Column[Mapping[str, Any]]:
+    return Column(f"units_{state}", lambda one: one["units"].get(state, 0), kind=NUMBER)
+
+
+PROGRESS: Final[Table[Mapping[str, Any]]] = Table(
+    "round-{number}-progress",
+    "/rounds/{number:int}/progress",
+    "Progress of the agents of a round, the busiest first",
+    Whole(
+        lambda visit: busiest_first(round_detail(visit.db, visit.number, with_plan=False).agents)
+    ),
+    (
+        Column("agent", lambda one: one["name"], lazy("Agent"), AGENT),
+        Column("drawn", label=lazy("Drawn"), kind=DRAWN),
+        Column("units", lambda one: sum(one["units"].values()), lazy("Units done"), NUMBER),
+        *map(_units, UNIT_STATES),
+        Column("pages", lambda one: one["pages"], lazy("Pages"), NUMBER),
+        Column("received", lambda one: one["bytes"], lazy("Bytes"), BYTES),
+        Column("measured", lambda one: one["measured_ms"], lazy("Measured cost"), DURATION),
+    ),
+    shown=("agent", "drawn", "units", "pages", "received", "measured"),
+    head="agent",
+)
+HOLDERS: Final[Table[RoundHolder]] = Table(
+    "round-{number}-holders",
+    "/rounds/{number:int}/holders",
+    f"Pending units of a round, held longest first, at most {HOLDERS_MOST:,}",
+    Whole(
+        lambda visit: (
+            holders_of(visit.db, visit.number, visit.policy, visit.now_ms, HOLDERS_MOST).holders
+        )
+    ),
+    (
+        Column("host", lambda one: one.unit, lazy("Host"), HOST),
+        Column("agent", lambda one: one.agent, lazy("Agent"), AGENT),
+        Column("reason", lambda one: one.reason.value, lazy("Reason")),
+        Column("until", lambda one: one.until_ms, kind=MOMENT),
+        Column("why", lambda one: one.why),
+        Column("since", lambda one: one.since_ms, lazy("Since"), MOMENT),
+    ),
+    shown=("host", "agent", "reason", "since"),
+    head="host",
+)
+SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
+    "round-schedules",
+    "/rounds/schedules",
+    "Schedules of rounds",
+    Whole(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
+    (
+        *SCHEDULE_COLUMNS,
+        Column("method", lambda one: one.schedule.method, lazy("Method"), WORD),
+        Column("probe_first", lambda one: one.schedule.probe, kind=FLAG),
+        Column(
+            "share_of_units_moved", lambda one: one.schedule.plan_moves, about="at most; 0 to 1"
+        ),
+        BUTTONS,
+    ),
+    shown=("times", "method", "next_runs", "last_time", "actions"),
+    head="times",
+)
+PAGES: Final = (*PROGRESS.files(), *HOLDERS.files(), *SCHEDULES.files())

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
 from manager.console.drawings.agent_bars import Pair, draw_bars
 from manager.console.drawings.drawing import Drawing
 from manager.console.language import _
-from manager.console.listing import LISTED, Cut, Listing, read_listing
 from manager.console.messages.disabled_reasons import unable_of
 from manager.console.pages.drawing_files import drawing_file
 from manager.console.pages.planning.balance import draw_rounds
 from manager.console.pages.planning.cost_bars import cost_bars
 from manager.console.pages.planning.methods import METHOD_WORDS
+from manager.console.pages.planning.plan_tables import COSTS
 from manager.console.pages.rounds.holder_words import HOLDING_WORDS
 from manager.console.pages.rounds.round_progress import RoundProgress, progress_of
+from manager.console.pages.rounds.round_tables import (
+    AGENTS,
+    HOLDERS,
+    PROGRESS,
+    ROUNDS,
+    SCHEDULES,
+    matching_agents,
+)
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit, link, share, whole_number
@@ -27,8 +33,7 @@ from manager.operations.hosts.preconditions import round_obstacle
 from manager.operations.planning.plans import plan_detail
 from manager.operations.rounds.round_history import past_rounds
 from manager.operations.rounds.round_holders import holders_of
-from manager.operations.rounds.round_list import SORTS, STATES, RoundFilter, every_round, round_page
-from manager.operations.rounds.round_report import AgentReport, RoundReport, report_of, round_report
+from manager.operations.rounds.round_report import RoundReport, report_of, round_report
 from manager.operations.rounds.round_schedules import TIMETABLE, add_schedule, change_schedule
 from manager.operations.rounds.rounds import (
     RoundRow,
@@ -40,90 +45,26 @@ from manager.operations.rounds.rounds import (
 
 __all__ = ["PAGES"]
 
-FILTERS: Final = ("method", "state")
-AGENT_FILTERS: Final = ("q",)
 HERE: Final = "/console/rounds"
 REASON_MOST: Final = 500
 
 AGENTS_DRAWN: Final = 40
 """On the page; the file has more of them."""
 
-AGENT_KEYS: Final[dict[str, Callable[[AgentReport], Any]]] = {
-    "name": lambda one: one.name,
-    "units": lambda one: one.units,
-    "pages": lambda one: one.pages,
-    "bytes": lambda one: one.bytes,
-    "planned": lambda one: one.planned_ms,
-    "measured": lambda one: one.measured_ms,
-    "error": lambda one: one.error,
-}
-AGENTS_HEADER: Final = (
-    "agent",
-    "units",
-    "failed",
-    "pages",
-    "received (bytes)",
-    "planned (ms)",
-    "measured (ms)",
-    "error",
-)
-HEADER: Final = (
-    "round",
-    "method",
-    "state",
-    "probe first",
-    "started by",
-    "started (UTC)",
-    "crawl began (UTC)",
-    "finished (UTC)",
-    "makespan (ms)",
-    "busiest agent",
-    "elapsed (ms)",
-    "plan",
-    "reason",
-)
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(
-        HERE,
-        visit.query,
-        filters=FILTERS,
-        sorts=SORTS,
-        default_sort="-number",
-    )
-
-
-def _round_path(listing: Listing) -> RoundFilter:
-    return RoundFilter(listing.filters["method"], listing.filters["state"])
-
-
-def _cut(visit: Visit, listing: Listing) -> Cut:
-    def page(limit: int, offset: int) -> tuple[int, list[RoundRow]]:
-        found = round_page(
-            visit.db, _round_path(listing), sort=listing.sort, limit=limit, offset=offset
-        )
-        return found.total, found.rounds
-
-    return listing.load(page)
-
 
 def show(visit: Visit) -> Response:
     """Show all rounds, and what can be done about the next one."""
-    listing = _listing(visit)
     current = current_round(visit.db)
     past = past_rounds(visit.db)
     schedules = TIMETABLE.listed(visit.db, visit.now_ms)
     return visit.page(
         "rounds.html",
-        listing=listing,
-        cut=_cut(visit, listing),
+        list=ROUNDS.view(visit),
         current=current,
         progress=(_progress(visit, current.number) if current else None),
         series=draw_rounds(past) if past else None,
         methods=METHOD_WORDS,
-        states=STATES,
-        schedules=schedules,
+        schedules=SCHEDULES.part(visit, schedules),
         edited=edited(visit, schedules),
         unready=unable_of(round_obstacle(visit.db)),
         too_many=too_many(TIMETABLE, schedules),
@@ -132,31 +73,6 @@ def show(visit: Visit) -> Response:
 
 def _progress(visit: Visit, number: int) -> RoundProgress:
     return progress_of(round_detail(visit.db, number, with_plan=False), visit.now_ms)
-
-
-def export(visit: Visit) -> Response:
-    """Send all rounds that match as CSV, however many."""
-    listing = _listing(visit)
-    found = every_round(visit.db, _round_path(listing), sort=listing.sort)
-    return csv_response("rounds", HEADER, map(_cells, found))
-
-
-def _cells(row: RoundRow) -> list[Cell]:
-    return [
-        row.number,
-        row.method,
-        row.state,
-        row.probe,
-        row.started_by,
-        figures.iso(row.started_ms),
-        None if row.crawling_ms is None else figures.iso(row.crawling_ms),
-        None if row.finished_ms is None else figures.iso(row.finished_ms),
-        row.makespan_ms,
-        row.makespan_agent,
-        row.elapsed_ms,
-        row.plan_id,
-        str(row.reason or ""),
-    ]
 
 
 def _drawing(report: RoundReport, most: int | None = None) -> Drawing:
@@ -176,44 +92,8 @@ def agents_file(visit: Visit) -> Response:
     return drawing_file(_drawing(report), f"round-{report.number}")
 
 
-def _agents_listing(visit: Visit) -> Listing:
-    return read_listing(
-        f"{HERE}/{visit.number}",
-        visit.query,
-        filters=AGENT_FILTERS,
-        sorts=tuple(AGENT_KEYS),
-        default_sort="-measured",
-    )
-
-
-def _agents(report: RoundReport, listing: Listing) -> list[AgentReport]:
-    text = listing.filters["q"].lower()
-    return listing.sorted([one for one in report.agents if text in one.name], AGENT_KEYS)
-
-
-def export_agents(visit: Visit) -> Response:
-    """Send what each agent did in a round as CSV."""
-    report = round_report(visit.db, visit.number)
-    rows = _agents(report, _agents_listing(visit))
-    cells = (
-        [
-            one.name,
-            one.units,
-            one.failed,
-            one.pages,
-            one.bytes,
-            one.planned_ms,
-            one.measured_ms,
-            one.error,
-        ]
-        for one in rows
-    )
-    return csv_response(f"round-{report.number}", AGENTS_HEADER, cells)
-
-
 def show_round(visit: Visit) -> Response:
     """Show one round: its progress, its plan, what each agent did."""
-    listing = _agents_listing(visit)
     detail = round_detail(visit.db, visit.number, with_plan=False)
     plan = (
         plan_detail(visit.db, detail.round.plan_id, limit=10)
@@ -221,19 +101,24 @@ def show_round(visit: Visit) -> Response:
         else None
     )
     report = report_of(detail, plan.agents if plan is not None else ())
+    progress = progress_of(detail, visit.now_ms)
+    bars = cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None
+    holders = holders_of(visit.db, visit.number, visit.policy, visit.now_ms)
     return visit.page(
         "round.html",
-        progress=progress_of(detail, visit.now_ms),
+        progress=progress,
+        progress_rows=PROGRESS.part(visit, progress.agents),
         row=detail.round,
         report=report,
-        listing=listing,
-        cut=listing.cut(_agents(report, listing)),
+        list=AGENTS.view(visit, matching_agents(report, AGENTS.listing(visit))),
         drawing=_drawing(report, AGENTS_DRAWN),
         plan=plan,
-        bars=cost_bars(plan.agents, plan.plan.bound_ms) if plan is not None else None,
+        bars=bars,
+        costs=COSTS.part(visit, bars.bars if bars is not None else []),
         methods=METHOD_WORDS,
         logs=_logs_of(detail.round),
-        holders=holders_of(visit.db, visit.number, visit.policy, visit.now_ms),
+        holders=HOLDERS.part(visit, holders.holders),
+        holders_left=holders.total - len(holders.holders),
         holding=HOLDING_WORDS,
         link_kinds=detail.link_kinds,
     )
@@ -324,12 +209,8 @@ def remove(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/rounds", "viewer", show, query=(*FILTERS, *LISTED, "edit")),
-    Page("GET", "/rounds.csv", "viewer", export, query=(*FILTERS, *LISTED)),
-    Page("GET", "/rounds/{number:int}", "viewer", show_round, query=(*AGENT_FILTERS, *LISTED)),
-    Page(
-        "GET", "/rounds/{number:int}.csv", "viewer", export_agents, query=(*AGENT_FILTERS, *LISTED)
-    ),
+    *ROUNDS.pages(show, "edit"),
+    *AGENTS.pages(show_round),
     Page("GET", "/rounds/{number:int}/agents.svg", "viewer", agents_file),
     Page("POST", "/rounds/start", "operator", start),
     Page("POST", "/rounds/cancel", "operator", cancel),

@@ -1,4 +1,4 @@
-"""Schedules on the pages of their uses: changed, removed; what their files have in common."""
+"""Schedules on the pages of their uses: changed, removed; the columns that they share."""
 
 from __future__ import annotations
 
@@ -8,35 +8,43 @@ from typing import Any, Final, TypeVar
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, moment_cell
-from manager.console.language import _
+from manager.console.language import _, lazy
 from manager.console.messages.sentences import sentence_of
 from manager.console.messages.words import run
 from manager.console.requests.visit import Question, Visit
+from manager.console.tables.kinds import AGO, ID, MOMENT, SENTENCE
+from manager.console.tables.table import Column
 from manager.db.rounds.schedules import Schedule
 from manager.operations.timetables import Scheduled, Timetable
 
 __all__ = [
-    "SCHEDULE_HEADER",
+    "SCHEDULE_COLUMNS",
     "edited",
     "next_run",
     "number_of",
     "removed",
-    "schedule_cells",
     "too_many",
 ]
 
 Row = TypeVar("Row", bound=Schedule)
-SCHEDULE_HEADER: Final = (
-    "id",
-    "times",
-    "zone",
-    "made by",
-    "made (UTC)",
-    "next runs (UTC)",
-    "last time (UTC)",
-    "last result",
+SCHEDULE_COLUMNS: Final[tuple[Column[Scheduled[Any]], ...]] = (
+    Column("id", lambda one: one.schedule.id, kind=ID),
+    Column("times", lambda one: one.schedule.crontab, lazy("Times"), style="key", about="crontab"),
+    Column("zone", lambda one: one.schedule.zone, about="time zone of the times"),
+    Column("made_by", lambda one: one.schedule.made_by),
+    Column("made", lambda one: one.schedule.made_ms, kind=MOMENT),
+    Column(
+        "next_runs",
+        lambda one: " ".join(map(figures.iso, one.next_runs_ms)),
+        lazy("Next runs"),
+        file="next runs (UTC)",
+        style="wide",
+        about="moments, separated by spaces",
+    ),
+    Column("last_time", lambda one: one.schedule.last_ms, lazy("Last run"), AGO),
+    Column("last_result", lambda one: one.schedule.last_result, kind=SENTENCE),
 )
+"""Columns of the schedules of rounds and of the collection."""
 
 
 def edited(visit: Visit, schedules: Sequence[Scheduled[Row]]) -> Row | None:
@@ -82,21 +90,6 @@ def next_run(made: Scheduled[Any]) -> str:
     if made.next_runs_ms:
         return run(made.next_runs_ms[0], made.schedule.zone)
     return sentence_of(made.problem)
-
-
-def schedule_cells(one: Scheduled[Any]) -> list[Cell]:
-    """Return the cells of a schedule under `SCHEDULE_HEADER`, whatever it is of."""
-    row = one.schedule
-    return [
-        row.id,
-        row.crontab,
-        row.zone,
-        row.made_by,
-        figures.iso(row.made_ms),
-        " ".join(map(figures.iso, one.next_runs_ms)),
-        moment_cell(row.last_ms),
-        str(row.last_result or ""),
-    ]
 
 
 def number_of(text: str) -> int:

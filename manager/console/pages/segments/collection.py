@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
 from manager.console.language import _, lazy
-from manager.console.listing import LISTED, Listing, read_listing
+from manager.console.listing import Listing
 from manager.console.messages.disabled_reasons import Unable
-from manager.console.pages.logs.reports import before_of
 from manager.console.pages.rounds.schedules import edited, next_run, number_of, removed, too_many
 from manager.console.pages.segments.collection_forms import (
     CONDITION_WORDS,
@@ -22,8 +19,13 @@ from manager.console.pages.segments.collection_forms import (
     day_of,
     names_that_hear,
 )
+from manager.console.pages.segments.collection_tables import ORDERS, SCHEDULES
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE
+from manager.console.tables.sources import ByCursor
+from manager.console.tables.table import BUTTONS, Column, Table
 from manager.operations.segments.collection_orders import list_orders, open_orders
 from manager.operations.segments.collection_schedules import (
     TIMETABLE,
@@ -36,30 +38,13 @@ from manager.operations.segments.upload_gaps import missing_bytes, read_gaps
 from manager.operations.segments.uploads import ListedTransfer, list_transfers
 from shared.frozen import frozen
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "TRANSFERS"]
 
-FILTERS: Final = ("agent", "state")
 ORDERS_SHOWN: Final = 10
-ROWS_AT_ONCE: Final = 1000
 STATES: Final = (
     *("receiving", "received", "accepted", "quarantined"),
     *("refused", "cancelled", "expired"),
 )
-HEADER: Final = (
-    "id",
-    "agent",
-    "file",
-    "bytes",
-    "came (bytes)",
-    "way",
-    "state",
-    "breaks",
-    "begun (UTC)",
-    "received (UTC)",
-    "ended (UTC)",
-    "result",
-)
-
 NOBODY_HEARS: Final = Unable(
     lazy("No sync agent has joined: only sync agents receive orders."),
     "/console/agents",
@@ -69,30 +54,80 @@ NOBODY_HEARS: Final = Unable(
 
 @frozen
 class IncomingTransfer:
-    """A transfer with how far it is, 0 to 100."""
+    """A transfer with its progress."""
 
     row: ListedTransfer
-    percent: int
+
+    @property
+    def id(self) -> int:
+        """Return its number."""
+        return self.row.id
+
+    @property
+    def percent(self) -> int:
+        """Return how far it is, 0 to 100."""
+        there = self.row.size_bytes - missing_bytes(read_gaps(self.row.gaps))
+        return 100 * there // max(1, self.row.size_bytes)
+
+
+def _transfers(
+    visit: Visit, listing: Listing, before: int | None, limit: int
+) -> Sequence[IncomingTransfer]:
+    rows = list_transfers(
+        visit.db,
+        agent=listing.filters["agent"],
+        state=listing.filters["state"],
+        before=before,
+        limit=limit,
+    )
+    return [IncomingTransfer(row) for row in rows]
+
+
+TRANSFERS: Final[Table[IncomingTransfer]] = Table(
+    "transfers",
+    "/collection",
+    "Transfers of segments",
+    ByCursor(_transfers),
+    (
+        Column("id", lambda one: one.row.id, kind=ID),
+        Column("agent", lambda one: one.row.agent, lazy("Agent"), AGENT),
+        Column("file", lambda one: one.row.filename, lazy("File"), style="path"),
+        Column("bytes", lambda one: one.row.size_bytes, lazy("Size"), BYTES, "bytes"),
+        Column("came", lambda one: one.row.received_bytes, lazy("Received"), BYTES),
+        Column("way", lambda one: one.row.way, about="push or pull"),
+        Column("state", lambda one: one.row.state, lazy("State"), STATE),
+        Column("breaks", lambda one: one.row.breaks, lazy("Interruptions"), NUMBER),
+        Column("begun", lambda one: one.row.begun_ms, lazy("Begun"), MOMENT),
+        Column("received", lambda one: one.row.received_ms, kind=MOMENT),
+        Column("ended", lambda one: one.row.ended_ms, kind=MOMENT),
+        Column("result", lambda one: one.row.result, lazy("Result"), SENTENCE, style="wide"),
+        BUTTONS,
+    ),
+    shown=(
+        *("file", "agent", "state", "bytes", "came", "breaks"),
+        *("begun", "result", "actions"),
+    ),
+    head="file",
+    filters=(
+        Filter("agent", lazy("Agent"), "agent", names_that_hear),
+        Filter("state", lazy("State"), "words", STATES),
+    ),
+    default_sort="begun",
+)
 
 
 def show(visit: Visit) -> Response:
     """Show schedules with their next runs, orders, and transfers, newest first."""
-    listing = _listing(visit)
-    before = before_of(visit)
-    rows = _transfers(visit, listing, before, listing.size + 1)
     orders = list_orders(visit.db, limit=ORDERS_SHOWN + 1)
     schedules = TIMETABLE.listed(visit.db, visit.now_ms)
     schedule = edited(visit, schedules)
     return visit.page(
         "collection.html",
-        listing=listing,
-        before=before,
-        rows=[_with_progress(row) for row in rows[: listing.size]],
-        older=rows[listing.size - 1].id if len(rows) > listing.size else None,
-        orders=orders[:ORDERS_SHOWN],
+        list=TRANSFERS.view(visit),
+        orders=ORDERS.part(visit, orders[:ORDERS_SHOWN]),
         orders_cut=len(orders) > ORDERS_SHOWN,
         open_orders=open_orders(visit.db),
-        schedules=schedules,
+        schedules=SCHEDULES.part(visit, schedules),
         edited=schedule,
         first=day_of(schedule.from_ms) if schedule is not None else "",
         end=day_of(schedule.until_ms) if schedule is not None else "",
@@ -100,55 +135,7 @@ def show(visit: Visit) -> Response:
         unready=NOBODY_HEARS if not names_that_hear(visit) else "",
         too_many=too_many(TIMETABLE, schedules),
         conditions=CONDITION_WORDS,
-        states=STATES,
     )
-
-
-def export(visit: Visit) -> Response:
-    """Send all transfers as CSV."""
-    return csv_response("transfers", HEADER, _cells(visit, _listing(visit)))
-
-
-def _listing(visit: Visit) -> Listing:
-    return read_listing(HERE, visit.query, filters=FILTERS, sorts=("begun",), default_sort="begun")
-
-
-def _transfers(
-    visit: Visit, listing: Listing, before: int | None, limit: int
-) -> list[ListedTransfer]:
-    return list_transfers(
-        visit.db,
-        agent=listing.filters["agent"],
-        state=listing.filters["state"],
-        before=before,
-        limit=limit,
-    )
-
-
-def _with_progress(row: ListedTransfer) -> IncomingTransfer:
-    there = row.size_bytes - missing_bytes(read_gaps(row.gaps))
-    return IncomingTransfer(row, 100 * there // max(1, row.size_bytes))
-
-
-def _cells(visit: Visit, listing: Listing) -> Iterator[list[Cell]]:
-    before: int | None = None
-    while rows := _transfers(visit, listing, before, ROWS_AT_ONCE):
-        for row in rows:
-            yield [
-                row.id,
-                row.agent,
-                row.filename,
-                row.size_bytes,
-                row.received_bytes,
-                row.way,
-                row.state,
-                row.breaks,
-                figures.iso(row.begun_ms),
-                None if row.received_ms is None else figures.iso(row.received_ms),
-                None if row.ended_ms is None else figures.iso(row.ended_ms),
-                str(row.result or ""),
-            ]
-        before = rows[-1].id
 
 
 def add(visit: Visit) -> Response:
@@ -213,8 +200,7 @@ def give_up(visit: Visit) -> Response:
 
 
 PAGES: Final = (
-    Page("GET", "/collection", "viewer", show, query=(*FILTERS, *LISTED, "before", "edit")),
-    Page("GET", "/collection.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *TRANSFERS.pages(show, "edit"),
     Page("POST", "/collection/schedules", "operator", add),
     Page("POST", "/collection/schedules/change", "operator", change),
     Page("POST", "/collection/schedules/run", "operator", run_now),

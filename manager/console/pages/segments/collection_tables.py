@@ -1,37 +1,95 @@
-"""Collection schedules as CSV."""
+"""Collection schedules and orders: their tables."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
-from starlette.responses import Response
-
-from manager.console.csv_export import csv_response, moment_cell
-from manager.console.pages.rounds.schedules import SCHEDULE_HEADER, schedule_cells
-from manager.console.requests.access import Page
+from manager.console.language import lazy
+from manager.console.listing import Listing
+from manager.console.pages.rounds.schedules import SCHEDULE_COLUMNS
 from manager.console.requests.visit import Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import AGENT, BYTES, ID, MOMENT, NUMBER, SENTENCE, STATE, WORD
+from manager.console.tables.sources import ByCursor, Whole
+from manager.console.tables.table import BUTTONS, Column, Table
+from manager.operations.fleet.agents import named_agents
+from manager.operations.segments.collection_orders import STATES, ListedOrder, list_orders
 from manager.operations.segments.collection_schedules import TIMETABLE
+from manager.operations.timetables import Scheduled
 
-__all__ = ["PAGES", "SENDS"]
+__all__ = ["ORDERS", "PAGES", "SCHEDULES"]
 
-SENDS: Final = ("sends", "way", "captures from (UTC)", "captures until (UTC)")
-SCHEDULES_HEADER: Final = (*SCHEDULE_HEADER, "agent", *SENDS)
+SCHEDULES: Final[Table[Scheduled[Any]]] = Table(
+    "collection-schedules",
+    "/collection/schedules",
+    "Schedules of the collection",
+    Whole(lambda visit: TIMETABLE.listed(visit.db, visit.now_ms)),
+    (
+        *SCHEDULE_COLUMNS,
+        Column(
+            "agent", lambda one: one.schedule.agent, lazy("Agent"), about="empty: all without one"
+        ),
+        Column("sends", lambda one: one.schedule.condition, lazy("Sends"), WORD),
+        Column("way", lambda one: one.schedule.way, about="push or pull"),
+        Column("captures_from", lambda one: one.schedule.from_ms, kind=MOMENT),
+        Column("captures_until", lambda one: one.schedule.until_ms, kind=MOMENT),
+        BUTTONS,
+    ),
+    shown=("times", "agent", "sends", "next_runs", "last_time", "actions"),
+    head="times",
+)
 
 
-def export_schedules(visit: Visit) -> Response:
-    """Send when agents are asked to send as CSV; without an agent: all that have no own."""
-    rows = (
-        [
-            *schedule_cells(one),
-            one.schedule.agent,
-            one.schedule.condition,
-            one.schedule.way,
-            moment_cell(one.schedule.from_ms),
-            moment_cell(one.schedule.until_ms),
-        ]
-        for one in TIMETABLE.listed(visit.db, visit.now_ms)
+def _orders(
+    visit: Visit, listing: Listing, before: int | None, limit: int
+) -> Sequence[ListedOrder]:
+    return list_orders(
+        visit.db,
+        agent=listing.filters["agent"],
+        state=listing.filters["state"],
+        before=before,
+        limit=limit,
     )
-    return csv_response("collection-schedules", SCHEDULES_HEADER, rows)
 
 
-PAGES: Final = (Page("GET", "/collection/schedules.csv", "viewer", export_schedules),)
+ORDERS: Final[Table[ListedOrder]] = Table(
+    "collection-orders",
+    "/collection/orders",
+    "Collection orders",
+    ByCursor(_orders),
+    (
+        Column("id", lambda one: one.id, lazy("Order"), ID, style="numbered"),
+        Column("agent", lambda one: one.agent, lazy("Agent"), AGENT),
+        Column("sends", lambda one: one.condition, lazy("Sends"), WORD),
+        Column("way", lambda one: one.way, about="push or pull"),
+        Column("captures_from", lambda one: one.from_ms, kind=MOMENT),
+        Column("captures_until", lambda one: one.until_ms, kind=MOMENT),
+        Column("made_by", lambda one: one.made_by),
+        Column("made", lambda one: one.made_ms, lazy("Made"), MOMENT),
+        Column("state", lambda one: one.state, lazy("State"), STATE),
+        Column("tries", lambda one: one.tries, kind=NUMBER),
+        Column("next_try", lambda one: one.next_try_ms, kind=MOMENT),
+        Column("segments", lambda one: one.segments, lazy("Segments"), NUMBER),
+        Column("sent", lambda one: one.sent_bytes, lazy("Sent"), BYTES),
+        Column("ended", lambda one: one.ended_ms, kind=MOMENT),
+        Column("result", lambda one: one.result, lazy("Result"), SENTENCE),
+        BUTTONS,
+    ),
+    shown=(
+        *("id", "agent", "sends", "made", "state"),
+        *("segments", "sent", "result", "actions"),
+    ),
+    head="id",
+    filters=(
+        Filter(
+            "agent",
+            lazy("Agent"),
+            "agent",
+            lambda visit: [one.name for one in named_agents(visit.db) if not one.is_plain],
+        ),
+        Filter("state", lazy("State"), "words", STATES),
+    ),
+    default_sort="made",
+)
+PAGES: Final = SCHEDULES.files()

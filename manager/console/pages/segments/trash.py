@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from starlette.responses import Response
 
-from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _, ngettext
+from manager.console.language import _, lazy, ngettext
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Question, Visit
+from manager.console.tables.kinds import BYTES, MOMENT, PATH
+from manager.console.tables.sources import Whole
+from manager.console.tables.table import Column, Table
 from manager.operations.segments.adoption import Adopted, IdOf
+from manager.operations.segments.trash_contents import TrashFile
 from shared.errors import FormatError
 
-__all__ = ["PAGES"]
+__all__ = ["FILES", "PAGES"]
 
 HERE: Final = "/console/trash"
 FILES_SHOWN: Final = 200
 ROWS_MOST: Final = 1_000_000
-HEADER: Final = ("day", "file", "kind", "size (bytes)", "changed (UTC)")
 IDS_OF: Final[dict[str, IdOf]] = {"": "", "database": "database", "files": "files"}
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -39,7 +41,7 @@ def _page(visit: Visit, day: str = "", done: Adopted | None = None) -> Response:
         "trash.html",
         days=days,
         day=day,
-        files=files[:FILES_SHOWN],
+        files=FILES.part(visit, files[:FILES_SHOWN]),
         is_cut=len(files) > FILES_SHOWN,
         done=done,
         kinds=_kind_words(),
@@ -62,24 +64,30 @@ def _require_day(text: str) -> None:
         raise FormatError("console.day", value=text[:20]).about("day")
 
 
-def export(visit: Visit) -> Response:
-    """Send the files of a day as CSV; without a day those of all."""
+def _files(visit: Visit) -> Iterator[TrashFile]:
+    """Return the files of a day; without a day those of all."""
     day = visit.query.get("day", "")
     _require_day(day)
     wanted = [day] if day else [one.day for one in visit.door.archive.trash()]
-    return csv_response(
-        "trash",
-        HEADER,
-        (
-            [one.day, one.name, one.kind, one.size_bytes, _changed(one.changed_ms)]
-            for each in wanted
-            for one in visit.door.archive.trash_files(each, ROWS_MOST)
-        ),
-    )
+    return (one for each in wanted for one in visit.door.archive.trash_files(each, ROWS_MOST))
 
 
-def _changed(at_ms: int) -> Cell:
-    return figures.iso(at_ms) if at_ms else None
+FILES: Final[Table[TrashFile]] = Table(
+    "trash",
+    "/trash/files",
+    "Files in the trash",
+    Whole(_files),
+    (
+        Column("day", lambda one: one.day),
+        Column("file", lambda one: one.name, lazy("File"), PATH),
+        Column("kind", lambda one: one.kind, lazy("Kind")),
+        Column("size", lambda one: one.size_bytes, lazy("Size"), BYTES),
+        Column("changed", lambda one: one.changed_ms or None, lazy("Changed"), MOMENT),
+    ),
+    shown=("file", "kind", "size", "changed"),
+    head="file",
+    parameters=("day",),
+)
 
 
 def put_back(visit: Visit) -> Response:
@@ -153,7 +161,7 @@ def adopt(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("GET", "/trash", "viewer", show, query=("day",)),
-    Page("GET", "/trash/files.csv", "viewer", export, query=("day",)),
+    *FILES.files(),
     Page("POST", "/trash/put-back", "admin", put_back),
     Page("POST", "/trash/adopt", "admin", adopt),
 )

@@ -2,60 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
 
 from manager.console import figures
-from manager.console.csv_export import Cell, csv_response
-from manager.console.language import _
-from manager.console.listing import LISTED, Listing, read_listing
-from manager.console.pages.logs.reports import before_of
+from manager.console.language import _, lazy
+from manager.console.listing import Listing
 from manager.console.requests.access import Page
 from manager.console.requests.visit import BACK, Question, Visit
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import HOST, MOMENT, NUMBER
+from manager.console.tables.sources import ByCursor
+from manager.console.tables.table import Column, Table
+from manager.db.archive.archive_figures import WithdrawnRow
 from manager.operations.archive.archive_figures import archive_size, list_withdrawn
 from manager.operations.hosts.hosts import exclude_host
 from shared.errors import FormatError
 
-__all__ = ["PAGES"]
+__all__ = ["PAGES", "WITHDRAWN"]
 
-FILTERS: Final = ("q",)
 HERE: Final = "/console/withdrawn"
-ROWS_AT_ONCE: Final = 1000
-HEADER: Final = ("host", "since (UTC)", "segments to rewrite", "reason")
 
 
-def _listing(visit: Visit) -> Listing:
-    return read_listing(HERE, visit.query, filters=FILTERS, sorts=("found",), default_sort="found")
+def _rows(visit: Visit, listing: Listing, before: int | None, limit: int) -> Sequence[WithdrawnRow]:
+    return list_withdrawn(visit.db, before=before, limit=limit, text=listing.filters["q"])
+
+
+WITHDRAWN: Final[Table[WithdrawnRow]] = Table(
+    "withdrawn",
+    "/withdrawn",
+    "Withdrawn hosts",
+    ByCursor(_rows),
+    (
+        Column("host", lambda row: row.key, lazy("Host"), HOST),
+        Column("since", lambda row: row.since_ms, lazy("Since"), MOMENT),
+        Column(
+            "segments_to_rewrite", lambda row: row.segments, lazy("Segments to rewrite"), NUMBER
+        ),
+        Column("reason", lambda row: row.reason or None, lazy("Reason"), style="wide"),
+    ),
+    shown=("host", "since", "segments_to_rewrite", "reason"),
+    head="host",
+    filters=(Filter("q", lazy("Host"), hint="www.example.jp"),),
+    default_sort="found",
+)
 
 
 def show(visit: Visit) -> Response:
     """Show which hosts are withdrawn, and of how many segments each is still to be taken out."""
-    listing, before = _listing(visit), before_of(visit)
-    text = listing.filters["q"]
-    rows = list_withdrawn(visit.db, before=before, limit=listing.size + 1, text=text)
     return visit.page(
         "withdrawn.html",
-        listing=listing,
-        before=before,
+        list=WITHDRAWN.view(visit),
         to_rewrite=archive_size(visit.db).to_rewrite.segments,
-        rows=rows[: listing.size],
-        older=rows[listing.size - 1].id if len(rows) > listing.size else None,
     )
-
-
-def export(visit: Visit) -> Response:
-    """Send all of them as CSV."""
-    return csv_response("withdrawn", HEADER, _cells(visit))
-
-
-def _cells(visit: Visit) -> Iterator[list[Cell]]:
-    before, text = None, _listing(visit).filters["q"]
-    while rows := list_withdrawn(visit.db, before=before, limit=ROWS_AT_ONCE, text=text):
-        for row in rows:
-            yield [row.key, figures.iso(row.since_ms), row.segments, row.reason]
-        before = rows[-1].id
 
 
 def withdraw(visit: Visit) -> Response:
@@ -100,7 +101,6 @@ def compact(visit: Visit) -> Response:
 
 PAGES: Final = (
     Page("POST", "/compact", "admin", compact),
-    Page("GET", "/withdrawn", "viewer", show, query=(*FILTERS, *LISTED, "before")),
-    Page("GET", "/withdrawn.csv", "viewer", export, query=(*FILTERS, *LISTED)),
+    *WITHDRAWN.pages(show),
     Page("POST", "/withdrawn", "operator", withdraw),
 )

@@ -114,5 +114,5 @@ def test_what_others_wrote_is_marked_as_english(person: Visitor) -> None:
     browser = person("admin")
     page = browser.get("/console/audit", accept_language="ja").text
     assert '<span class="second" lang="en">' in page
-    assert 'class="wide path" lang="en"' in page
+    assert 'class="path wide" lang="en"' in page
     assert left_in(page) == []

@@ -11,7 +11,7 @@ import pytest
 from manager.console.drawings.map_view import HEIGHT, NARROWEST, WIDTH, WORLD, view_of
 from manager.console.listing import read_listing
 from manager.console.pages.fleet.agent_map import spots
-from manager.console.pages.fleet.agents import FILTERS
+from manager.console.pages.fleet.agents import AGENTS
 from manager.operations.fleet.agent_summaries import agent_glances
 from manager.operations.identity.agent_positions import set_position
 from manager.operations.people.audit_log import audit_page
@@ -21,7 +21,11 @@ from tests.manager.operations.world import ADMIN
 from tests.manager.running import Running
 
 PLAIN = read_listing(
-    "/console/agents-map", {}, filters=FILTERS, sorts=("name",), default_sort="name"
+    "/console/agents-map",
+    {},
+    filters=[one.name for one in AGENTS.filters],
+    sorts=("name",),
+    default_sort="name",
 )
 KYOTO, OSAKA = "kyoto.example.ac.jp", "osaka.example.ac.jp"
 

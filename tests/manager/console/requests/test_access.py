@@ -27,7 +27,7 @@ QUERY = {
 
 def _address(page: Page) -> str:
     path = page.path.replace("{number:int}", "1").replace("{which}", "pages")
-    is_table = page.path.endswith(".csv")  # a part of the page that it is below
+    is_table = page.path.endswith((".csv", ".json"))  # a part of the page that it is below
     of = str(PurePosixPath(page.path).parent) if is_table else page.path
     return f"/console{path}{QUERY.get(of, '')}"
 
@@ -88,7 +88,7 @@ def test_buttons_are_hidden_from_those_who_may_not(person: Visitor, role: str) -
     may = {page.path: page.role for page in PAGES if page.method == "POST"}
     for page in PAGES:
         if page.method == "POST" or page.path.endswith(
-            (".csv", "/login", "/search", "/events", ".svg", ".png")
+            (".csv", ".json", "/login", "/search", "/events", ".svg", ".png")
         ):
             continue
         if page.role is not None and ROLES.index(role) < ROLES.index(page.role):

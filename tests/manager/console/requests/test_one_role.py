@@ -39,6 +39,7 @@ CALLS = {
     "/restart": f"{AGENT}/command",
     "/agent/compare": f"{AGENT}/compare",
     "/agent/contradicted.csv": f"{AGENT}/compare",
+    "/agent/contradicted.json": f"{AGENT}/compare",
     "/agent/retire": f"{AGENT}/retire",
     "/agent/believe": f"{AGENT}/believe",
     "/scrub": "/archive/scrub",

@@ -1,0 +1,265 @@
+"""Declaration of a table: its columns, filters and rows, from which page and files are made.
+
+Invariants: the columns stand in the order of the files; `shown` has those of the page in its order.
+A column is in files where it has a value, unless its CSV heading is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, Generic, Literal, TypeVar
+
+from markupsafe import Markup, escape
+from starlette.responses import Response
+
+from manager.console.csv_export import Cell
+from manager.console.language import Words, lazy
+from manager.console.listing import LISTED, Cut, Listing, read_listing
+from manager.console.rendering import finished, marks
+from manager.console.requests.access import Page
+from manager.console.requests.visit import Visit
+from manager.console.tables.files import file_response
+from manager.console.tables.filters import Filter
+from manager.console.tables.kinds import ACTIONS, TEXT, Kind
+from manager.console.tables.sources import Older, Source, Whole
+from manager.operations.people.users import Role
+from shared.frozen import frozen
+
+__all__ = ["BUTTONS", "Column", "Table", "TablePage", "View"]
+
+R = TypeVar("R")
+FORMATS: Final[tuple[Literal["csv", "json"], ...]] = ("csv", "json")
+
+
+@frozen
+class Column(Generic[R]):
+    """A column. key: its name in JSON, in `shown` and, where it is sortable, in the address.
+
+    value: of a row, as its kind takes it. label: the heading on the page. file: the heading in CSV,
+    made from key and kind if it is empty. sort: True where rows sort by the value, in memory or in
+    SQL, or the key to sort by; by: the name of the order in the address where that is not the key.
+    beside: the column whose label stands beside this one's in the heading. style, lang: of cells;
+    tip: of the heading on hover. about: for the reference.
+    """
+
+    key: str
+    value: Callable[[R], Any] | None = None
+    label: Words = ""
+    kind: Kind = TEXT
+    file: str | None = ""
+    sort: bool | Callable[[R], Any] = False
+    by: str = ""
+    beside: str = ""
+    style: str = ""
+    lang: str = ""
+    tip: Words = ""
+    about: str = ""
+
+    @property
+    def order(self) -> str:
+        """Return the name of its order in the address; empty if it is not sortable."""
+        return (self.by or self.key) if self.sort else ""
+
+    @property
+    def heading(self) -> str:
+        """Return its heading in CSV; empty if it is not in files."""
+        if self.value is None or self.file is None:
+            return ""
+        return self.file or f"{self.key.replace('_', ' ')}{self.kind.unit}"
+
+    def marks(self, *, is_head: bool) -> tuple[Markup, Markup]:
+        """Return the marks before and behind a cell; narrow screens show its label."""
+        given = {
+            "scope": "row" if is_head else "",
+            "class": f"{self.kind.style} {self.style}".strip(),
+            "lang": self.lang,
+        }
+        said = {"data-label": "" if self.kind.is_mute else str(self.label)}
+        said |= {name: value for name, value in given.items() if value}
+        tag = "th" if is_head else "td"
+        begin = Markup().join(marks(f' {name}="%s"', value) for name, value in said.items())
+        return marks(f"<{tag}%s>", begin), marks(f"</{tag}>")
+
+    def cell(self, row: R) -> Cell:
+        """Return its value of a row as files have it."""
+        value = self.value(row) if self.value is not None else None
+        return None if value is None else self.kind.file(value)
+
+
+BUTTONS: Final[Column[Any]] = Column("actions", None, lazy("Actions"), ACTIONS)
+"""The last column of a page's table whose rows can be acted on."""
+
+
+@frozen
+class View(Generic[R]):
+    """A table as a page shows it. listing: its filters, order and page; None inside of pages."""
+
+    table: Table[R]
+    visit: Visit
+    columns: Sequence[Column[R]]
+    part: Cut | Older
+    listing: Listing | None = None
+
+    @property
+    def rows(self) -> Sequence[R]:
+        """Return the rows of this page."""
+        return self.part.rows
+
+    @property
+    def is_by_cursor(self) -> bool:
+        """Return whether its pages lead from the newest row to older ones."""
+        return isinstance(self.part, Older)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Return whether there may be rows beside those of this page."""
+        filtered = self.listing is not None and self.listing.is_filtered
+        return filtered or (isinstance(self.part, Older) and self.part.before is not None)
+
+    def body(self, write: Callable[[R, str, object], str] | None) -> Markup:
+        """Return the rows of its table. write: makes a cell of (row, column, its plain value).
+
+        Pages have thousands of cells, which a loop of a template makes more slowly.
+        """
+        columns = [
+            (one.key, one.value, one.kind.cell, *one.marks(is_head=one.key == self.table.head))
+            for one in self.columns
+        ]
+        made, now_ms = [], self.visit.now_ms
+        for row in self.rows:
+            made.append("<tr>")
+            for key, value, cell, begin, end in columns:
+                plain = "" if value is None else cell(value(row), now_ms)
+                made += (begin, write(row, key, plain) if write else escape(finished(plain)), end)
+            made.append("</tr>")
+        return Markup("".join(made))  # noqa: S704  # marks of templates and escaped values
+
+
+@frozen
+class Table(Generic[R]):
+    """A table. name: of its files; path: of its page, both with `{number}` where they have one.
+
+    title: in the reference. source: of its rows. shown: keys of the page's columns; head: of the
+    one that names the row. parameters: in the addresses of page and files, beside the filters.
+    more: further columns of its files, which depend on the address or the manager's state.
+    """
+
+    name: str
+    path: str
+    title: str
+    source: Source[R]
+    columns: tuple[Column[R], ...]
+    shown: tuple[str, ...] = ()
+    head: str = ""
+    filters: tuple[Filter, ...] = ()
+    default_sort: str = ""
+    parameters: tuple[str, ...] = ()
+    role: Role = "viewer"
+    method: Literal["GET", "POST"] = "GET"
+    more: Callable[[Visit], Sequence[Column[R]]] | None = None
+
+    @property
+    def in_files(self) -> tuple[Column[R], ...]:
+        """Return the columns of its files, in their order, but for those of `more`."""
+        return tuple(column for column in self.columns if column.heading)
+
+    @property
+    def sorts(self) -> tuple[str, ...]:
+        """Return the names of its orders."""
+        return tuple(column.order for column in self.columns if column.sort) or (self.default_sort,)
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether it has filters, orders and pages."""
+        return bool(self.default_sort)
+
+    @property
+    def query(self) -> tuple[str, ...]:
+        """Return the parameters in the addresses of its files."""
+        listed = (*(one.name for one in self.filters), *LISTED) if self.is_list else ()
+        return (*listed, *self.parameters)
+
+    def column(self, key: str) -> Column[R]:
+        """Return the column of a key."""
+        return next(column for column in self.columns if column.key == key)
+
+    def keys(self) -> dict[str, Callable[[R], Any]]:
+        """Return what rows in memory are sorted by."""
+        found: dict[str, Callable[[R], Any]] = {}
+        for column in self.columns:
+            key = column.sort if callable(column.sort) else column.value
+            if column.sort and key is not None:
+                found[column.order] = key
+        return found
+
+    def address(self, visit: Visit, text: str = "") -> str:
+        """Return where it is in the console; or its name, with the number of the address."""
+        made = text or f"/console{self.path}"
+        return made.replace("{number:int}", "{number}").format(**visit.request.path_params)
+
+    def listing(self, visit: Visit) -> Listing:
+        """Return the filters, order and page of the address. Raises FormatError."""
+        return read_listing(
+            self.address(visit),
+            visit.query,
+            filters=[one.name for one in self.filters],
+            sorts=self.sorts,
+            default_sort=self.default_sort,
+        )
+
+    def view(self, visit: Visit, found: Iterable[R] | None = None) -> View[R]:
+        """Return the page of the list that the address asks for. found: rows loaded already."""
+        listing = self.listing(visit)
+        if found is None:
+            part = self.source.page(visit, listing, self.keys())
+        else:
+            part = listing.cut(listing.sorted(found, self.keys()))
+        return self.page(visit, listing, part)
+
+    def page(self, visit: Visit, listing: Listing, part: Cut | Older) -> View[R]:
+        """Return a page of the list whose rows are loaded already."""
+        return View(self, visit, self._shown(()), part, listing)
+
+    def part(self, visit: Visit, rows: Sequence[R], *, without: Sequence[str] = ()) -> View[R]:
+        """Return rows for a table inside of a page. without: keys of columns that it leaves out."""
+        cut = Cut(rows, len(rows), 1 if rows else 0, len(rows), has_next=False)
+        return View(self, visit, self._shown(without), cut)
+
+    def _shown(self, without: Sequence[str]) -> list[Column[R]]:
+        return [self.column(key) for key in self.shown if key not in without]
+
+    def pages(self, answer: Callable[[Visit], Response], *more: str) -> tuple[Page, ...]:
+        """Return its page and its files. more: parameters of the page alone."""
+        query = (*self.query, *self.source.parameters, *more)
+        return (Page("GET", self.path, self.role, answer, query=query), *self.files())
+
+    def files(self) -> tuple[TablePage, ...]:
+        """Return its files."""
+        return tuple(TablePage(self, f".{kind}", self._sender(kind)) for kind in FORMATS)
+
+    def _sender(self, kind: Literal["csv", "json"]) -> Callable[[Visit], Response]:
+        def send(visit: Visit) -> Response:
+            columns = (*self.in_files, *(self.more(visit) if self.more is not None else ()))
+            rows = ([column.cell(row) for column in columns] for row in self.every(visit))
+            name = self.address(visit, self.name)
+            names = [column.heading if kind == "csv" else column.key for column in columns]
+            return file_response(name, kind, names, rows)
+
+        return send
+
+    def every(self, visit: Visit) -> Iterable[R]:
+        """Return all rows that match."""
+        if isinstance(self.source, Whole):
+            return self.source.rows(visit)
+        return self.source.every(visit, self.listing(visit), self.keys())
+
+
+class TablePage(Page):
+    """A route of a table's file."""
+
+    __slots__ = ("table",)
+
+    def __init__(self, table: Table[Any], suffix: str, answer: Callable[[Visit], Response]) -> None:
+        query = table.query if table.method == "GET" else ()
+        super().__init__(table.method, table.path + suffix, table.role, answer, query=query)
+        self.table = table
