@@ -228,5 +228,6 @@ NOT_PRESSED: Final[Mapping[str, str]] = {
     "/releases/rotate": "it takes a file that keys sign; test_release_files.py presses it",
     "/agent/contradicted.csv": "its button is there only where agents contradict each other, which"
     " those of the simulated web do not",
+    "/agent/contradicted.json": "as for the CSV",
 }
 """Acts without a row above, each with the reason."""

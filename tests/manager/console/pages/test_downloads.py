@@ -66,7 +66,11 @@ def test_all_that_is_contradicted_is_a_file(prsm: Running, person: Visitor) -> N
     for row in rows:
         assert (row["its status"], row["status for others"]) == ("200", "404")
         assert (row["others that agree"], row["others that disagree"]) == ("0", "2")
-    assert [row.action for row in audit_page(db, limit=2)] == ["agent.compare"] * 2
+    found = browser.submit(page.form("/console/agent/contradicted.json")).json()
+    assert {(row["page"], row["its_status"], row["others_that_disagree"]) for row in found} == {
+        (url, 200, 2) for url in urls
+    }
+    assert [row.action for row in audit_page(db, limit=3)] == ["agent.compare"] * 3
 
 
 def test_a_large_file_comes_in_pieces(tmp_path: Path) -> None:
