@@ -13,7 +13,7 @@ from manager.api.access import AdminDoor, Door, Viewer
 from manager.message_fields import message_fields
 from manager.operations.fleet.agent_summaries import agent_glances
 from manager.operations.health.alert_rules import few_hosts
-from manager.operations.health.few_hosts import trouble_of
+from manager.operations.health.few_hosts import alert_of
 from manager.operations.hosts.addresses import names_waiting
 from manager.operations.hosts.host_views import count_hosts
 from manager.operations.hosts.name_lookups import Resolutions, resolutions
@@ -107,7 +107,7 @@ def _overview(door: AdminDoor) -> Overview:
         troubles=[
             *(one.message for one in door.alerts.own()),
             *(
-                trouble_of(one).message
+                alert_of(one).message
                 for one in few_hosts(door.db, views, door.alerts.limits.hosts_share)
             ),
         ],

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.app.alerts.alert_delivery import ways
-from manager.app.alerts.alerts import alert_desk, late_troubles
+from manager.app.alerts.alerts import alert_desk, late_job_alerts
 from manager.app.archive_keeper import Archive, Readers, open_archive, store_of
 from manager.app.database_lock import DatabaseLock
 from manager.app.leadership import Identity, Leadership
@@ -43,8 +43,8 @@ from manager.operations.identity.installation import MarkedFiles
 from manager.operations.measurement.distance_model import ModelTraining, Trainer
 from manager.operations.planning.planners import Planner
 from manager.operations.policy import Policy
-from manager.operations.segments.file_problems import problem_troubles
-from manager.operations.segments.scrub import scrub_troubles
+from manager.operations.segments.file_problems import file_alerts
+from manager.operations.segments.scrub import scrub_alerts
 from manager.settings import Settings
 from manager.signing import SigningClient
 from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, StoreError, UploadParts
@@ -320,10 +320,10 @@ def _put_together(
             figures,
             lambda: [certificate.expiry()] if certificate else [],
             lambda: [
-                *self_check.troubles(),
-                *problem_troubles(db),
-                *scrub_troubles(db, archive.pace),
-                *late_troubles(clocks),
+                *self_check.alerts(),
+                *file_alerts(db),
+                *scrub_alerts(db, archive.pace),
+                *late_job_alerts(clocks),
             ],
             ways(settings.alerts, settings.server.public_url, now_ms),
         ),

@@ -13,8 +13,8 @@ from typing import Final
 
 from manager.db import Database
 from manager.db.connections import sqlite_file
-from manager.operations.machine_conditions import Condition, conditions_of, trouble_of
-from manager.operations.trouble import Trouble
+from manager.operations.alert import Alert
+from manager.operations.machine_conditions import Condition, alert_of, conditions_of
 from manager.settings import SETTINGS_FILE, Settings, exposed_secrets
 from manager.store import Layout, StoreError
 from manager.store.file_system import FileSystem
@@ -115,6 +115,6 @@ class SelfCheck:
         """Return the condition that keeps anything from being stored; None: there is none."""
         return next((one.message for one in self.conditions if one.stops), None)
 
-    def troubles(self) -> list[Trouble]:
+    def alerts(self) -> list[Alert]:
         """Return the conditions that are alerts."""
-        return [trouble_of(one) for one in self.conditions if one.is_alert]
+        return [alert_of(one) for one in self.conditions if one.is_alert]

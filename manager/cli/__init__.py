@@ -16,6 +16,7 @@ from manager.cli.archive.archive import archive, compact, mirrors, withdraw
 from manager.cli.archive.clients import clients
 from manager.cli.archive.collection import collect
 from manager.cli.backups import backup, restore
+from manager.cli.check import check
 from manager.cli.explain_tree import explain_tree
 from manager.cli.exports import export
 from manager.cli.fleet.agents import agents
@@ -26,11 +27,12 @@ from manager.cli.logs import logs
 from manager.cli.managers import managers
 from manager.cli.migrate import migrate
 from manager.cli.options import Target
+from manager.cli.people.audit_log import audit
 from manager.cli.people.tokens import tokens
 from manager.cli.people.users import users
 from manager.cli.planning.plans import plan, plans
 from manager.cli.planning.probes import probes
-from manager.cli.records import audit, check, reports
+from manager.cli.received_logs import reports
 from manager.cli.releases.releases import release
 from manager.cli.rounds.rounds import rounds
 from manager.cli.search import search

@@ -15,6 +15,7 @@ from shared.frozen import frozen
 __all__ = [
     "METHODS",
     "Target",
+    "before_option",
     "json_option",
     "moves_option",
     "paged_options",
@@ -77,3 +78,8 @@ def moves_option(command: _Command) -> _Command:
         type=click.FloatRange(0, 1),
         help="Share of the placed units that a plan of `default` may move; else the policy's.",
     )(command)
+
+
+before_option = click.option(
+    "--before", type=click.IntRange(1), help="Only those before this `id` of --json."
+)

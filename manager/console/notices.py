@@ -21,7 +21,7 @@ from manager.console.messages.words import step, word
 from manager.console.requests.visit import link
 from manager.operations.audit_actions import current_action
 from manager.operations.fleet.agents import AgentView
-from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
+from manager.operations.health.agent_alerts import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.health.few_hosts import FewCode, FewHosts, key_of
 from manager.operations.identity.managers import Managers
 from manager.operations.ownership.ineffective_rules import IneffectiveRule
@@ -58,14 +58,14 @@ EPOCH_MS: Final = 1_000_000_000_000
 class Notice:
     """weight: bad, warn or info. about: what it is about, a link's text. text: the sentence.
 
-    trouble: the key of the trouble of the page Alerts that it tells; empty: it is none of those.
+    alert: the key of the alert of the page Alerts that it tells; empty: it is none of those.
     """
 
     weight: Weight
     about: str
     url: str
     text: str
-    trouble: str = ""
+    alert: str = ""
 
 
 def notices(
@@ -262,8 +262,8 @@ def alert_notices(alerts: Sequence[AuditRow], given_up: Collection[str] = ()) ->
         if action.startswith(UPDATE):
             told = json.loads(row.detail)
             if told.get("version") not in given_up:
-                url, trouble = link("agent", name=row.subject), f"update:{row.subject}"
-                found.append(Notice("warn", row.subject, url, _not_updated(told), trouble))
+                url, alert = link("agent", name=row.subject), f"update:{row.subject}"
+                found.append(Notice("warn", row.subject, url, _not_updated(told), alert))
             continue
         url = link("audit", action=action, subject=row.subject, alerts="yes")
         text = _(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from manager.db.engine import Database
-from manager.operations.trouble import Trouble
+from manager.operations.alert import Alert
 from manager.settings import ExposedSecret, Exposure
 from manager.store.file_system import (
     FileSystem,
@@ -23,7 +23,7 @@ from manager.store.file_system import (
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Condition", "conditions_of", "trouble_of"]
+__all__ = ["Condition", "alert_of", "conditions_of"]
 
 FEW_INODES: Final = "few_inodes"
 DAMAGED: Final = "database_damaged"
@@ -78,9 +78,9 @@ def conditions_of(
     return sorted(found, key=lambda one: not one.stops)
 
 
-def trouble_of(condition: Condition) -> Trouble:
-    """Return the trouble that alerts tell of a condition."""
-    return Trouble(f"{condition.code}:{condition.subject}", condition.message)
+def alert_of(condition: Condition) -> Alert:
+    """Return the alert that alerts tell of a condition."""
+    return Alert(f"{condition.code}:{condition.subject}", condition.message)
 
 
 def _of_database(db: Database | None) -> Iterator[Condition]:

@@ -3,8 +3,7 @@
 It reads the pages of a batch one after the other, then makes their records: code that has just
 run is still in the processor's caches (docs/adr/0161).
 
-Its limits are its own and need no supervision: CPU time for each page's half of the work,
-armed before it begins (SIGPROF ends the process, also in the middle of a parser's loop), and
+Its limits are its own and need no supervision: CPU time for each page (`page_timeout`), and
 address space. Which page it is at stands in memory that its parent shares, so a page that kills
 it is known.
 
@@ -27,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, Generic, TypeVar
 
 from agent.adapters.allocator import keep_freed_memory
+from agent.adapters.pages.page_timeout import PageTimeout
 from agent.adapters.pages.wire import FRAME, Failed, frame_of, pages_in, result_of
 from agent.adapters.pages.worker_start import Files
 from agent.pipeline.messages.pages import Fetched, PageWork
@@ -49,10 +49,6 @@ ORIGIN_EXIT: Final = 78
 """The exit code of a worker that was not started by a pool."""
 
 READING_S: Final = 0.05  # pages that are read wait no longer than this for slow ones behind them
-SPENT_SHARE: Final = 0.05
-"""Of a page's CPU time may have gone to the pages before it, so that the timer need not be set for
-each of them."""
-
 IGNORED_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 R = TypeVar("R")
@@ -105,11 +101,10 @@ def serve(make: Callable[[dict[str, Any]], Work[Any]], files: Files) -> None:
 class _Worker:
     def __init__(self, work: Work[Any], cpu_s: float, sink: int, counter: memoryview) -> None:
         self._work = work
-        self._cpu_s = cpu_s
+        self._timeout = PageTimeout(cpu_s)
         self._sink = sink
         self._counter = counter
         self._before = 0  # pages of the batches that are done
-        self._next_limit_s = 0.0
 
     def send_ready(self) -> None:
         self._write([frame_of(b"")])
@@ -145,18 +140,14 @@ class _Worker:
             failed = isinstance(reading, Failed)
             parts += result_of(reading if failed else _result_or_failed(self._work.finish, reading))
             now_s = time.monotonic()
-        if now_s >= self._next_limit_s:
-            signal.setitimer(signal.ITIMER_PROF, 0)  # the last page may have left next to nothing
-            self._next_limit_s = 0.0
+        self._timeout.stop(now_s)
         self._write([frame_of(*parts, count=len(readings))])
         return len(readings)
 
     def _announce(self, index: int, now_s: float) -> None:
         """Announce the page that the next half of work is on, and start its time limit."""
         self._counter[0] = self._before + index + 1
-        if now_s >= self._next_limit_s:  # before, at most so much of the limit can be used up
-            signal.setitimer(signal.ITIMER_PROF, self._cpu_s)
-            self._next_limit_s = now_s + self._cpu_s * SPENT_SHARE
+        self._timeout.start(now_s)
 
     def _write(self, parts: list[bytes]) -> None:
         for part in parts:

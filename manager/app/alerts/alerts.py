@@ -17,15 +17,15 @@ from typing import Final
 from manager.clock import Clock
 from manager.db import Database
 from manager.errors import PrsmError
+from manager.operations.alert import Alert
 from manager.operations.health.alert_rules import Expiry, Limits
 from manager.operations.health.alert_views import WAY, AlertDesk, Way, unsent_reason
 from manager.operations.health.alerts import Notification, notifications
 from manager.operations.health.system_figures import SystemFigures
-from manager.operations.trouble import Trouble
 from manager.settings import AlertSettings, Settings
 from shared.messages import Message
 
-__all__ = ["Alerts", "alert_desk", "late_troubles"]
+__all__ = ["Alerts", "alert_desk", "late_job_alerts"]
 
 WAITING: Final = 1_000
 DEAF_S: Final = 600.0
@@ -108,10 +108,10 @@ class Alerts:
             [*desk.own(), *self._deaf(now_ms)],
         )
 
-    def _deaf(self, now_ms: int) -> list[Trouble]:
+    def _deaf(self, now_ms: int) -> list[Alert]:
         """Return the ways that take nothing."""
         return [
-            Trouble(
+            Alert(
                 f"{WAY}{line.way.name}",
                 Message("alerts.delivery_failing", way=line.way.name, why=line.why),
             )
@@ -120,13 +120,13 @@ class Alerts:
         ]
 
 
-def late_troubles(clocks: Iterable[Clock]) -> list[Trouble]:
+def late_job_alerts(clocks: Iterable[Clock]) -> list[Alert]:
     """Return the jobs of clocks that are beyond their limits."""
     found = []
     for job in (job for clock in clocks for job in clock.late_jobs()):
         late_ms = round(job.late_s * 1000)
         late = Message("alerts.job_late", job=job.name, late_ms=late_ms, effect=job.effect)
-        found.append(Trouble(f"job:{job.name}", late))
+        found.append(Alert(f"job:{job.name}", late))
     return found
 
 
@@ -134,7 +134,7 @@ def alert_desk(
     settings: Settings,
     standing: Callable[[], SystemFigures],
     expiries: Callable[[], Sequence[Expiry]],
-    own: Callable[[], Sequence[Trouble]],
+    own: Callable[[], Sequence[Alert]],
     ways: Sequence[Way],
 ) -> AlertDesk:
     """Return what alerts are made from, as the settings have it."""

@@ -16,9 +16,9 @@ __all__ = [
     "MachineRow",
     "all_glances",
     "column",
-    "machines_with_trouble",
+    "machines_with_alerts",
     "unanswered_hosts",
-    "with_trouble",
+    "with_alerts",
 ]
 
 
@@ -98,7 +98,7 @@ def column(tx: Transaction, name: str) -> dict[int, Any]:
     return {row.id: row.value for row in found}
 
 
-def with_trouble(tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int) -> list[int]:
+def with_alerts(tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int) -> list[int]:
     """Return the agents that run twice, are suspect, have something left to do, or not enough.
 
     skew_ms: a clock that differs by more. disk_bytes: less than that is left. reports: so many
@@ -120,10 +120,10 @@ def with_trouble(tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int
     )
 
 
-def machines_with_trouble(
+def machines_with_alerts(
     tx: Transaction, *, skew_ms: int, disk_bytes: int, reports: int
 ) -> list[MachineRow]:
-    """Return agents whose machine has one of these: limits as `with_trouble` has them."""
+    """Return agents whose machine has one of these: limits as `with_alerts` has them."""
     c = agents.c
     query = sa.select(c.id, c.skew_ms, c.disk_free_bytes, c.reports_waiting).where(
         sa.or_(

@@ -16,7 +16,7 @@ from manager.operations.fleet.takeover import IDLE, liveness_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.frozen import frozen
 
-__all__ = ["AgentGlance", "agent_column", "agent_glances", "agents_with_trouble"]
+__all__ = ["AgentGlance", "agent_column", "agent_glances", "agents_with_alerts"]
 
 
 @frozen
@@ -48,14 +48,14 @@ def agent_column(db: Database, name: str) -> dict[int, Any]:
         return agent_summaries.column(tx, name)
 
 
-def agents_with_trouble(db: Database, *, skew_ms: int, disk_bytes: int, reports: int) -> set[int]:
+def agents_with_alerts(db: Database, *, skew_ms: int, disk_bytes: int, reports: int) -> set[int]:
     """Return the numbers of agents of which there is something to tell, but for their liveness.
 
     skew_ms: a clock that differs by more. disk_bytes: less than that is left. reports: so many
     wait.
     """
     with db.read() as tx:
-        found = agent_summaries.with_trouble(
+        found = agent_summaries.with_alerts(
             tx, skew_ms=skew_ms, disk_bytes=disk_bytes, reports=reports
         )
     return set(found)

@@ -1,9 +1,9 @@
 """Audit rows that are alerts, sent as they come.
 
-Unlike a trouble such an event is never over. Invariants: each is sent once, by the number of the
+Unlike an alert such an event is never over. Invariants: each is sent once, by the number of the
 last one that was sent; those of one look are one message for each kind, and looks that send are
 `HOLD_MS` apart, so a flood is a few messages with a count. An event of a silenced kind is passed
-over; in a maintenance window events wait for its end. Events that are also troubles are left out.
+over; in a maintenance window events wait for its end. Events that are also alerts are left out.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NAME: Final = 100
 REASON: Final = 200
 
 _TROUBLES: Final = ("agent.mark-lost", "agent.update-")
-"""Prefixes of the actions that are sent as troubles, until they are over."""
+"""Prefixes of the actions that are sent as alerts, until they are over."""
 
 
 @frozen

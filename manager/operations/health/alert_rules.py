@@ -1,4 +1,4 @@
-"""Alert rules: derive the present troubles from system figures, expiries and limits."""
+"""Alert rules: derive the present alerts from system figures, expiries and limits."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from manager.db.fleet import agent_summaries
 from manager.db.health import system_figures
 from manager.db.releases import releases
 from manager.db.releases.releases import AgentReleaseRow
+from manager.operations.alert import Alert
 from manager.operations.fleet.agent_summaries import AgentGlance
 from manager.operations.fleet.agents import AgentView
-from manager.operations.health.agent_troubles import (
+from manager.operations.health.agent_alerts import (
     ABSENT,
     DISK_BYTES,
     REPORTS_WAITING,
     SKEW_MS,
-    agent_troubles,
+    agent_alerts,
 )
-from manager.operations.health.few_hosts import FewHosts, few_of_agents, few_of_manager, trouble_of
+from manager.operations.health.few_hosts import FewHosts, alert_of, few_of_agents, few_of_manager
 from manager.operations.health.round_counts import unit_counts
 from manager.operations.health.system_figures import SystemFigures
 from manager.operations.hosts.name_lookups import resolutions
-from manager.operations.trouble import Trouble
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Expiry", "Limits", "few_hosts", "present_troubles", "troubles"]
+__all__ = ["Expiry", "Limits", "alerts_of", "few_hosts", "present_alerts"]
 
 DAY_MS: Final = 86_400_000
 
@@ -37,7 +37,7 @@ UNSIGNED_DAYS: Final = 2
 
 @frozen
 class Limits:
-    """From when on something is a trouble; 0: never."""
+    """From when on something is an alert; 0: never."""
 
     late_s: float
     manager_s: float
@@ -60,14 +60,14 @@ class Expiry:
     problem: Message | None = None
 
 
-def troubles(
+def alerts_of(
     seen: SystemFigures,
     moves: int,
     expiries: Sequence[Expiry],
     updates: Mapping[int, AgentReleaseRow],
     limits: Limits,
     now_ms: int,
-) -> list[Trouble]:
+) -> list[Alert]:
     """Return what is wrong now.
 
     moves: assignments closed in a day. expiries: what ends when. updates: by number of agent.
@@ -75,38 +75,38 @@ def troubles(
     found = [*_of_agents(seen, updates, limits, now_ms), *_of_managers(seen, limits)]
     if limits.moves_a_day and moves > limits.moves_a_day:
         churn = Message("alerts.churn", moves=moves, limit=limits.moves_a_day)
-        found.append(Trouble("churn:", churn))
+        found.append(Alert("churn:", churn))
     free_bytes = seen.disk_free_bytes
     if free_bytes is None:
         unreadable = Message("alerts.disk_unreadable", problem=seen.disk_problem)
-        found.append(Trouble("disk:", unreadable))
+        found.append(Alert("disk:", unreadable))
     elif limits.disk_bytes and free_bytes < limits.disk_bytes:
         low = Message("alerts.disk_low", free_bytes=free_bytes, least_bytes=limits.disk_bytes)
-        found.append(Trouble("disk:", low))
+        found.append(Alert("disk:", low))
     found.extend(_of_habits(seen, limits, now_ms))
     if limits.expiry_days:
         found.extend(_of_expiries(expiries, limits.expiry_days, now_ms))
     return found
 
 
-def _of_habits(seen: SystemFigures, limits: Limits, now_ms: int) -> Iterable[Trouble]:
-    """Yield troubles of tasks not done for long, or never since the first agent joined."""
+def _of_habits(seen: SystemFigures, limits: Limits, now_ms: int) -> Iterable[Alert]:
+    """Yield alerts of tasks not done for long, or never since the first agent joined."""
     joined = (view.row.joined_ms for view in seen.views if view.row.retired_ms is None)
     joined_days = (now_ms - min(joined, default=now_ms)) / DAY_MS
     days = (now_ms - seen.last_round_ms) / DAY_MS
     most = limits.round_days
     if most and seen.last_round_ms and days > most:
-        yield Trouble("round:", Message("alerts.round_late", days=round(days)))
+        yield Alert("round:", Message("alerts.round_late", days=round(days)))
     elif most and not seen.last_round_ms and seen.has_hosts and joined_days > most:
-        yield Trouble("round:", Message("alerts.round_never", days=round(joined_days)))
+        yield Alert("round:", Message("alerts.round_never", days=round(joined_days)))
     days = (now_ms - seen.last_backup_ms) / DAY_MS
     if limits.backup_days and seen.last_backup_ms and days > limits.backup_days:
-        yield Trouble("backup:", Message("alerts.backup_late", days=round(days)))
+        yield Alert("backup:", Message("alerts.backup_late", days=round(days)))
     elif limits.backup_days and not seen.last_backup_ms and joined_days > limits.backup_days:
-        yield Trouble("backup:", Message("alerts.backup_never", days=round(joined_days)))
+        yield Alert("backup:", Message("alerts.backup_never", days=round(joined_days)))
 
 
-def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) -> Iterable[Trouble]:
+def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) -> Iterable[Alert]:
     for one in expiries:
         found = []
         days = expiry_days if one.until_ms is None else (one.until_ms - now_ms) / DAY_MS
@@ -118,12 +118,12 @@ def _of_expiries(expiries: Iterable[Expiry], expiry_days: float, now_ms: int) ->
             found.append(one.problem)
         if found:
             message = found[0] if len(found) == 1 else Message("alerts.expiry", parts=found)
-            yield Trouble(f"expiry:{one.name}", message)
+            yield Alert(f"expiry:{one.name}", message)
 
 
 def _of_agents(
     seen: SystemFigures, updates: Mapping[int, AgentReleaseRow], limits: Limits, now_ms: int
-) -> Iterable[Trouble]:
+) -> Iterable[Alert]:
     for view in seen.views:
         row, how = view.row, view.liveness
         if how.state in (LivenessState.RETIRED, LivenessState.LEFT):
@@ -134,10 +134,10 @@ def _of_agents(
             message = Message(
                 "alerts.agent_state", name=row.name, state=how.state.value, why=how.reason
             )
-            yield Trouble(f"agent:{row.name}", message)
+            yield Alert(f"agent:{row.name}", message)
         update = updates.get(row.id)
         if update is not None and update.outcome not in ("", "updated"):
-            yield Trouble(f"update:{row.name}", _not_updated(row.name, update))
+            yield Alert(f"update:{row.name}", _not_updated(row.name, update))
 
 
 def _not_updated(name: str, update: AgentReleaseRow) -> Message:
@@ -153,33 +153,33 @@ def _not_updated(name: str, update: AgentReleaseRow) -> Message:
     return Message("alerts.agent_not_updated", **given)
 
 
-def _of_managers(seen: SystemFigures, limits: Limits) -> Iterable[Trouble]:
+def _of_managers(seen: SystemFigures, limits: Limits) -> Iterable[Alert]:
     for one in seen.managers:
         if limits.manager_s and one.silent_ms > limits.manager_s * 1000:
             message = Message(
                 "alerts.manager_silent", place=one.place, silent_ms=one.silent_ms, name=one.name
             )
-            yield Trouble(f"manager:{one.place}", message)
+            yield Alert(f"manager:{one.place}", message)
 
 
-def present_troubles(
+def present_alerts(
     db: Database,
     seen: SystemFigures,
     expiries: Sequence[Expiry],
     limits: Limits,
     now_ms: int,
-) -> list[Trouble]:
-    """Return the present troubles, sent or not, however long they last."""
+) -> list[Alert]:
+    """Return the present alerts, sent or not, however long they last."""
     moves = db.figures.get("moves of a day", lambda: _moves(db, now_ms))
     with db.read() as tx:
         updates = _updates(tx)
         ends = [*expiries, *_signed(tx, now_ms)]
-        machines = agent_summaries.machines_with_trouble(
+        machines = agent_summaries.machines_with_alerts(
             tx, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
         )
-    found = troubles(seen, moves, ends, updates, limits, now_ms)
-    found += agent_troubles(seen.views, machines, limits.agent_s)
-    return [*found, *map(trouble_of, few_hosts(db, seen.views, limits.hosts_share))]
+    found = alerts_of(seen, moves, ends, updates, limits, now_ms)
+    found += agent_alerts(seen.views, machines, limits.agent_s)
+    return [*found, *map(alert_of, few_hosts(db, seen.views, limits.hosts_share))]
 
 
 def few_hosts(

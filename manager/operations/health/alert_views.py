@@ -11,12 +11,12 @@ from manager.db.health.alerts import EventsTold, SilenceRow
 from manager.errors import PrsmError
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note_alone
+from manager.operations.alert import Alert
 from manager.operations.health.alert_events import HOLD_MS, Event, current_key, events_of_a_day
-from manager.operations.health.alert_rules import Expiry, Limits, present_troubles
+from manager.operations.health.alert_rules import Expiry, Limits, present_alerts
 from manager.operations.health.alerts import Notification
 from manager.operations.health.silences import list_silences
 from manager.operations.health.system_figures import SystemFigures
-from manager.operations.trouble import Trouble
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -24,7 +24,7 @@ __all__ = [
     "WAY",
     "AlertDesk",
     "Alerts",
-    "OngoingTrouble",
+    "OngoingAlert",
     "SentTest",
     "Way",
     "current_alerts",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 WAY: Final = "way:"
-"""Prefix of the key of the trouble that a way of notification reaches no recipient."""
+"""Prefix of the key of the alert that a way of notification reaches no recipient."""
 ERROR_CHARS: Final = 500
 
 
@@ -50,12 +50,12 @@ class Way:
 class AlertDesk:
     """Inputs of alerts: figures, expiries, limits, and recipients.
 
-    expiries: raises nothing; what cannot be read says so. own: troubles of this manager's machine.
+    expiries: raises nothing; what cannot be read says so. own: alerts of this manager's machine.
     """
 
     standing: Callable[[], SystemFigures]
     expiries: Callable[[], Sequence[Expiry]]
-    own: Callable[[], Sequence[Trouble]]
+    own: Callable[[], Sequence[Alert]]
     limits: Limits
     resend_s: float
     ways: Sequence[Way]
@@ -63,8 +63,8 @@ class AlertDesk:
 
 @message_fields
 @frozen
-class OngoingTrouble:
-    """A trouble that lasts, or events of one kind within a day.
+class OngoingAlert:
+    """An alert that lasts, or events of one kind within a day.
 
     since_ms, told_ms: None: it was not sent yet. next_ms: when it is sent (again); None: never.
     silence: the reason why it is not sent, where a person silenced it.
@@ -82,7 +82,7 @@ class OngoingTrouble:
 class Alerts:
     """All present alerts. quiet_until_ms: the end of the open window; 0: none is open."""
 
-    troubles: list[OngoingTrouble]
+    troubles: list[OngoingAlert]
     silences: list[SilenceRow]
     quiet_until_ms: int
     told_to: list[str]
@@ -101,10 +101,10 @@ class SentTest:
 def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
     """Return what is wrong now, and what happened within a day.
 
-    Troubles that were sent and are over since the last look are left out.
+    Alerts that were sent and are over since the last look are left out.
     """
     found = [
-        *present_troubles(db, desk.standing(), desk.expiries(), desk.limits, now_ms),
+        *present_alerts(db, desk.standing(), desk.expiries(), desk.limits, now_ms),
         *desk.own(),
     ]
     silences = list_silences(db, now_ms)
@@ -112,25 +112,25 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
         happened, mark = events_of_a_day(tx, now_ms), alerts.events_told(tx)
         told = {row.key: row for row in alerts.all_told(tx)}
     # Only who sends knows of these, and that is another manager, maybe.
-    found += [Trouble(row.key, row.message) for row in told.values() if row.key.startswith(WAY)]
+    found += [Alert(row.key, row.message) for row in told.values() if row.key.startswith(WAY)]
     open_now = {current_key(row.key): row for row in silences if row.holds(now_ms)}
     window = open_now.get("")
     going = []
-    for trouble in found:
-        row = told.get(trouble.key)
+    for alert in found:
+        row = told.get(alert.key)
         lasted_ms = 0 if row is None else now_ms - row.since_ms
-        if (row is None or not row.told_ms) and lasted_ms < trouble.after_s * 1000:
+        if (row is None or not row.told_ms) and lasted_ms < alert.after_s * 1000:
             continue
-        silence = open_now.get(trouble.key) or window
+        silence = open_now.get(alert.key) or window
         due_ms: int | None = now_ms
         if row is not None and row.told_ms:
             due_ms = row.told_ms + round(desk.resend_s * 1000) if desk.resend_s else None
         if silence is not None and due_ms is not None:
             due_ms = max(due_ms, silence.until_ms)
         going.append(
-            OngoingTrouble(
-                trouble.key,
-                trouble.message,
+            OngoingAlert(
+                alert.key,
+                alert.message,
                 None if row is None else row.since_ms,
                 None if row is None else row.told_ms or None,
                 due_ms if desk.ways else None,
@@ -150,11 +150,11 @@ def current_alerts(db: Database, desk: AlertDesk, now_ms: int) -> Alerts:
 
 def _of_event(
     event: Event, mark: EventsTold | None, silence: SilenceRow | None, now_ms: int, *, tells: bool
-) -> OngoingTrouble:
+) -> OngoingAlert:
     """Return events of one kind, which are sent once. tells: whether there are recipients."""
     if mark is not None and event.last_id <= mark.upto:
         told_ms = mark.told_ms if mark.told_ms >= event.since_ms else None
-        return OngoingTrouble(
+        return OngoingAlert(
             key=event.key,
             text=event.message,
             since_ms=event.since_ms,
@@ -166,7 +166,7 @@ def _of_event(
     if silence is not None:
         # A silenced kind is not sent; a maintenance window only delays the message.
         next_ms = None if silence.key else silence.until_ms
-    return OngoingTrouble(
+    return OngoingAlert(
         key=event.key,
         text=event.message,
         since_ms=event.since_ms,
@@ -186,7 +186,7 @@ def unsent_reason(error: Exception) -> Message:
 
 
 def send_test(db: Database, desk: AlertDesk, actor: Actor, now_ms: int) -> list[SentTest]:
-    """Send all recipients of troubles a message that says it is only a test."""
+    """Send all recipients of alerts a message that says it is only a test."""
     made = [Notification("test:", "begun", Message("alerts.test_message", name=actor.name), now_ms)]
     results = []
     for way in desk.ways:

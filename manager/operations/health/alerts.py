@@ -1,10 +1,10 @@
-"""Alerts: the messages that are due of the present troubles, and those that were sent.
+"""Alerts: the messages that are due of the present alerts, and those that were sent.
 
-`alert_rules` derives the troubles; `due` returns those of which a message is due. Invariant: a
-trouble has one key as long as it lasts, is sent when it begins, again after `resend_s`, and once
+`alert_rules` derives the alerts; `due` returns those of which a message is due. Invariant: a
+alert has one key as long as it lasts, is sent when it begins, again after `resend_s`, and once
 when it is over; one that must last for a while is recorded when it is seen, and sent when it has
-lasted; in a maintenance window nothing is sent, and troubles that still last when it ends are sent
-then. A silenced trouble is sent only when it is over. A message is recorded before it is sent: a
+lasted; in a maintenance window nothing is sent, and alerts that still last when it ends are sent
+then. A silenced alert is sent only when it is over. A message is recorded before it is sent: a
 leader that ends in between sends it never, not twice, and the reminder makes up for it. Events,
 which happen once and are never over, are in `alert_events`.
 """
@@ -19,15 +19,15 @@ from manager.db.engine import Database, Transaction
 from manager.db.health import alerts
 from manager.db.health.alerts import ToldRow
 from manager.operations.actor import CLOCK, note
+from manager.operations.alert import Alert
 from manager.operations.health.alert_events import (
     current_key,
     mark_first_events,
     news,
     record_sent,
 )
-from manager.operations.health.alert_rules import Expiry, Limits, present_troubles
+from manager.operations.health.alert_rules import Expiry, Limits, present_alerts
 from manager.operations.health.system_figures import SystemFigures
-from manager.operations.trouble import Trouble
 from shared.frozen import frozen
 from shared.messages import Message, row_of_message
 
@@ -63,7 +63,7 @@ class Notification:
 
 
 def due(
-    found: Sequence[Trouble],
+    found: Sequence[Alert],
     told: Sequence[ToldRow],
     resend_s: float,
     now_ms: int,
@@ -71,24 +71,24 @@ def due(
     quiet: bool,
     silenced: Collection[str] = (),
 ) -> list[Notification]:
-    """Return the messages due now. told: the troubles that last. quiet: a window is open.
+    """Return the messages due now. told: the alerts that last. quiet: a window is open.
 
-    silenced: keys of troubles that a person silenced; such a one is sent when it is over.
+    silenced: keys of alerts that a person silenced; such a one is sent when it is over.
     """
     if quiet:
         return []
     before = {row.key: row for row in told}
     made = []
-    for trouble in found:
-        row = before.pop(trouble.key, None)
-        if trouble.key in silenced:
+    for alert in found:
+        row = before.pop(alert.key, None)
+        if alert.key in silenced:
             continue
         if row is None or not row.told_ms:
             since_ms = now_ms if row is None else row.since_ms
-            if now_ms - since_ms >= trouble.after_s * 1000:
-                made.append(Notification(trouble.key, "begun", trouble.message, since_ms))
+            if now_ms - since_ms >= alert.after_s * 1000:
+                made.append(Notification(alert.key, "begun", alert.message, since_ms))
         elif resend_s and now_ms - row.told_ms >= resend_s * 1000:
-            made.append(Notification(trouble.key, "still", trouble.message, row.since_ms))
+            made.append(Notification(alert.key, "still", alert.message, row.since_ms))
     made += [
         Notification(row.key, "over", row.message, row.since_ms)
         for row in before.values()
@@ -104,13 +104,13 @@ def notifications(
     limits: Limits,
     resend_s: float,
     now_ms: int,
-    more: Sequence[Trouble] = (),
+    more: Sequence[Alert] = (),
 ) -> list[Notification]:
     """Return what is to be told now, and write down that it was.
 
-    more: troubles that only the caller knows of.
+    more: alerts that only the caller knows of.
     """
-    found = [*present_troubles(db, seen, expiries, limits, now_ms), *more]
+    found = [*present_alerts(db, seen, expiries, limits, now_ms), *more]
     with db.read() as tx:
         told = [row for row in alerts.all_told(tx) if not _is_held(row, seen, now_ms)]
         open_keys = {
@@ -145,9 +145,9 @@ def notifications(
 
 
 def _is_held(row: ToldRow, seen: SystemFigures, now_ms: int) -> bool:
-    """Return whether a trouble neither lasts nor is over: its agent, idle before, is away now.
+    """Return whether an alert neither lasts nor is over: its agent, idle before, is away now.
 
-    A trouble that has only begun is over then: an agent that sleeps was not idle for hours.
+    An alert that has only begun is over then: an agent that sleeps was not idle for hours.
     """
     kind, _, name = row.key.partition(":")
     if kind != "idle" or (not row.told_ms and now_ms - row.since_ms < HELD_MS):

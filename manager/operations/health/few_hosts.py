@@ -2,7 +2,7 @@
 
 Pure rules. A `FewHosts` is a typed reason with its numbers; its message is made of them. Hosts of
 the manager are judged by their last look-ups, those of an agent by its units that ended in the
-newest round, and by the names that its name servers do not answer now. Invariant: a trouble follows
+newest round, and by the names that its name servers do not answer now. Invariant: an alert follows
 from the current numbers alone and ends with them; no state is kept here.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
-from manager.operations.trouble import Trouble
+from manager.operations.alert import Alert
 from shared.frozen import frozen
 from shared.host_failures import HostFailure
 from shared.messages import Message
@@ -23,11 +23,11 @@ __all__ = [
     "FewCode",
     "FewHosts",
     "UnitCounts",
+    "alert_of",
     "few_of_agents",
     "few_of_manager",
     "key_of",
     "reasons",
-    "trouble_of",
 ]
 
 LEAST: Final = 4
@@ -120,8 +120,8 @@ def _few(
     return FewHosts(code, agent, tried, ordered, share)
 
 
-def trouble_of(one: FewHosts) -> Trouble:
-    """Return the trouble of few hosts."""
+def alert_of(one: FewHosts) -> Alert:
+    """Return the alert of few hosts."""
     numbers = {
         "failed": one.failed,
         "tried": one.tried,
@@ -134,11 +134,11 @@ def trouble_of(one: FewHosts) -> Trouble:
         message = Message("alerts.hosts_not_named_by_agent", name=one.agent, **numbers)
     else:
         message = Message("alerts.hosts_not_reached", name=one.agent, **numbers)
-    return Trouble(key_of(one), message)
+    return Alert(key_of(one), message)
 
 
 def key_of(one: FewHosts) -> str:
-    """Return the key of its trouble."""
+    """Return the key of its alert."""
     if not one.agent:
         return "names:"
     kind = "agent-names" if one.code is FewCode.RESOLVED else "agent-reach"

@@ -1,4 +1,4 @@
-"""Silences: maintenance windows, and acknowledged troubles.
+"""Silences: maintenance windows, and acknowledged alerts.
 
 A silence has a reason and an end; nothing is silent for ever. Invariant: rows are only added and
 ended, so the page can say who silenced what, when and why.
@@ -36,9 +36,9 @@ SHOWN_MS: Final = 30 * DAY_MS
 
 
 def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, now_ms: int) -> None:
-    """Silence one trouble until a moment, but for its end. Raises FormatError.
+    """Silence one alert until a moment, but for its end. Raises FormatError.
 
-    key: as the trouble has it, `agent:robot.example.ac.jp`; it need not be open now.
+    key: as the alert has it, `agent:robot.example.ac.jp`; it need not be open now.
     """
     if not key.strip() or len(key) > REASON_MOST:
         raise FormatError("alerts.silence_key_missing")
@@ -54,7 +54,7 @@ def silence(db: Database, key: str, until_ms: int, reason: str, actor: Actor, no
 def add_window(
     db: Database, from_ms: int, until_ms: int, reason: str, actor: Actor, now_ms: int
 ) -> None:
-    """Silence all troubles from one moment to another: maintenance. Raises FormatError."""
+    """Silence all alerts from one moment to another: maintenance. Raises FormatError."""
     _check(from_ms, until_ms, reason, now_ms)
     with db.write() as tx:
         alerts.add_silence(tx, "", from_ms, until_ms, reason.strip(), actor.name, now_ms)
@@ -79,7 +79,7 @@ def silence_all(db: Database, until_ms: int, reason: str, actor: Actor, now_ms: 
 
 
 def end_quiet(db: Database, actor: Actor, now_ms: int) -> None:
-    """End all maintenance windows that are open; the next look sends troubles that last."""
+    """End all maintenance windows that are open; the next look sends alerts that last."""
     with db.write() as tx:
         for row in alerts.silences_since(tx, now_ms):
             if not row.key and row.holds(now_ms):

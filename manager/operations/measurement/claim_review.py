@@ -4,8 +4,8 @@ Invariants: each agent is compared over a sample of its newest claims (`claim_sa
 count at once. A person is notified once they have held: strong ones in twice as much evidence or
 when nothing more comes of the round, others in another round. Doubts begin and end with the age of
 claims, never with a single unit; while the evidence is too little, the verdict stays. The manager's
-own clock decides where it can (`clock_review`): claims that it confirms are not doubted, and no
-more than it allows is believed. Claims that a person believes (`believe_agent`) are history for
+own clock decides where it can (`claimed_time_review`): claims that it confirms are not doubted, and
+no more than it allows is believed. Claims that a person believes (`believe_agent`) are history for
 later ones.
 """
 
@@ -43,6 +43,7 @@ from manager.operations.measurement.claim_samples import (
     line_ranges,
     newest_sample,
 )
+from manager.operations.measurement.claimed_time_review import ManagerClock
 from manager.operations.measurement.claims import (
     TIME_FAULTS,
     Period,
@@ -53,7 +54,6 @@ from manager.operations.measurement.claims import (
     round_and_kind,
     written,
 )
-from manager.operations.measurement.clock_review import ManagerClock
 from manager.operations.measurement.distances import refresh_distances, refresh_volumes
 from manager.operations.policy import Policy
 

@@ -16,10 +16,10 @@ from manager.db.fleet import agents
 from manager.db.segments import collection_orders, integrity
 from manager.db.segments.integrity import ProblemRow
 from manager.operations.actor import CLOCK, note
+from manager.operations.alert import Alert
 from manager.operations.segments.collection_orders import ORDERS_MOST, NewCollection, order_in
 from manager.operations.segments.file_checks import FileFinding
 from manager.operations.segments.kept_file_list import FileKind, KeptFile
-from manager.operations.trouble import Trouble
 from manager.store.segments.verification import FileProblem
 from shared.messages import Message
 
@@ -27,11 +27,11 @@ __all__ = [
     "ProblemRow",
     "answer_message",
     "ask_again",
+    "file_alerts",
     "is_recoverable",
     "kind_message",
     "list_problems",
     "problem_message",
-    "problem_troubles",
     "record_findings",
     "record_recovery",
 ]
@@ -153,8 +153,8 @@ def ask_again(db: Database, now_ms: int) -> int:
     return made
 
 
-def problem_troubles(db: Database) -> list[Trouble]:
-    """Return one trouble for all files that are not whole, which names the first."""
+def file_alerts(db: Database) -> list[Alert]:
+    """Return one alert for all files that are not whole, which names the first."""
     with db.read() as tx:
         found = integrity.open_problems(tx, 1000)
     if not found:
@@ -162,7 +162,7 @@ def problem_troubles(db: Database) -> list[Trouble]:
     named = [_row_message(one) for one in found[:NAMED]]
     if len(found) > NAMED:
         named.append(Message("segments.more_files", files=len(found) - NAMED))
-    return [Trouble("files:", Message("segments.files_damaged", files=len(found), named=named))]
+    return [Alert("files:", Message("segments.files_damaged", files=len(found), named=named))]
 
 
 def _agent_to_ask(tx: Transaction, one: ProblemRow, now_ms: int) -> int | None:

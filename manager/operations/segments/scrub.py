@@ -18,6 +18,7 @@ from manager.db.segments import integrity, kept_files
 from manager.db.segments.integrity import ScrubRow
 from manager.errors import BusyError, ConflictError
 from manager.operations.actor import Actor, note
+from manager.operations.alert import Alert
 from manager.operations.segments.file_checks import FileFinding, examine_file
 from manager.operations.segments.file_problems import ask_again, record_findings, record_recovery
 from manager.operations.segments.kept_file_list import (
@@ -27,13 +28,12 @@ from manager.operations.segments.kept_file_list import (
     files_after,
     is_needed,
 )
-from manager.operations.trouble import Trouble
 from manager.store.segments.verification import Verdict
 from shared.errors import PrsmError
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["Pace", "ScrubProgress", "Scrubber", "scrub_now", "scrub_progress", "scrub_troubles"]
+__all__ = ["Pace", "ScrubProgress", "Scrubber", "scrub_alerts", "scrub_now", "scrub_progress"]
 
 DAY_S: Final = 86_400.0
 SLICE_S: Final = 20.0
@@ -307,8 +307,8 @@ def scrub_progress(db: Database, pace: Pace, now_ms: int) -> ScrubProgress:
     )
 
 
-def scrub_troubles(db: Database, pace: Pace) -> list[Trouble]:
-    """Return the trouble that the kept files are more than can be read in time."""
+def scrub_alerts(db: Database, pace: Pace) -> list[Alert]:
+    """Return the alert that the kept files are more than can be read in time."""
     try:
         with db.read() as tx:
             _, size_bytes = kept_files.totals(tx)
@@ -322,4 +322,4 @@ def scrub_troubles(db: Database, pace: Pace) -> list[Trouble]:
         days=pace.days,
         second_bytes=pace.bytes_per_s,
     )
-    return [Trouble("scrub:", too_slow)]
+    return [Alert("scrub:", too_slow)]

@@ -18,7 +18,7 @@ from manager.console.tables.filters import Filter
 from manager.console.tables.kinds import AGO, ID, MOMENT, SENTENCE
 from manager.console.tables.sources import InMemory, Whole
 from manager.console.tables.table import BUTTONS, Column, Table
-from manager.operations.health.alert_views import Alerts, OngoingTrouble, current_alerts, send_test
+from manager.operations.health.alert_views import Alerts, OngoingAlert, current_alerts, send_test
 from manager.operations.health.silences import (
     SilenceRow,
     add_window,
@@ -68,7 +68,7 @@ def _seen(visit: Visit) -> Alerts:
     return current_alerts(visit.db, visit.door.alerts, visit.now_ms)
 
 
-def _matching(seen: Alerts, listing: Listing) -> list[OngoingTrouble]:
+def _matching(seen: Alerts, listing: Listing) -> list[OngoingAlert]:
     text, kind, told = (listing.filters[name] for name in ("q", "kind", "told"))
     return [
         one
@@ -88,7 +88,7 @@ def _windows(seen: Alerts, now_ms: int) -> list[SilenceRow]:
     ]
 
 
-ALERTS: Final[Table[OngoingTrouble]] = Table(
+ALERTS: Final[Table[OngoingAlert]] = Table(
     "alerts",
     "/alerts",
     "Open alerts",

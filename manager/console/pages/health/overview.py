@@ -26,9 +26,9 @@ from manager.console.pages.rounds.round_progress import RoundProgress, progress_
 from manager.console.pages.rounds.round_tables import PROGRESS
 from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit
-from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_trouble
+from manager.operations.fleet.agent_summaries import AgentGlance, agent_glances, agents_with_alerts
 from manager.operations.fleet.agents import AgentView, agent_views
-from manager.operations.health.agent_troubles import DISK_BYTES, REPORTS_WAITING, SKEW_MS
+from manager.operations.health.agent_alerts import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.health.alert_events import current_key
 from manager.operations.health.alert_rules import few_hosts
 from manager.operations.health.silences import list_silences
@@ -81,7 +81,7 @@ def overview(visit: Visit) -> Response:
     wanting += few_notices(few_hosts(visit.db, agents, visit.door.alerts.limits.hosts_share))
     wanting += signature_notices(running_out(visit.db, visit.now_ms), visit.now_ms)
     wanting += notices(
-        _troubled(visit, agents),
+        _with_alerts(visit, agents),
         recent,
         ineffective_rules_of(visit.db),
         visit.now_ms,
@@ -111,12 +111,12 @@ def _not_silenced(visit: Visit, wanting: Sequence[Notice]) -> list[Notice]:
     """Return the notices except those of acknowledged alerts."""
     silences = list_silences(visit.db, visit.now_ms)
     known = {current_key(row.key) for row in silences if row.key and row.holds(visit.now_ms)}
-    return [notice for notice in wanting if notice.trouble not in known]
+    return [notice for notice in wanting if notice.alert not in known]
 
 
-def _troubled(visit: Visit, agents: list[AgentGlance]) -> list[AgentView]:
+def _with_alerts(visit: Visit, agents: list[AgentGlance]) -> list[AgentView]:
     """Return the agents of which there may be something to tell."""
-    numbers = agents_with_trouble(
+    numbers = agents_with_alerts(
         visit.db, skew_ms=SKEW_MS, disk_bytes=DISK_BYTES, reports=REPORTS_WAITING
     )
     found = [one.row.id for one in agents if one.liveness.attention or one.row.id in numbers]

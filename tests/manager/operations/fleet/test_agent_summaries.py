@@ -11,7 +11,7 @@ from manager.db.fleet import agents
 from manager.operations.fleet.agent_summaries import (
     agent_column,
     agent_glances,
-    agents_with_trouble,
+    agents_with_alerts,
 )
 from manager.operations.fleet.agents import agent_views, list_agents, retire
 from tests.manager.operations.fleet.test_contact import crawling
@@ -70,5 +70,5 @@ def test_who_has_a_trouble_is_found(database: Database, trouble: dict[str, Any])
     with database.write() as tx:
         agents.update(tx, numbers["a"], **(fine | done))
         agents.update(tx, numbers["b"], **(fine | trouble))
-    found = agents_with_trouble(database, skew_ms=60, disk_bytes=1000, reports=20)
+    found = agents_with_alerts(database, skew_ms=60, disk_bytes=1000, reports=20)
     assert found == {numbers["b"]}

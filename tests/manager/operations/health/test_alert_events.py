@@ -10,7 +10,7 @@ from manager.db.health import alerts
 from manager.operations.actor import CLOCK, note
 from manager.operations.health.alert_events import first_key
 from manager.operations.health.alert_rules import Limits
-from manager.operations.health.alert_views import OngoingTrouble, current_alerts
+from manager.operations.health.alert_views import OngoingAlert, current_alerts
 from manager.operations.health.alerts import Notification, notifications
 from manager.operations.health.silences import add_window, end_quiet, silence
 from manager.operations.health.system_figures import system_figures_of
@@ -34,7 +34,7 @@ def told(world: World) -> list[Notification]:
     return notifications(world.db, seen, [], OFF, 3600, world.now_ms)
 
 
-def shown(world: World, tmp_path: Path) -> list[OngoingTrouble]:
+def shown(world: World, tmp_path: Path) -> list[OngoingAlert]:
     def standing() -> object:
         return system_figures_of(world.db, Path("/"), world.policy, world.now_ms)
 

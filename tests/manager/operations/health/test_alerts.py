@@ -16,8 +16,9 @@ from manager.db.releases import releases
 from manager.db.releases.releases import AgentReleaseRow
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import note_alone
-from manager.operations.health.agent_troubles import agent_troubles
-from manager.operations.health.alert_rules import Expiry, Limits, troubles
+from manager.operations.alert import Alert
+from manager.operations.health.agent_alerts import agent_alerts
+from manager.operations.health.alert_rules import Expiry, Limits, alerts_of
 from manager.operations.health.alerts import Notification, due, notifications
 from manager.operations.health.silences import (
     add_window,
@@ -37,7 +38,6 @@ from manager.operations.identity.managers import (
 from manager.operations.people.audit_log import audit_page
 from manager.operations.releases.rollouts import halt, roll_out
 from manager.operations.releases.update_reports import report_update
-from manager.operations.trouble import Trouble
 from shared.errors import FormatError
 from shared.messages import Message
 from tests.manager.operations.world import ADMIN, World
@@ -195,7 +195,7 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     ]
     found = {
         one.key: str(one.message)
-        for one in troubles(bad, 11, expiries, updates, LIMITS, world.now_ms)
+        for one in alerts_of(bad, 11, expiries, updates, LIMITS, world.now_ms)
     }
     assert found == {
         "update:a": "agent a did not update to 2.0: rolled-back at the step self-test: no disk",
@@ -209,11 +209,11 @@ def test_each_kind_of_trouble_is_found(database: Database) -> None:
     }
     what, problem = Message.of_text("x"), Message.of_text("x cannot be read")
     fine = [Expiry("x", what, world.now_ms + 30 * DAY_MS)]
-    assert troubles(seen, 10, fine, {}, LIMITS, world.now_ms) == []
+    assert alerts_of(seen, 10, fine, {}, LIMITS, world.now_ms) == []
     unknown = [Expiry("x", what, None, problem)]
-    (found_,) = troubles(seen, 10, unknown, {}, LIMITS, world.now_ms)
-    assert found_ == Trouble("expiry:x", problem)
-    assert [one.key for one in troubles(bad, 99, expiries, updates, OFF, world.now_ms)] == [
+    (found_,) = alerts_of(seen, 10, unknown, {}, LIMITS, world.now_ms)
+    assert found_ == Alert("expiry:x", problem)
+    assert [one.key for one in alerts_of(bad, 99, expiries, updates, OFF, world.now_ms)] == [
         "update:a"
     ]
 
@@ -267,7 +267,7 @@ def test_what_was_never_done_is_told_from_the_first_agent_on(database: Database)
     limits = replace(LIMITS, late_s=0)
 
     def found(limits: Limits) -> dict[str, str]:
-        made = troubles(standing(world), 0, [], {}, limits, world.now_ms)
+        made = alerts_of(standing(world), 0, [], {}, limits, world.now_ms)
         return {one.key: str(one.message) for one in made if one.key in ("round:", "backup:")}
 
     world.wait(3 * DAY_S)
@@ -328,17 +328,17 @@ def test_an_agent_that_holds_work_and_fetches_nothing_is_told(database: Database
     facts = AgentFacts("sync", world.now_ms, 60_000, units_held=3)
     idle = replace(one, row=row, liveness=liveness(facts, world.now_ms))
     says = replace(other, liveness=liveness(replace(facts, says="its hours"), world.now_ms))
-    (trouble,) = agent_troubles([idle, says], [], 3600)
+    (trouble,) = agent_alerts([idle, says], [], 3600)
     why = Message("fleet.idle_units_never", units=3)
-    assert trouble == Trouble("idle:a", Message("alerts.agent_idle", name="a", why=why), 3600)
-    assert list(agent_troubles([idle, says], [], 0)) == []
+    assert trouble == Alert("idle:a", Message("alerts.agent_idle", name="a", why=why), 3600)
+    assert list(agent_alerts([idle, says], [], 0)) == []
 
 
 def test_what_is_over_is_told_even_without_reminders() -> None:
     """An interval of 0 means: never again, until it is over."""
     full = Message.of_text("full")
     row = ToldRow("disk:", full, 1, 1)
-    assert due([Trouble("disk:", full)], [row], 0, DAY_MS, quiet=False) == []
+    assert due([Alert("disk:", full)], [row], 0, DAY_MS, quiet=False) == []
     assert due([], [row], 0, DAY_MS, quiet=False) == [Notification("disk:", "over", full, 1)]
     assert due([], [row], 0, DAY_MS, quiet=True) == []
 

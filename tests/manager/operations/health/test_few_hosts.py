@@ -15,9 +15,9 @@ from manager.operations.health.few_hosts import (
     FewCode,
     FewHosts,
     UnitCounts,
+    alert_of,
     few_of_agents,
     few_of_manager,
-    trouble_of,
 )
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
@@ -80,7 +80,7 @@ def test_a_manager_that_resolves_few(
     assert (found is not None) == is_few
     if found is not None:
         assert (found.code, found.agent, found.failed) == (FewCode.RESOLVED, "", failed)
-        assert trouble_of(found).key == "names:"
+        assert alert_of(found).key == "names:"
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_an_agent_that_resolves_or_reaches_few(counts: UnitCounts, codes: list[F
     found = list(few_of_agents([counts], 0.5))
     assert [one.code for one in found] == codes
     for one in found:
-        text = str(trouble_of(one).message)
+        text = str(alert_of(one).message)
         assert text.startswith("agent a ")
         assert "alerts.min_reachable_share requires 50%" in text
         assert "prs doctor" in text
@@ -165,7 +165,7 @@ def test_an_agent_whose_name_servers_keep_silent_is_told_before_its_units_fail(
 def test_a_sentence_has_numbers_and_remedy() -> None:
     """What, value, limit and remedy; the failures are messages of their own."""
     one = FewHosts(FewCode.REACHED, "a", 2000, (("unreachable", 1500),), 0.5)
-    message = trouble_of(one).message
+    message = alert_of(one).message
     assert str(message) == (
         "agent a reached nothing of 1,500 of 2,000 hosts; alerts.min_reachable_share requires 50%; "
         "of them 1,500: unreachable; `prs doctor --page URL` there tests the way to a host"

@@ -15,7 +15,7 @@ from manager.errors import PlainAgentError
 from manager.operations.actor import Actor
 from manager.operations.fleet.agents import agent_detail, list_agents, order_command
 from manager.operations.fleet.contact import is_restart, subscribe, sync, unsubscribe
-from manager.operations.health.alert_rules import Limits, troubles
+from manager.operations.health.alert_rules import Limits, alerts_of
 from manager.operations.health.system_figures import system_figures_of
 from manager.operations.ownership.agent_capacity import capacity_of
 from manager.operations.people.audit_log import audit_page
@@ -59,7 +59,7 @@ def test_an_agent_that_left_is_left_and_never_lost(database: Database, *, plain:
         assert list(agent_notices(views["a"], world.now_ms)) == []
         standing = system_figures_of(database, Path("/"), world.policy, world.now_ms)
         assert standing.agents["left"] == 1
-        found = troubles(standing, 0, [], {}, LIMITS, world.now_ms)
+        found = alerts_of(standing, 0, [], {}, LIMITS, world.now_ms)
         assert not [one for one in found if one.key.endswith(":a")]
     assert "agent.mark-lost" not in [
         row.action for row in audit_page(database, subject="a", limit=100)

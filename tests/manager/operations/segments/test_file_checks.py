@@ -18,14 +18,14 @@ from manager.db.segments.segments import SegmentRow
 from manager.errors import ConflictError
 from manager.operations.health.consistency_checks import check_files
 from manager.operations.hosts.hosts import exclude_host
-from manager.operations.segments.file_problems import list_problems, problem_troubles
+from manager.operations.segments.file_problems import file_alerts, list_problems
 from manager.operations.segments.kept_file_list import files_after
 from manager.operations.segments.scrub import (
     Pace,
     Scrubber,
+    scrub_alerts,
     scrub_now,
     scrub_progress,
-    scrub_troubles,
 )
 from manager.operations.segments.uploads import NewUpload, begin_upload
 from shared.wire.crawl_log import Comment, LogLine
@@ -276,7 +276,7 @@ def test_a_damaged_segment_is_told_asked_for_and_replaced(tmp_path: Path, damage
         (problem,) = list_problems(manager.db)
         assert (problem.kind, problem.subject, problem.problem) == ("segment", NAME, damage)
         assert problem.answer == "asked"
-        (trouble,) = problem_troubles(manager.db)
+        (trouble,) = file_alerts(manager.db)
         assert NAME in str(trouble.message)
         assert NAME in str(prsm.local.get("/api/v1/alerts").json())
         assert NAME in str(prsm.local.get("/api/v1/audit?alerts=true").json())
@@ -295,7 +295,7 @@ def test_a_damaged_segment_is_told_asked_for_and_replaced(tmp_path: Path, damage
         assert path.read_bytes() == whole
         assert segment(prsm) == before
         assert list_problems(manager.db) == []
-        assert problem_troubles(manager.db) == []
+        assert file_alerts(manager.db) == []
         assert codes(prsm, deep=True) == set()
         assert manager.segments.known(agent.identity, again.sha256) is not None
 
@@ -442,9 +442,9 @@ def test_more_than_can_be_read_in_time_is_told(tmp_path: Path) -> None:
     """With both settings that help."""
     with running(tmp_path) as prsm:
         filled(prsm)
-        (trouble,) = scrub_troubles(prsm.manager.db, Pace(1, 0.0001))
+        (trouble,) = scrub_alerts(prsm.manager.db, Pace(1, 0.0001))
         assert trouble.message.code == "segments.scrub_too_slow"
-        assert scrub_troubles(prsm.manager.db, Pace(1, 10**6)) == []
+        assert scrub_alerts(prsm.manager.db, Pace(1, 10**6)) == []
         assert Pace(10, 10**9).rate(864_000 * 10**6) == pytest.approx(2 * 10**6)
 
 
