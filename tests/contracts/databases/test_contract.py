@@ -204,7 +204,7 @@ def test_a_write_that_gets_no_turn_is_told_to_come_back(
     """Waiting has an end, and it is no failure of the request."""
     monkeypatch.setattr("manager.db.engine.WAIT_S", 0.05)
     database = Database(f"sqlite:///{sqlite_template}")
-    with database.write(), pytest.raises(BusyError, match="no turn to write"), database.write():
+    with database.write(), pytest.raises(BusyError, match="no write lock"), database.write():
         pass
     database.close()
 
