@@ -95,7 +95,7 @@ def test_what_no_cron_would_run_is_refused(text: str, words: str) -> None:
 @pytest.mark.parametrize("zone", ["", "Mars/Base", "../../etc/passwd", "/etc/localtime"])
 def test_zones_that_are_none_are_refused(zone: str) -> None:
     """A zone is named as the system has it."""
-    with pytest.raises(ScheduleError, match="not known here"):
+    with pytest.raises(ScheduleError, match="not known"):
         Crontab("@daily", zone)
 
 

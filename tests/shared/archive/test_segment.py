@@ -163,7 +163,7 @@ def test_a_full_disk_leaves_no_half_capture(tmp_path: Path) -> None:
         segment = OpenSegment.create(folder / NAME, WARCINFO, disk.open)
         segment.append(encoded[0])
         for _ in range(2):
-            with pytest.raises(DiskFullError, match="nothing was written, free space and try"):
+            with pytest.raises(DiskFullError, match="nothing was written; free space and try"):
                 segment.append(encoded[1])
             assert segment.open_path.stat().st_size == segment.size_bytes == room
             assert whole(segment.open_path) == 1

@@ -54,7 +54,7 @@ def _rows(visit: Visit, listing: Listing) -> list[Covered]:
         "failed": lambda row: row.failed > 0,
     }
     if show not in keep:
-        raise FormatError("console.choice", name="show", value=show[:40], choices=SHOWN)
+        raise FormatError("general.unknown_choice", name="show", value=show[:40], known=SHOWN)
     return [
         Covered(row, seen.hosts)
         for row in seen.agents
