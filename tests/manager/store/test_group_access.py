@@ -94,5 +94,6 @@ def test_a_group_that_this_user_is_not_in_is_said(
     layout.segments.chmod(0o700)
     monkeypatch.setattr(os, "chown", refuse)
     monkeypatch.setattr(Path, "chmod", refuse)
-    with pytest.raises(StoreError, match=r"archive\.x_accel_redirect_path: .*segments must be readable .*group"):
+    said = r"archive\.x_accel_redirect_path: .*segments must be readable .*group"
+    with pytest.raises(StoreError, match=said):
         layout.create()
