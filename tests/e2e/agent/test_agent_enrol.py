@@ -136,7 +136,7 @@ def test_a_page_of_another_is_no_manager(home: Home, manager: FakeManager) -> No
     manager.fail("isrestart", page)
     code, _, err = enrol(home, manager)
     assert code == 3
-    assert "another than a manager answers (403: " in err
+    assert "a server that is no manager answers (403: " in err
     assert manager.paths() == ["isrestart"]
     manager.fail("enrol", refuse(401, "join token: unknown"))
     assert enrol(home, manager)[0] == 1

@@ -86,7 +86,7 @@ def test_cron_gets_its_lines_and_loses_them(tmp_path: Path, crontab: str) -> Non
         assert "cron starts it" in it.agent.prs("schedule")
         settings = it.home / "prs.toml"
         settings.write_text(settings.read_text().replace('["02:00-08:00"]', '["00:00-24:00"]'))
-        with pytest.raises(CommandError, match="not of today's hours: prs schedule cron"):
+        with pytest.raises(CommandError, match="other hours than today's; run: prs schedule cron"):
             it.agent.prs("doctor")
         it.agent.prs("schedule", "cron")
         it.agent.prs("schedule", "cron")

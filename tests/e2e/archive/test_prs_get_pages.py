@@ -244,7 +244,7 @@ def test_a_token_for_pages_only(party: ThirdParty, manager: ManagerProcess) -> N
     token = new_token(manager.data, "narrow", "--scope", "pages")
     assert "opens pages;" in party.login(manager.url, token).out
     done = party.get("--host", "other.*")
-    assert "what was withdrawn is not followed" in done.err
+    assert "withdrawals are not followed" in done.err
     assert "this needs segments" in party.get("--format", "warc", code=4).err
 
 
