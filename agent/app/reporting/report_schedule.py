@@ -79,7 +79,7 @@ class ReportSchedule:
             return ""
         passed_s = now.now_s - self._last_s
         if settings.log_interval_s:
-            return "it is time" if passed_s >= settings.log_interval_s else ""
+            return "scheduled" if passed_s >= settings.log_interval_s else ""
         if passed_s < SETTLE_S:
             return ""
         if now.worked_off:

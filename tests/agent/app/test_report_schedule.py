@@ -117,13 +117,13 @@ def test_a_finished_probe_waits_a_while() -> None:
 def test_demonstrations_report_all_the_time() -> None:
     """`log_interval_s` takes the place of all other reasons, for hosts too."""
     plan = schedule(ReportSettings(log_interval_s=5.0))
-    assert plan.log_due(QUIET) == "it is time"
+    assert plan.log_due(QUIET) == "scheduled"
     plan.log_closed(QUIET)
     plan.hosts_sent(QUIET)
     soon = replace(QUIET, now_s=QUIET.now_s + 4)
     assert (plan.log_due(soon), plan.hosts_due(soon)) == ("", False)
     then = replace(QUIET, now_s=QUIET.now_s + 5)
-    assert (plan.log_due(then), plan.hosts_due(then)) == ("it is time", True)
+    assert (plan.log_due(then), plan.hosts_due(then)) == ("scheduled", True)
 
 
 def test_hosts_wait_for_one_another() -> None:
@@ -211,7 +211,7 @@ def test_a_clock_that_is_set_does_not_move_the_times_of_a_log(desk: Desk) -> Non
         desk.clock.epoch_0_ms += days * 86_400_000
         desk.clock.now_s += 5.0
         desk.fetched(f"http://a.jp/{days}")
-        asyncio.run(desk.reporting.close_log("it is time"))
+        asyncio.run(desk.reporting.close_log("scheduled"))
     begun_ms = manager_ms
     for number, (since_ms, until_ms) in enumerate(said_times(desk), 1):
         assert (since_ms, until_ms) == (begun_ms, manager_ms + number * 5000)
@@ -222,11 +222,11 @@ def test_a_log_does_not_end_before_it_began(desk: Desk) -> None:
     """The clock was 30 days ahead before the manager said the time."""
     desk.clock.epoch_0_ms += 30 * 86_400_000
     desk.fetched("http://a.jp/1")
-    asyncio.run(desk.reporting.close_log("it is time"))
+    asyncio.run(desk.reporting.close_log("scheduled"))
     desk.manager_time.note(desk.clock.epoch_ms() - 30 * 86_400_000, desk.clock.boottime_s())
     desk.clock.now_s += 5.0
     desk.fetched("http://a.jp/2")
-    asyncio.run(desk.reporting.close_log("it is time"))
+    asyncio.run(desk.reporting.close_log("scheduled"))
     since_ms, until_ms = said_times(desk)[-1]
     assert since_ms <= until_ms == desk.manager_time.now_ms()
 
@@ -236,11 +236,11 @@ def test_a_log_goes_from_the_ledger_to_the_outbox(desk: Desk) -> None:
     assert desk.reporting.open_log_bytes == 0
     desk.fetched("http://a.jp/")
     assert desk.reporting.open_log_bytes > 0
-    asyncio.run(desk.reporting.close_log("it is time"))
+    asyncio.run(desk.reporting.close_log("scheduled"))
     assert desk.reporting.open_log_bytes == 0
     assert desk.ledger.closed_logs() == []
     assert len(desk.keys()) == 1
-    assert "it is time" in desk.said[-1]
+    assert "scheduled" in desk.said[-1]
     asyncio.run(desk.reporting.close_log("again"))
     assert len(desk.keys()) == 1
 
