@@ -2,9 +2,9 @@
 
     python -m benchmarks.comparison OLD BENCHMARK [--rounds 2] [--figures cpu,p95] [-- ARGUMENTS]
 
-Example: `python -m benchmarks.comparison v1.0 console --figures cpu_ms -- --only sqlite --quick`.
-The old commit is checked out below `build/comparison`, with an environment of its own from its own
-lock files; it stays there for the next run. Each round runs old, new, new, old, so that a machine
+Example: `python -m benchmarks.comparison v1.0 fetching --rounds 2 -- --pages 2000`.
+The old commit is checked out below `build/comparison` and gets an environment from its lock files;
+both stay there for the next run. Each round runs old, new, new, old, so that a machine
 whose speed drifts hits both alike. Each number of the benchmark's line `RESULT {json}` becomes a
 row: the median at the old commit, here, and the ratio. The last line is `RESULT` and JSON:
 `ratios` by figure, and `runs`, the number of runs of each side.

@@ -179,7 +179,7 @@ class _Run:
 
     def _recover(self) -> State | Outcome:
         """Return the state, or how a trial ended that a killed launcher had begun."""
-        self._log_step("recover", "what was left")
+        self._log_step("recover", "an interrupted update, if any")
         scratch = self._installation.scratch
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()

@@ -31,7 +31,7 @@ FIRST, NEXT, NO_SYNC, NO_LAUNCHER, TAMPERED = "1.0.0", "1.1.0", "1.2.0", "1.3.0"
 def make_first(into: Path, root: Path, platform: Platform, tree: Path | None = None) -> Path:
     """Make the archive that the site is installed from; root: by which it judges others.
 
-    tree: another checkout, with an environment of its own, whose agent it holds; None: this one.
+    tree: the checkout whose agent it holds, after `make dev` there; None: this one.
     """
     name = f"prs-{FIRST}-{platform.name}"
     if tree is None:

@@ -21,7 +21,7 @@ from shared.frozen import frozen
 
 __all__ = ["PAGES", "REFETCHED", "ROUNDS"]
 
-VERDICTS: Final = {True: "others agree", False: "contradicted", None: "nobody can say"}
+VERDICTS: Final = {True: "others agree", False: "contradicted", None: "undecided"}
 
 
 def _units(state: str) -> Column[AgentRound]:
