@@ -12,7 +12,7 @@ from tools.demo.system import Manager, command
 
 __all__ = ["add_partners", "place"]
 
-COMING: Final = "robot.incoming_path.example.ac.jp"
+COMING: Final = "robot.coming.example.ac.jp"
 PARTNERS: Final = (
     ("robot.library.example.ac.jp", "38.26", "140.87"),
     ("robot.physics.example.ac.jp", "33.59", "130.40"),
