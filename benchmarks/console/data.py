@@ -2,7 +2,7 @@
 
 Rows are made by the database itself; unit numbers are host numbers. Crawl logs are files as intake
 writes them: `DISTINCT` are written, and each report is a hard link to one of them, which DuckDB
-cannot tell from a separate file.
+cannot tell from a separate file. So are the segments of the archive.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from benchmarks.console.archive_files import fill_archive, segments_of
 from benchmarks.console.hurried import hurried
 from benchmarks.console.moved import NUMBERED, fill_moved
 from manager.db.engine import Transaction
@@ -38,7 +39,6 @@ MOVES: Final = 2_000  # of each plan
 AUDIT_ROWS: Final = 300_000
 KNOWING: Final = 3  # agents that have measured a host
 CONTROL: Final = 1  # the number of the host that all of them have
-SEGMENTS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ def fill(url: str, layout: Layout, filled: Filled, now_ms: int) -> None:
         _rounds(tx, filled, now_ms)
         _hosts(tx, filled, now_ms)
         _records(tx, filled, now_ms)
-        fill_moved(tx, _insert, filled.agents, SEGMENTS, now_ms)
+        fill_archive(tx, layout, filled.agents, HOST.format(CONTROL, CONTROL), now_ms)
+        fill_moved(tx, _insert, filled.agents, segments_of(filled.agents), now_ms)
         if tx.dialect == "postgresql":
             _after_numbers(tx)
     _logs(layout, filled)
@@ -229,17 +230,6 @@ def _records(tx: Transaction, filled: Filled, now_ms: int) -> None:
         tx, "plan_moves", ROUNDS * MOVES, plan_id=f"(n - 1) / {MOVES} + 1",
         unit_id=f"(n - 1) % {MOVES} + 1", from_agent=agent,
         to_agent=f"(n + 1) % {filled.agents} + 1", from_ms=900.0, to_ms=500.0,
-    )  # fmt: skip
-    _insert(
-        tx, "arrivals", SEGMENTS, id="n", agent_id=agent, name="'s' || n || '.warc.gz'",
-        sha256="'sha' || n", size_bytes=100_000_000, captures=10_000,
-        received_ms=f"{now_ms} - n * 1000",
-    )  # fmt: skip
-    _insert(
-        tx, "segments", SEGMENTS, id="n", arrival_id="n", agent_id=agent,
-        name="'s' || n || '.warc.gz'", key="'k' || n", kind="'public'", state="'current'",
-        size_bytes=100_000_000, md5="''", sha1="''", sha256="'sha' || n", index_sha256="''",
-        captures=10_000, made_ms=f"{now_ms} - n * 1000",
     )  # fmt: skip
 
 
