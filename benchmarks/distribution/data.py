@@ -193,7 +193,7 @@ def _indexes(layout: Layout, real: _Real, names: list[str], each: int) -> None:
             "FROM range(?)",
             [len(names)],
         )
-        for number in range(SEGMENTS):
+        for number in range(SEGMENTS + 1):  # that of the large segment has no rows
             target = folder / f"{key_of(number)}.parquet"
             connection.execute(
                 f"""
