@@ -1,8 +1,8 @@
 """Give an agent the rights that wait for it: probes, units that it owns, pages to fetch again.
 
-Invariant: in one group only one agent has rights at a time (`manager.assignment.rights.may_grant`;
-the queries leave out groups in which another has any), so an address sees one robot. Rights go
-only to agents whose permit is valid: who is silent is given nothing to sit on.
+Invariant: in one group only one agent has rights at a time (the queries leave out groups in which
+another has any), so an address sees one robot. Rights go only to agents whose permit is valid: who
+is silent is given nothing to sit on.
 """
 
 from __future__ import annotations
