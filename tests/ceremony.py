@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from manager.releases import (
 )
 from manager.signing import Signer, make_keys
 
-__all__ = ["Ceremony"]
+__all__ = ["Ceremony", "version_of"]
 
 
 @dataclass
@@ -80,3 +81,8 @@ class Ceremony:
         if key is None:
             self.targets = made
         return made.to_bytes()
+
+
+def version_of(data: bytes) -> int:
+    """Return the version of signed metadata of any role."""
+    return int(json.loads(data)["signed"]["version"])

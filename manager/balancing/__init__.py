@@ -22,12 +22,12 @@ from manager.balancing.balancers import (
     prospects,
 )
 from manager.balancing.bound import Bound, lower_bound
-from manager.balancing.cost import CostMatrix, Fill, agent_costs, cost_matrix, makespan
+from manager.balancing.cost import CostMatrix, agent_costs, cost_matrix, makespan
 from manager.balancing.errors import BalancingError
 from manager.balancing.give_and_move import GiveAndMove, after_step, explain, give, move
 from manager.balancing.low_churn import Churn
 from manager.balancing.pieces import Cut, cut
-from manager.balancing.plan import Move, Moves, Plan, Reason
+from manager.balancing.plan import Move, Moves, Plan
 from manager.balancing.problem import Atoms, Problem, collapse
 from manager.balancing.relaxation import Relaxed, relax
 from manager.balancing.tree_balancing import Accept, TreeOptions, TreeResult, TreeStep, equalise
@@ -43,7 +43,6 @@ __all__ = [
     "Churn",
     "CostMatrix",
     "Cut",
-    "Fill",
     "GiveAndMove",
     "Move",
     "Moves",
@@ -52,7 +51,6 @@ __all__ = [
     "Plan",
     "Problem",
     "Prospect",
-    "Reason",
     "Relaxed",
     "TreeOptions",
     "TreeResult",

@@ -20,7 +20,6 @@ from manager.distance.control_hosts import (
     unreliable_hosts,
 )
 from manager.distance.distance_bounds import (
-    BoundedDistances,
     bounded_distances,
     excess_nearness,
     overall_factor,
@@ -68,7 +67,6 @@ __all__ = [
     "LEAST_MS_PER_KB",
     "OTHERS_LEAST",
     "AgentDeviation",
-    "BoundedDistances",
     "Claim",
     "ClockFit",
     "ControlProbe",

@@ -38,18 +38,8 @@ LANDMARKS: Final = 10_000
 class SpanningTree:
     """edges: (agents - 1, 2) agent indices, the lower first, ascending. lengths: (agents - 1,)."""
 
-    agents: int
     edges: npt.NDArray[np.intp]
     lengths: npt.NDArray[np.float64]
-
-    @property
-    def neighbours(self) -> tuple[tuple[int, ...], ...]:
-        """Return each agent's tree neighbours, ascending."""
-        found: list[list[int]] = [[] for _ in range(self.agents)]
-        for first, second in self.edges.tolist():
-            found[first].append(second)
-            found[second].append(first)
-        return tuple(tuple(sorted(near)) for near in found)
 
 
 def landmarks(distance: Matrix, most: int = LANDMARKS) -> npt.NDArray[np.intp]:
@@ -123,4 +113,4 @@ def spanning_tree(
     )
     found = nx.minimum_spanning_edges(graph, algorithm="prim", data=False)
     edges = np.array(sorted(tuple(sorted(edge)) for edge in found), dtype=np.intp).reshape(-1, 2)
-    return SpanningTree(agents, edges, between[edges[:, 0], edges[:, 1]].astype(np.float64))
+    return SpanningTree(edges, between[edges[:, 0], edges[:, 1]].astype(np.float64))

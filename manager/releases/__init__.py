@@ -14,7 +14,6 @@ from manager.releases.metadata import (
     next_root,
     read,
     releases_of,
-    version_of,
 )
 from manager.releases.signed_metadata import (
     add_signatures,
@@ -38,7 +37,6 @@ __all__ = [
     "read",
     "releases_of",
     "signed_anew",
-    "version_of",
     "with_release",
     "without_release",
 ]

@@ -65,7 +65,7 @@ def complete(measured: Matrix, learned: LoadedModel | None, trust: float) -> Dis
     if gaps.any():
         _fill(measured, gaps, learned)
     distrusted = excess_nearness(learned.model, learned.known, overall_factor(trust)) > 0
-    return DistanceMatrix(bounded_distances(measured, trust, distrusted).ms_per_kb, gaps)
+    return DistanceMatrix(bounded_distances(measured, trust, distrusted), gaps)
 
 
 def _fill(measured: Matrix, gaps: BoolArray, learned: LoadedModel) -> None:

@@ -39,14 +39,13 @@ from manager.releases import (
     new_root,
     read,
     signed_anew,
-    version_of,
     with_release,
 )
 from manager.signing import Signed, Signer, make_keys
 from shared.errors import FormatError
 from shared.wire.names import hash_of_key, new_key
 from shared.wire.sync import SyncAnswer, SyncRequest
-from tests.ceremony import Ceremony
+from tests.ceremony import Ceremony, version_of
 from tests.manager.running import LOCAL, Clock
 
 DAY_MS = 86_400_000
