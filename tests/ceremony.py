@@ -11,15 +11,16 @@ from pathlib import Path
 from securesystemslib.signer import CryptoSigner
 from tuf.api.metadata import Metadata, Root, Targets
 
-from manager.releases import (
-    Release,
+from manager.releases.metadata import Release
+from manager.releases.signed_metadata import (
     add_signatures,
     first_targets,
     new_root,
     with_release,
     without_release,
 )
-from manager.signing import Signer, make_keys
+from manager.signing.keys import make_keys
+from manager.signing.signer import Signer
 
 __all__ = ["Ceremony", "version_of"]
 

@@ -16,7 +16,9 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Final
 
-from manager.balancing import Options, Plan, Problem, make_plan
+from manager.balancing.balancers import Options, make_plan
+from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem
 from manager.intake.workers.workers import Workers
 from manager.operations.planning.planners import (
     Compared,

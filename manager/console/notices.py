@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Literal
 from urllib.parse import unquote_plus
 
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.console import figures
 from manager.console.language import _, ngettext
 from manager.console.messages.act_words import act

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.assignment import manager_time
+from manager.assignment.permits import manager_time
 from manager.db.engine import Database, Transaction
 from manager.db.identity import installation, leadership
 from manager.db.identity.leadership import LeaderRow

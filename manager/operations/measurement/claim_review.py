@@ -20,16 +20,9 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements, predictions
 from manager.db.rounds import round_units, rounds
-from manager.distance import (
-    Claim,
-    Doubt,
-    Evidence,
-    Fault,
-    find_doubts,
-    find_line_doubt,
-    overall_factor,
-    with_right_lines,
-)
+from manager.distance.distance_bounds import overall_factor
+from manager.distance.doubts import Claim, Doubt, Evidence, Fault, find_doubts
+from manager.distance.line_counts import find_line_doubt, with_right_lines
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
 from manager.operations.measurement.claim_samples import (

@@ -21,7 +21,8 @@ from manager.db.measurement import predictions
 from manager.db.measurement.predictions import ModelRow
 from manager.db.planning import probes
 from manager.db.rounds import rounds
-from manager.distance import Probes, TrainingData, TrainingResult, train
+from manager.distance.prediction import Probes
+from manager.distance.training_data import TrainingData, TrainingResult, train
 from shared.frozen import frozen
 
 __all__ = ["IsTrained", "ModelTraining", "Trainer", "is_trained_here"]
@@ -31,7 +32,7 @@ PROBES_MOST: Final = 100_000
 AGE_MS: Final = 600_000
 
 Trainer = Callable[[TrainingData], TrainingResult | None]
-"""`manager.distance.train`, or the same in a child process."""
+"""`manager.distance.training_data.train`, or the same in a child process."""
 
 IsTrained = Callable[[Database, int], bool]
 """Returns at a time (ms) whether the model knows all reports, so that a round may be planned."""

@@ -22,8 +22,9 @@ from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.measurement import measurements
 from manager.db.measurement.measurements import DistanceRow, SumRow
-from manager.distance import Spread, merged, ms_per_kbyte
 from manager.distance.line_sums import UNIT_COUNTS
+from manager.distance.measured_distance import ms_per_kbyte
+from manager.distance.spread import Spread, merged
 from manager.operations.measurement.claimed_sizes import counted_size, size_evidence
 from manager.operations.measurement.claims import (
     BYTE_FAULTS,

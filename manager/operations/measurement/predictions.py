@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from manager.db.engine import Transaction
 from manager.db.measurement import predictions
-from manager.distance import Model
+from manager.distance.prediction import Model
 
 __all__ = ["LoadedModel", "load_model"]
 

@@ -16,18 +16,15 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NO_OWNER
-from manager.distance import (
-    Probes,
+from manager.balancing.arrays import NO_OWNER
+from manager.distance.distance_bounds import bounded_distances, excess_nearness, overall_factor
+from manager.distance.minimum_spanning_tree import (
     SpanningTree,
-    bounded_distances,
-    excess_nearness,
-    fit,
     landmarks,
     network_distance,
-    overall_factor,
     spanning_tree,
 )
+from manager.distance.prediction import Probes, fit
 from manager.operations.measurement.predictions import LoadedModel
 
 __all__ = ["DistanceMatrix", "barred", "between_agents", "complete", "tree_of"]

@@ -18,7 +18,9 @@ from manager.db.measurement import measurements
 from manager.db.measurement.measurements import DistanceRow
 from manager.db.planning import missing_probes
 from manager.db.planning.probes import cut_short
-from manager.distance import LEAST_MS_PER_KB, Measured, Model, Probes, State
+from manager.distance.measured_distance import Measured, State
+from manager.distance.prediction import Model, Probes
+from manager.distance.spread import LEAST_MS_PER_KB
 from manager.message_fields import message_fields
 from manager.operations.measurement.claims import Period, age_of, all_periods, reason_of
 from manager.operations.measurement.predictions import load_model

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from manager.balancing import explain
+from manager.balancing.give_and_move import explain
 from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.planning import plan_changes, plans

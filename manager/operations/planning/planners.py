@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from manager.balancing import Options, Plan, Problem, make_plan, prospects
+from manager.balancing.balancers import Options, make_plan, prospects
+from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem
 from manager.message_fields import message_fields
 from shared.frozen import frozen
 from shared.messages import Message
@@ -18,7 +20,7 @@ from shared.messages import Message
 __all__ = ["Compared", "InProcessPlanner", "Planner", "Solver", "compare_in_turn", "too_late"]
 
 Solver = Callable[[str, Problem, Options], Plan]
-"""`manager.balancing.make_plan`, or the same in a child process."""
+"""`manager.balancing.balancers.make_plan`, or the same in a child process."""
 
 
 @message_fields

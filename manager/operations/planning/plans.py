@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from manager.balancing import BALANCERS, NO_OWNER, Churn, Options, Plan
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import BALANCERS, Options
+from manager.balancing.low_churn import Churn
+from manager.balancing.plan import Plan
 from manager.db.engine import Database
 from manager.db.planning import plans
 from manager.db.planning.plans import PlanHead, PlanRow

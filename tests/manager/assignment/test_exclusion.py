@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
-from manager.assignment import Permit, extension_ms
+from manager.assignment.permits import Permit, extension_ms
 from tests.examples import examples
 from tests.manager.assignment.rights_model import (
     Free,

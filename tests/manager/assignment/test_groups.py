@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.assignment import AddressGroups
+from manager.assignment.groups import AddressGroups
 
 edges = st.lists(st.tuples(st.integers(0, 12), st.sampled_from("abcdefgh")), max_size=30)
 

@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.assignment import (
-    Permit,
-    RuleError,
-    extension_ms,
-    handover_ms,
-    manager_time,
-)
+from manager.assignment.errors import RuleError
+from manager.assignment.permits import Permit, extension_ms, handover_ms, manager_time
 from tests.manager.assignment.rights_model import end_at_agent
 
 HOUR = 3_600_000

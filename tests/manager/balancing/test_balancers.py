@@ -7,17 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import (
-    BALANCERS,
-    NO_OWNER,
-    BalancingError,
-    Options,
-    Problem,
-    TreeOptions,
-    agent_costs,
-    compare,
-    make_plan,
-)
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import BALANCERS, Options, compare, make_plan
+from manager.balancing.cost import agent_costs
+from manager.balancing.errors import BalancingError
+from manager.balancing.problem import Problem
+from manager.balancing.tree_balancing import TreeOptions
 from shared.messages import Message
 from tests.manager.balancing.problems import path_tree, problems, same_owner_in_groups
 

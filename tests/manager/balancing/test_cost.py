@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import NO_OWNER, BalancingError, agent_costs, cost_matrix, makespan
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.cost import agent_costs, cost_matrix, makespan
+from manager.balancing.errors import BalancingError
 
 NAN, INF = np.nan, np.inf
 

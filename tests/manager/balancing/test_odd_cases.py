@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manager.balancing import BALANCERS, NO_OWNER, Plan, Problem, make_plan, prospects
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import BALANCERS, make_plan, prospects
+from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem
 from manager.balancing.relaxation import MOST_ATOMS
 from shared.messages import Message
 from tests.manager.balancing.problems import path_tree

@@ -8,19 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from manager.balancing import (
-    NO_OWNER,
-    BalancingError,
-    Problem,
-    agent_costs,
-    collapse,
-    lower_bound,
-    makespan,
-    relax,
-    relaxation,
-)
+from manager.balancing import relaxation
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.bound import lower_bound
+from manager.balancing.cost import agent_costs, makespan
+from manager.balancing.errors import BalancingError
 from manager.balancing.lp import assign_by_lp
-from manager.balancing.relaxation import MOST_ATOMS
+from manager.balancing.problem import Problem, collapse
+from manager.balancing.relaxation import MOST_ATOMS, relax
 from tests.manager.balancing.problems import problems
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from manager.assignment import Liveness, LivenessState
+from manager.assignment.liveness import Liveness, LivenessState
 from manager.console.language import speak
 from manager.console.notices import (
     Notice,

@@ -6,17 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from manager.balancing import NO_OWNER, Options, Problem, cost_matrix, make_plan
-from manager.distance import (
-    DistanceError,
-    Probes,
-    bounded_distances,
-    excess_nearness,
-    fit,
-    network_distance,
-    overall_factor,
-    spanning_tree,
-)
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import Options, make_plan
+from manager.balancing.cost import cost_matrix
+from manager.balancing.problem import Problem
+from manager.distance.distance_bounds import bounded_distances, excess_nearness, overall_factor
+from manager.distance.errors import DistanceError
+from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
+from manager.distance.prediction import Probes, fit
 
 FloatArray = npt.NDArray[np.float64]
 AGENTS, UNITS, FACTOR = 12, 600, 10.0

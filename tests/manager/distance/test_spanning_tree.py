@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.distance import DistanceError, landmarks, network_distance, spanning_tree
+from manager.distance.errors import DistanceError
+from manager.distance.minimum_spanning_tree import landmarks, network_distance, spanning_tree
 
 NAN, INF = np.nan, np.inf
 cell = st.one_of(st.just(NAN), st.just(INF), st.integers(0, 6).map(float), st.floats(0, 1e6))

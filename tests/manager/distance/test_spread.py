@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.distance import BINS_AN_OCTAVE, DistanceError, Spread, merged
+from manager.distance.errors import DistanceError
+from manager.distance.spread import BINS_AN_OCTAVE, Spread, merged
 
 spreads = st.dictionaries(st.integers(-80, 511), st.integers(1, 1000), max_size=20).map(Spread)
 

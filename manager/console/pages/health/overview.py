@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.notices import (
     Notice,

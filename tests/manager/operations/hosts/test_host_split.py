@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from manager.assignment import share_ms
+from manager.assignment.host_shares import share_ms
 from manager.db.engine import Database
 from manager.db.hosts import hosts
 from manager.db.ownership import assignments as placing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from manager.balancing import BALANCERS, BalancingError
+from manager.balancing.balancers import BALANCERS
+from manager.balancing.errors import BalancingError
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError, StalePlanError
 from manager.operations.fleet.agents import retire

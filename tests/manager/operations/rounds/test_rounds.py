@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from manager.balancing import Options, Plan, Problem
-from manager.balancing import make_plan as solve
+from manager.balancing.balancers import Options
+from manager.balancing.balancers import make_plan as solve
+from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.agents import retire
