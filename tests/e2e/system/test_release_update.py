@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ceremony import Ceremony, version_of
+from tests.ceremony import Ceremony
 from tests.e2e.manager_process import CODE, ManagerProcess, prsm, running_manager
 from tests.launcher.site import archive_of
 
