@@ -14,9 +14,9 @@ from manager.balancing.arrays import NO_OWNER
 from manager.balancing.balancers import Options, make_plan
 from manager.balancing.bound import lower_bound
 from manager.balancing.cost import cost_matrix
+from manager.balancing.lp import relax
 from manager.balancing.plan import Plan
 from manager.balancing.problem import Problem, collapse
-from manager.balancing.relaxation import relax
 from manager.balancing.tree_balancing import TreeOptions
 from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
 from manager.distance.nearest_agents import nearest_pairs

@@ -84,8 +84,6 @@ def network_distance(distance: Matrix) -> npt.NDArray[np.float64]:
 def spanning_tree(
     between: npt.NDArray[np.float64],
     before: Sequence[tuple[int, int]] = (),
-    *,
-    margin: float = MARGIN,
 ) -> SpanningTree:
     """Return Prim's minimum spanning tree over the distances of agents.
 
@@ -96,11 +94,9 @@ def spanning_tree(
     agents = len(between)
     if between.shape != (agents, agents) or not np.isfinite(between).all():
         raise DistanceError("distance.bad_shape", shape=between.shape)
-    if not 0 <= margin < 1:
-        raise DistanceError("distance.bad_margin", margin=margin)
     weighed = between.astype(np.float64)
     for one, other in before:
-        weighed[min(one, other), max(one, other)] *= 1 - margin
+        weighed[min(one, other), max(one, other)] *= 1 - MARGIN
     first, second = np.triu_indices(agents, 1)
     order = np.lexsort((second, first, weighed[first, second]))
     # A twentieth of the imports of a manager that starts, and plans are made by its children.

@@ -23,7 +23,7 @@ from manager.distance.measured_distance import ms_per_kbyte
 from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.claim_review import review_agents
 from manager.operations.measurement.claims import open_period, reason_of
-from manager.operations.measurement.predictions import load_model
+from manager.operations.measurement.distance_model import load_model
 from manager.operations.measurement.refetch_results import refetch_tally
 from manager.operations.policy import Policy
 from shared.frozen import frozen

@@ -28,7 +28,7 @@ from manager.db.planning import plan_inputs
 from manager.db.planning.plan_inputs import PlanUnit
 from manager.distance.minimum_spanning_tree import SpanningTree
 from manager.distance.nearest_agents import nearest_pairs
-from manager.operations.measurement.predictions import LoadedModel, load_model
+from manager.operations.measurement.distance_model import LoadedModel, load_model
 from manager.operations.ownership.agent_capacity import Work, capacity_of
 from manager.operations.ownership.pin_rules import EffectivePins, load_standing
 from manager.operations.planning.distance_matrix import barred, between_agents, complete, tree_of

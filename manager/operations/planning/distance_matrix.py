@@ -25,7 +25,7 @@ from manager.distance.minimum_spanning_tree import (
     spanning_tree,
 )
 from manager.distance.prediction import Probes, fit
-from manager.operations.measurement.predictions import LoadedModel
+from manager.operations.measurement.distance_model import LoadedModel
 
 __all__ = ["DistanceMatrix", "barred", "between_agents", "complete", "tree_of"]
 

@@ -15,9 +15,8 @@ from manager.balancing.balancers import Options, make_plan
 from manager.balancing.bound import lower_bound
 from manager.balancing.cost import agent_costs
 from manager.balancing.errors import BalancingError
-from manager.balancing.low_churn import Churn, settle
+from manager.balancing.low_churn import Churn, settle, subproblem_of
 from manager.balancing.problem import Problem, collapse
-from manager.balancing.subproblem import subproblem_of
 from tests.manager.balancing.problems import path_tree, problems
 
 

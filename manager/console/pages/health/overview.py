@@ -34,7 +34,7 @@ from manager.operations.health.alert_rules import few_hosts
 from manager.operations.health.silences import list_silences
 from manager.operations.hosts.host_views import count_hosts
 from manager.operations.identity.managers import list_managers
-from manager.operations.ownership.ineffective_rules import ineffective_rules_of
+from manager.operations.ownership.pin_rules import ineffective_rules_of
 from manager.operations.people.audit_log import audit_page
 from manager.operations.planning.plans import last_applied
 from manager.operations.releases.release_views import list_releases, running_out
