@@ -11,7 +11,7 @@ from typing import Final
 
 from manager.db.engine import Database
 from manager.db.fleet import agents
-from manager.operations.actor import note
+from manager.operations.actor import note, note_alone
 from manager.operations.hosts.found_urls import FoundUrl
 from manager.operations.hosts.host_lines import Imported, Tally, batches, store
 from manager.operations.identity.enrolment import AgentIdentity
@@ -77,17 +77,16 @@ def record_found(
                 )
             over_limit += left_out
     if tally.new or tally.start_pages or tally.inside:
-        with db.write() as tx:
-            note(
-                tx,
-                now_ms,
-                agent.actor,
-                "host.discover",
-                agent.name,
-                new=tally.new,
-                start_pages=tally.start_pages,
-                inside=tally.inside,
-                refused=tally.refused_count,
-                over_limit=over_limit,
-            )
+        note_alone(
+            db,
+            now_ms,
+            agent.actor,
+            "host.discover",
+            agent.name,
+            new=tally.new,
+            start_pages=tally.start_pages,
+            inside=tally.inside,
+            refused=tally.refused_count,
+            over_limit=over_limit,
+        )
     return Recorded(**values_of(tally.outcome()), over_limit=over_limit)

@@ -14,33 +14,14 @@ from manager.db.planning import probes
 from manager.db.rounds import round_units, rounds
 from manager.db.segments import withdrawals
 from manager.errors import NotFoundError
-from manager.operations.actor import Actor, note
+from manager.operations.actor import Actor, note, note_alone
 from manager.operations.hosts.host_lines import Imported, Tally, batches, parsed, store
-from manager.operations.hosts.host_views import (
-    HostDetail,
-    HostFilter,
-    HostLine,
-    HostPage,
-    host_detail,
-    list_hosts,
-)
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.messages import Message
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
-__all__ = [
-    "HostDetail",
-    "HostFilter",
-    "HostLine",
-    "HostPage",
-    "Imported",
-    "exclude_host",
-    "host_detail",
-    "import_hosts",
-    "include_host",
-    "list_hosts",
-]
+__all__ = ["Imported", "exclude_host", "import_hosts", "include_host"]
 
 EXCLUDED: Final = Message("ownership.host_excluded")
 
@@ -64,18 +45,17 @@ def import_hosts(
                 store(tx, batch, None, len(batch) * 2, policy.start_pages_per_unit, now_ms, tally)
     finally:
         # What a broken upload brought before it broke is there, and is noted.
-        with db.write() as tx:
-            note(
-                tx,
-                now_ms,
-                actor,
-                "host.import",
-                "",
-                new=tally.new,
-                start_pages=tally.start_pages,
-                known=tally.known,
-                refused=tally.refused_count,
-            )
+        note_alone(
+            db,
+            now_ms,
+            actor,
+            "host.import",
+            "",
+            new=tally.new,
+            start_pages=tally.start_pages,
+            known=tally.known,
+            refused=tally.refused_count,
+        )
     return tally.outcome()
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from manager.db.engine import Database
 from manager.db.logs import reports
-from manager.operations.actor import Actor, note
+from manager.operations.actor import Actor, note_alone
 from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.logs.log_scratch import LogWorkspace
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -82,17 +82,16 @@ def check_captures(
     )
     many = found.compared >= LEAST_URLS
     suspect = many and found.contradicted > SUSPECT_SHARE * found.compared
-    with db.write() as tx:
-        note(
-            tx,
-            now_ms,
-            actor,
-            "agent.compare",
-            name,
-            alert=suspect,
-            compared=found.compared,
-            contradicted=found.contradicted,
-        )
+    note_alone(
+        db,
+        now_ms,
+        actor,
+        "agent.compare",
+        name,
+        alert=suspect,
+        compared=found.compared,
+        contradicted=found.contradicted,
+    )
     return CaptureCheck(
         agent=name,
         compared=found.compared,

@@ -20,7 +20,7 @@ from manager.db.ownership import assignments, pins
 from manager.db.ownership.pins import PinRow
 from manager.errors import ConflictError, NotFoundError
 from manager.message_fields import message_fields
-from manager.operations.actor import Actor, note
+from manager.operations.actor import Actor, note, note_alone
 from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.ownership.pin_rules import (
     EffectivePins,
@@ -131,18 +131,17 @@ def pin_units(
         refused_count += len(problems)
         room = REFUSALS_MOST - len(refused)
         refused += [(text, problem.message) for text, problem in problems[:room]]
-    with db.write() as tx:
-        note(
-            tx,
-            now_ms,
-            actor,
-            "unit.pin-many",
-            agent,
-            pinned=pinned,
-            moved=moved,
-            refused=refused_count,
-            reason=reason,
-        )
+    note_alone(
+        db,
+        now_ms,
+        actor,
+        "unit.pin-many",
+        agent,
+        pinned=pinned,
+        moved=moved,
+        refused=refused_count,
+        reason=reason,
+    )
     return Pinned(pinned, moved, refused, refused_count, warning)
 
 

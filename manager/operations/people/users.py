@@ -42,6 +42,7 @@ __all__ = [
     "User",
     "add_user",
     "change_password",
+    "check_password",
     "count_tokens",
     "list_users",
     "login",
@@ -193,7 +194,11 @@ def _begin(
 ) -> Session:
     name = actor.name
     while True:
-        user, source = _authenticated(db, password, device, now_ms, actor)
+        user, source = check_password(db, password, device, now_ms, actor)
+        if user is None:
+            raise UnknownKeyError("people.wrong_login")
+        if user.disabled_ms is not None:
+            raise ForbiddenError("people.disabled", user=name)
         fresh = passwords.renewed(user.password_hash, password)
         token = secrets.token_urlsafe(32)
         expires_ms = now_ms + round(session_s * 1000)
@@ -215,10 +220,13 @@ def _begin(
         return Session(token, name, user.role, expires_ms, fresh_device)
 
 
-def _authenticated(
+def check_password(
     db: Database, password: str, device: str, now_ms: int, actor: Actor
-) -> tuple[UserRow, str]:
-    """Return the user's row when the password matched, and the source it is counted for."""
+) -> tuple[UserRow | None, str]:
+    """Return the actor's row where this is the password, else None, and the source it counts for.
+
+    A wrong one is counted. Raises SlowDownError where the source must wait.
+    """
     name = actor.name
     with db.read() as tx:
         user = users.by_name(tx, name)
@@ -227,9 +235,7 @@ def _authenticated(
     is_right = passwords.matches(user.password_hash if user is not None else None, password)
     if user is None or not is_right:
         count_failure(db, name, source, actor, now_ms)
-        raise UnknownKeyError("people.wrong_login")
-    if user.disabled_ms is not None:
-        raise ForbiddenError("people.disabled", user=name)
+        return None, source
     return user, source
 
 
