@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.balance.world import calibrated_world
-from manager.distance import Probes, fit
+from manager.distance.prediction import Probes, fit
 
 Floats = npt.NDArray[np.float64]
 

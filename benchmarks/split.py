@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from manager.assignment import most_requests
+from manager.assignment.host_shares import most_requests
 from simweb.launcher import SimulatedWeb
 from tools.demo.system import Agent, Manager, wait_for
 

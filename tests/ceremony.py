@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,17 +11,18 @@ from pathlib import Path
 from securesystemslib.signer import CryptoSigner
 from tuf.api.metadata import Metadata, Root, Targets
 
-from manager.releases import (
-    Release,
+from manager.releases.metadata import Release
+from manager.releases.signed_metadata import (
     add_signatures,
     first_targets,
     new_root,
     with_release,
     without_release,
 )
-from manager.signing import Signer, make_keys
+from manager.signing.keys import make_keys
+from manager.signing.signer import Signer
 
-__all__ = ["Ceremony"]
+__all__ = ["Ceremony", "version_of"]
 
 
 @dataclass
@@ -80,3 +82,8 @@ class Ceremony:
         if key is None:
             self.targets = made
         return made.to_bytes()
+
+
+def version_of(data: bytes) -> int:
+    """Return the version of signed metadata of any role."""
+    return int(json.loads(data)["signed"]["version"])

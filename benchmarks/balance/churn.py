@@ -16,8 +16,13 @@ import numpy as np
 from benchmarks.balance.methods import problem_of
 from benchmarks.balance.source import NAMES
 from benchmarks.balance.world import World, calibrated_world
-from manager.balancing import NO_OWNER, Plan, Problem, cost_matrix, make_plan
-from manager.distance import nearest_pairs, network_distance, spanning_tree
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import make_plan
+from manager.balancing.cost import cost_matrix
+from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem
+from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
+from manager.distance.nearest_agents import nearest_pairs
 
 __all__ = ["Churned", "Round", "churn"]
 

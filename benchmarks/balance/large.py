@@ -12,7 +12,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from benchmarks.balance.world import calibrated_world, large_costs
-from manager.balancing import NO_OWNER, Problem, make_plan
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import make_plan
+from manager.balancing.problem import Problem
 
 __all__ = ["Large", "measure_large"]
 

@@ -10,19 +10,16 @@ import numpy as np
 
 from benchmarks.balance.source import NAMES
 from benchmarks.balance.world import World
-from manager.balancing import (
-    NO_OWNER,
-    Options,
-    Plan,
-    Problem,
-    TreeOptions,
-    collapse,
-    cost_matrix,
-    lower_bound,
-    make_plan,
-    relax,
-)
-from manager.distance import nearest_pairs, network_distance, spanning_tree
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import Options, make_plan
+from manager.balancing.bound import lower_bound
+from manager.balancing.cost import cost_matrix
+from manager.balancing.lp import relax
+from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem, collapse
+from manager.balancing.tree_balancing import TreeOptions
+from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
+from manager.distance.nearest_agents import nearest_pairs
 
 __all__ = ["DEFAULT_ROWS", "Measured", "measure", "problem_of"]
 

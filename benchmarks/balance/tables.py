@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.balance import source
 from benchmarks.balance.methods import Measured
 from benchmarks.balance.world import HOUR_MS, Floats, World
-from manager.balancing import Plan
+from manager.balancing.plan import Plan
 
 __all__ = ["print_methods", "print_tables", "print_world", "table"]
 

@@ -39,7 +39,7 @@ from manager.operations.segments.scrub import Pace
 from manager.operations.segments.trash_contents import TrashDay
 from manager.operations.transport import browser_of, require_private
 from manager.settings import Settings
-from manager.signing import Signing
+from manager.signing.protocol import Signing
 from manager.store import Bundles, Layout, Spool, UploadParts
 from shared.frozen import frozen
 from shared.messages import Message

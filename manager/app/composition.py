@@ -25,7 +25,7 @@ from manager.clock import Clock
 from manager.db import Database
 from manager.db.connections import sqlite_file
 from manager.db.migrate import check_unversioned, migrate, schema_version
-from manager.distance import train
+from manager.distance.training_data import train
 from manager.errors import BusyError
 from manager.intake.logs.log_intake import LogIntake
 from manager.intake.messages.discovery_intake import DiscoveredIntake
@@ -46,7 +46,7 @@ from manager.operations.policy import Policy
 from manager.operations.segments.file_problems import file_alerts
 from manager.operations.segments.scrub import scrub_alerts
 from manager.settings import Settings
-from manager.signing import SigningClient
+from manager.signing.client import SigningClient
 from manager.store import Bundles, Layout, ListFiles, Rejected, Spool, StoreError, UploadParts
 from manager.store.segments.segment_store import SegmentStore
 from shared.frozen import frozen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.distance import TrainingData, TrainingResult, train
+from manager.distance.training_data import TrainingData, TrainingResult, train
 from manager.intake.workers.workers import Limits, Workers
 
 __all__ = ["ChildTrainer"]

@@ -16,14 +16,11 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Final
 
-from manager.balancing import Options, Plan, Problem, make_plan
+from manager.balancing.balancers import Compared, Options, make_plan, prospects
+from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem
 from manager.intake.workers.workers import Workers
-from manager.operations.planning.planners import (
-    Compared,
-    InProcessPlanner,
-    compare_in_turn,
-    too_late,
-)
+from manager.operations.planning.planners import InProcessPlanner, too_late
 
 __all__ = ["ChildPlanner"]
 
@@ -97,7 +94,7 @@ def _compare(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, name="end-with-parent", daemon=True).start()
-    for compared in compare_in_turn(methods, problem, options):
+    for compared in prospects(methods, problem, options):
         theirs.send(compared)
 
 

@@ -1,20 +1,10 @@
-"""Errors of the rules of assignment.
-
-PrsmError
-├── ConflictError (shared)
-│   └── RightError      a unit's right cannot pass to the requesting agent now
-└── RuleError           numbers that no rule can be applied to
-"""
+"""Errors of the rules of assignment."""
 
 from __future__ import annotations
 
-from shared.errors import ConflictError, PrsmError
+from shared.errors import PrsmError
 
-__all__ = ["RightError", "RuleError"]
-
-
-class RightError(ConflictError):
-    """Another agent may still be fetching the unit."""
+__all__ = ["RuleError"]
 
 
 class RuleError(PrsmError):

@@ -8,19 +8,9 @@ forgotten by a rebuild from the current edges.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from shared.frozen import frozen
-
-__all__ = ["AddressGroups", "Merge"]
-
-
-@frozen
-class Merge:
-    """Two groups became one: rewrite `absorbed` to `kept` wherever a group id is stored."""
-
-    kept: int
-    absorbed: int
+__all__ = ["AddressGroups"]
 
 
 class AddressGroups:
@@ -32,42 +22,20 @@ class AddressGroups:
         for host, address in edges:
             self.add(host, address)
 
-    def __len__(self) -> int:
-        return len(self._parent)
+    def add(self, host: int, address: str) -> None:
+        """Record that a host has an address; it joins the address's group."""
+        self.join(host, self._host_at.setdefault(address, host))
 
-    def __contains__(self, host: object) -> bool:
-        return host in self._parent
-
-    def add(self, host: int, address: str) -> Merge | None:
-        """Record that a host has an address; return the merge that follows, if any.
-
-        A host that is new here joins the address's group: a merge too, of the group of one that it
-        would have been alone. The merge of a new smallest host renames the group.
-        """
-        self._parent.setdefault(host, host)
-        other = self._host_at.setdefault(address, host)
-        return self._join(host, other)
-
-    def join(self, first: int, second: int) -> Merge | None:
-        """Put two hosts into one group for a reason other than an address, such as stored ids."""
+    def join(self, first: int, second: int) -> None:
+        """Put two hosts into one group, for an address or another reason, such as stored ids."""
         self._parent.setdefault(first, first)
         self._parent.setdefault(second, second)
-        return self._join(first, second)
+        kept, absorbed = sorted((self._root(first), self._root(second)))
+        self._parent[absorbed] = kept
 
     def group_of(self, host: int) -> int | None:
         """Return the smallest host id of a host's group, or None: no address of it is known."""
         return self._root(host) if host in self._parent else None
-
-    def groups(self) -> dict[int, list[int]]:
-        """Return the hosts of each group by its id, all ascending."""
-        found: dict[int, list[int]] = {}
-        for host in sorted(self._parent):
-            found.setdefault(self._root(host), []).append(host)
-        return found
-
-    def items(self) -> Iterator[tuple[int, int]]:
-        """Yield (host, group) ascending by host."""
-        return ((host, self._root(host)) for host in sorted(self._parent))
 
     def _root(self, host: int) -> int:
         parent = self._parent
@@ -75,10 +43,3 @@ class AddressGroups:
             parent[host] = parent[parent[host]]
             host = parent[host]
         return host
-
-    def _join(self, first: int, second: int) -> Merge | None:
-        kept, absorbed = sorted((self._root(first), self._root(second)))
-        if kept == absorbed:
-            return None
-        self._parent[absorbed] = kept
-        return Merge(kept, absorbed)

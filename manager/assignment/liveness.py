@@ -52,6 +52,9 @@ _HELD: Final = {
     "draining": (LivenessState.DRAINING, Message("fleet.state_draining")),
 }
 """What counts before the pages that it fetched a moment ago."""
+_RETIRED: Final = partial(Message, "fleet.state_retired")
+_LEFT: Final = partial(Message, "fleet.state_left")
+_NEW: Final = partial(Message, "fleet.new_agent")
 
 
 @frozen
@@ -122,12 +125,12 @@ def promised_contact(
 def liveness(facts: AgentFacts, now_ms: int, plain_renewal_ms: int = PLAIN_RENEWAL_MS) -> Liveness:
     """Return how an agent is at a moment, and why."""
     if facts.retired:
-        return Liveness(LivenessState.RETIRED, _retired_reason)
+        return Liveness(LivenessState.RETIRED, _RETIRED)
     if facts.left:
-        return Liveness(LivenessState.LEFT, _left_reason)
+        return Liveness(LivenessState.LEFT, _LEFT)
     contact_ms = facts.last_contact_ms
     if contact_ms is None:
-        return Liveness(LivenessState.NEW, _new_reason)
+        return Liveness(LivenessState.NEW, _NEW)
     due_ms = promised_contact(facts.kind, contact_ms, facts.promised_ms, plain_renewal_ms)
     if now_ms > due_ms + min(TARDY_MS, facts.grace_ms // 4):
         return _overdue(facts, contact_ms, due_ms, now_ms)
@@ -170,18 +173,6 @@ def _awake(facts: AgentFacts, now_ms: int) -> Liveness:
     if could and since_ms is not None and now_ms - since_ms <= window_ms:
         return Liveness(LivenessState.WORKING, partial(_fresh_reason, facts, now_ms - since_ms))
     return Liveness(LivenessState.IDLE, partial(_idle_reason, facts, now_ms), attention=could)
-
-
-def _retired_reason() -> Message:
-    return Message("fleet.state_retired")
-
-
-def _left_reason() -> Message:
-    return Message("fleet.state_left")
-
-
-def _new_reason() -> Message:
-    return Message("fleet.new_agent")
 
 
 def _asleep_reason(kind: AgentKind, contact_ms: int, due_ms: int, now_ms: int) -> Message:

@@ -4,9 +4,9 @@ One for each agent. Invariant: an agent's permit is over at the agent before it 
 manager, whatever the network delays and the manager's clock does. Both sides contribute:
 
 - The agent counts from the *sending* of the sync, on a clock that runs on through sleep
-  (CLOCK_BOOTTIME), and stops starting requests one request deadline and one interval earlier
-  (`end_at_agent`). The manager counts from the latest moment at which it may have handled the sync.
-  So the last request is over, and its address has rested, before it can give the unit away.
+  (CLOCK_BOOTTIME), and stops starting requests one request deadline and one interval earlier. The
+  manager counts from the latest moment at which it may have handled the sync. So the last request
+  is over, and its address has rested, before it can give the unit away.
 - The manager's time is that of its ticks. Any manager may handle a sync, and its clock may be wrong
   by a month in either direction, so it is not asked: a permit counts from the longest gap after the
   last tick. Either the next tick comes by then, or it finds that the clock leapt or stood, and
@@ -24,22 +24,12 @@ the granter's side.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from manager.assignment.errors import RuleError
 from shared.frozen import frozen
 
-__all__ = [
-    "HeldEpoch",
-    "Permit",
-    "ReportEpoch",
-    "end_at_agent",
-    "epoch_of_report",
-    "extension_ms",
-    "handover_ms",
-    "manager_time",
-]
+__all__ = ["Permit", "extension_ms", "handover_ms", "manager_time"]
 
 
 @frozen
@@ -71,10 +61,6 @@ class Permit:
         epoch = self.epoch + 1 if self.is_over(last_tick_ms) else self.epoch
         until_ms = max(self.until_ms, last_tick_ms + longest_gap_ms + duration_ms + longest_gap_ms)
         return replace(self, epoch=epoch, until_ms=until_ms)
-
-    def extend(self, by_ms: int) -> Permit:
-        """Return the permit moved with the clock; see `extension_ms`."""
-        return replace(self, until_ms=self.until_ms + by_ms)
 
     def expire(self, next_generation: int) -> Permit:
         """Return the permit after all rights of its agent were freed because it was over.
@@ -117,60 +103,3 @@ def handover_ms(last_tick_ms: int, now_ms: int) -> int:
     However often leaders change, no permit becomes shorter.
     """
     return now_ms - last_tick_ms
-
-
-def end_at_agent(sent_ms: int, duration_ms: int, deadline_ms: int, interval_ms: int) -> int:
-    """Return the time from which an agent starts no more requests, on its own clock since boot.
-
-    sent_ms: when it *sent* the sync that brought the permit. deadline_ms: the longest that one
-    request may take. interval_ms: the longest rest that it gives an address.
-    """
-    left_ms = duration_ms - deadline_ms - interval_ms
-    if left_ms <= 0:
-        raise RuleError(
-            "assignment.permit_too_short",
-            duration_ms=duration_ms,
-            deadline_ms=deadline_ms,
-            interval_ms=interval_ms,
-        )
-    return sent_ms + left_ms
-
-
-@frozen
-class HeldEpoch:
-    """One owner of one unit. until_ms: None while it is still the owner."""
-
-    epoch: int
-    agent: int
-    since_ms: int
-    until_ms: int | None
-
-
-@frozen
-class ReportEpoch:
-    """The epoch a report belongs to. late: another agent has owned the unit since."""
-
-    epoch: int
-    late: bool
-
-
-def epoch_of_report(
-    history: Iterable[HeldEpoch], agent: int, first_ms: int, last_ms: int
-) -> ReportEpoch | None:
-    """Return under which epoch an agent fetched what it reports of one unit, or None: under none.
-
-    history: all owners of the unit, in any order. first_ms, last_ms: the time of the report's
-    requests. Of several epochs of the agent the newest counts. A late report is kept as data
-    and changes no assignment; one under no epoch is quarantined.
-    """
-    owners = list(history)
-    own = [
-        held.epoch
-        for held in owners
-        if held.agent == agent
-        and held.since_ms <= last_ms
-        and (held.until_ms is None or held.until_ms >= first_ms)
-    ]
-    if not own:
-        return None
-    return ReportEpoch(max(own), late=max(own) < max(held.epoch for held in owners))

@@ -29,7 +29,9 @@ _SMALLEST_FACTOR: Final = 0.05
 """Lowest counted load / mean: an agent that no atom chooses gets cheaper, not free."""
 _LOWEST_PRICE: Final = 1e-9
 """An agent that may have nothing would come to a price of 0, and 0 x inf is no number."""
+_ITERATIONS: Final = 250
 _SETTLED_AFTER: Final = 40
+_SETTLED: Final = 2e-4
 _WIDE: Final = 10_000_000
 """Cells above which an iteration takes longer than 20 ms."""
 _CALM, _CALM_ITERATIONS = 20, 80
@@ -48,12 +50,12 @@ class Bound:
     iterations: int
 
 
-def lower_bound(costs: Matrix, *, iterations: int = 250, settled: float = 2e-4) -> Bound:
+def lower_bound(costs: Matrix) -> Bound:
     """Return the best bound that multiplicative price updates find.
 
     costs: (agents, atoms) ms, inf where forbidden, a finite entry in each column. The update is
-    price_i *= (load_i / mean load)^eta with eta = 0.5 / (1 + t/20)^0.7. Stops before `iterations`
-    once 40 of them have together raised the bound by less than the fraction `settled`.
+    price_i *= (load_i / mean load)^eta with eta = 0.5 / (1 + t/20)^0.7. Stops before the last
+    iteration once 40 of them have together raised the bound by less than a fraction.
 
     Looked for twice: over all pairs, and with T, which finds more where one atom is large and may
     go astray where many are. Where the matrix is wide, over all pairs only.
@@ -63,16 +65,14 @@ def lower_bound(costs: Matrix, *, iterations: int = 250, settled: float = 2e-4) 
     if not atoms:
         return Bound(0.0, even, 0)
     longest = float(costs.min(axis=0).max())
-    found = _search(costs, None, Bound(0.0, even, _CALM), _CALM + _CALM_ITERATIONS, settled)
+    found = _search(costs, None, Bound(0.0, even, _CALM), _CALM + _CALM_ITERATIONS)
     if costs.size <= _WIDE:
-        sharp = _search(costs, longest, Bound(0.0, even, 0), iterations, settled)
+        sharp = _search(costs, longest, Bound(0.0, even, 0), _ITERATIONS)
         found = max((sharp, found), key=lambda bound: bound.makespan_ms)
     return replace(found, makespan_ms=max(found.makespan_ms, longest))
 
 
-def _search(
-    costs: Matrix, longest: float | None, start: Bound, until: int, settled: float
-) -> Bound:
+def _search(costs: Matrix, longest: float | None, start: Bound, until: int) -> Bound:
     """Return the best of `start` and what follows from its prices, up to iteration `until`.
 
     longest: of the atoms, each where it is shortest, to leave out pairs above T; None: keep all.
@@ -97,7 +97,7 @@ def _search(
         if value > best:
             best, best_prices = value, prices
         if done % _SETTLED_AFTER == 0:
-            if best <= checkpoint * (1 + settled):
+            if best <= checkpoint * (1 + _SETTLED):
                 break
             checkpoint = best
         loads = np.bincount(choice, weights=cheapest / prices[choice], minlength=agents)

@@ -7,6 +7,8 @@ Several ways are tried, each with the rest kept where it is: easing the busiest;
 the tree, then exchanges; prices over the largest few, and over more. The plan is the one whose
 makespan is least when moves are paid for. Where that still leaves a makespan far above the bound,
 as after a random deal, everything may move.
+Where only a part may move, the rest is one pinned atom for each agent (`subproblem_of`), so that
+every method sees its load without the columns behind it.
 Invariant: at most `most_moves` of the units that have an owner change it, unless the change is
 great; a unit without an owner, or whose owner may no longer have it, is placed in any case.
 """
@@ -28,11 +30,10 @@ from manager.balancing.load_transfer import ease_busiest
 from manager.balancing.placement import place
 from manager.balancing.prices import assign_by_prices
 from manager.balancing.problem import Atoms
-from manager.balancing.subproblem import subproblem_of
 from manager.balancing.tree_balancing import TreeOptions, equalise
 from shared.messages import Message
 
-__all__ = ["Churn", "Settled", "pairs_of", "settle"]
+__all__ = ["Churn", "Settled", "Subproblem", "pairs_of", "settle", "subproblem_of"]
 
 _FREE: Final = (0.5, 1.0, 2.0, 3.0)
 """Times the limit: of the units that may move about a third does."""
@@ -195,3 +196,43 @@ def _paid(atoms: Atoms, one: Settled, churn: Churn) -> float:
     """Return the makespan with the moves paid for."""
     all_units = max(1, int(atoms.sizes.sum()))
     return _makespan(atoms, one) * (1 + churn.worth * one.moved / all_units)
+
+
+@dataclass(frozen=True)
+class Subproblem:
+    """atoms: the free ones, in their order, then what stays. free: which of the whole they are."""
+
+    atoms: Atoms
+    free: IntArray
+    _owner: IntArray
+
+    def whole(self, owner: IntArray) -> IntArray:
+        """Return (atoms of the whole,) owners from owners of the part."""
+        owners = self._owner.copy()
+        owners[self.free] = owner[: len(self.free)]
+        return owners
+
+
+def subproblem_of(atoms: Atoms, owner: IntArray, free: IntArray) -> Subproblem:
+    """Return the part in which only `free` may move.
+
+    owner: (atoms,) complete but for `free`. free: indices of atoms that are not fixed.
+    """
+    count, agents = len(free), atoms.agents
+    stays = owner.copy()
+    stays[free] = -1
+    costs = np.full((agents, count + agents), np.inf, dtype=atoms.costs.dtype)
+    costs[:, :count] = atoms.costs[:, free]
+    costs[np.arange(agents), count + np.arange(agents)] = agent_costs(atoms.costs, stays)
+    part = Atoms(
+        names=atoms.names,
+        costs=costs,
+        sizes=np.concatenate((atoms.sizes[free], np.zeros(agents, dtype=np.intp))),
+        start=np.concatenate((atoms.start[free], np.arange(agents, dtype=np.intp))),
+        fixed=np.concatenate((atoms.fixed[free], np.ones(agents, dtype=np.bool_))),
+        of_unit=np.arange(count + agents, dtype=np.intp),
+        edges=atoms.edges,
+        near=atoms.near,
+        unreached=0,
+    )
+    return Subproblem(part, free, stays)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
-import numpy.typing as npt
 
 from manager.balancing.arrays import NO_OWNER, FloatArray, IntArray
 from manager.balancing.cost import agent_costs, makespan
@@ -20,17 +18,7 @@ from manager.balancing.tree_balancing import TreeStep
 from shared.messages import Message
 from shared.ratios import PERCENTS_END, times_message
 
-__all__ = ["Move", "Moves", "Plan", "Reason", "draw_up"]
-
-
-class Reason(IntEnum):
-    """Reason of a move."""
-
-    NEW = 0
-    PINNED = 1
-    BARRED = 2
-    ADDRESS = 3
-    BALANCE = 4
+__all__ = ["Move", "Moves", "Plan", "draw_up"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +33,6 @@ class Move:
     taker: int
     gain_ms: float
     cost_ms: float
-    reason: Reason
 
 
 @dataclass(frozen=True)
@@ -60,7 +47,6 @@ class Moves:
     taker: IntArray
     gain_ms: FloatArray
     cost_ms: FloatArray
-    reason: npt.NDArray[np.int8]
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -72,7 +58,6 @@ class Moves:
             int(self.taker[index]),
             float(self.gain_ms[index]),
             float(self.cost_ms[index]),
-            Reason(int(self.reason[index])),
         )
 
     def __iter__(self) -> Iterator[Move]:
@@ -110,11 +95,6 @@ class Plan:
         return makespan(self.costs_after_ms)[0]
 
     @property
-    def busiest_after(self) -> str:
-        """Return whose cost is the greatest after."""
-        return self.names[makespan(self.costs_after_ms)[1]]
-
-    @property
     def above_bound(self) -> float:
         """Return makespan after over the bound; 1.03 means at most 3% above the best possible."""
         return self.makespan_after_ms / self.bound_ms if self.bound_ms > 0 else 1.0
@@ -123,14 +103,6 @@ class Plan:
     def units_after(self) -> IntArray:
         """Return (agents,) how many units each agent owns after."""
         return np.bincount(self.after, minlength=len(self.names)).astype(np.intp)
-
-    def as_lines(self) -> list[str]:
-        """Write `agent:cost:units` for each agent after the plan; cost in whole ms.
-
-        Source: seed 004, 5.2.2 step 7, the output of `distribution.pl`.
-        """
-        rows = zip(self.names, self.costs_after_ms, self.units_after, strict=True)
-        return [f"{name}:{cost:.0f}:{units}" for name, cost, units in rows]
 
 
 def draw_up(
@@ -142,11 +114,11 @@ def draw_up(
     said: tuple[Message, ...] = (),
     steps: tuple[TreeStep, ...] = (),
 ) -> Plan:
-    """Return the plan that takes `problem` to `owner`, (atoms,), with moves and their reasons."""
+    """Return the plan that takes `problem` to `owner`, (atoms,), with its moves."""
     after = atoms.expand(owner)
     costs_before = agent_costs(problem.costs, problem.before)
     costs_after = agent_costs(problem.costs, after)
-    moves = _moves(problem, atoms, after)
+    moves = _moves(problem, after)
     least, who = makespan(costs_after)
     summary = [
         Message(
@@ -177,7 +149,7 @@ def draw_up(
     )
 
 
-def _moves(problem: Problem, atoms: Atoms, after: IntArray) -> Moves:
+def _moves(problem: Problem, after: IntArray) -> Moves:
     """Return what differs between before and after, the greatest saving first."""
     unit = np.flatnonzero(problem.before != after)
     giver, taker = problem.before[unit], after[unit]
@@ -185,15 +157,8 @@ def _moves(problem: Problem, atoms: Atoms, after: IntArray) -> Moves:
     gain = np.zeros(len(unit))
     gain[had] = problem.costs[giver[had], unit[had]]
     cost = problem.costs[taker, unit].astype(np.float64)
-    start = atoms.start[atoms.of_unit[unit]]
-    reason = np.full(len(unit), Reason.BALANCE, dtype=np.int8)
-    reason[(start == taker) & had] = Reason.ADDRESS
-    reason[start == NO_OWNER] = Reason.BARRED
-    if problem.pins is not None:
-        reason[problem.pins[unit] != NO_OWNER] = Reason.PINNED
-    reason[~had] = Reason.NEW
     order = np.lexsort((unit, cost - gain))
-    return Moves(unit[order], giver[order], taker[order], gain[order], cost[order], reason[order])
+    return Moves(unit[order], giver[order], taker[order], gain[order], cost[order])
 
 
 def _above(makespan_ms: float, bound_ms: float) -> Message:

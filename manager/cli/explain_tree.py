@@ -20,7 +20,7 @@ from manager.cli.options import json_option
 from shared.errors import PrsmError
 
 if TYPE_CHECKING:
-    from manager.balancing import GiveAndMove
+    from manager.balancing.give_and_move import GiveAndMove
 
 __all__ = ["explain_tree", "read_tree"]
 
@@ -46,7 +46,7 @@ def explain_tree(file: BinaryIO, as_json: bool) -> None:
     other way round. Each edge has one Move, in the direction in which the file names it.
     """
     # numpy takes longer to load than all other commands run.
-    from manager.balancing import explain  # noqa: PLC0415 - see above
+    from manager.balancing.give_and_move import explain  # noqa: PLC0415 - see above
 
     try:
         names, edges, costs = read_tree(file.read(MOST_BYTES + 1))

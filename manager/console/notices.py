@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Literal
 from urllib.parse import unquote_plus
 
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.console import figures
 from manager.console.language import _, ngettext
 from manager.console.messages.act_words import act
@@ -24,7 +24,7 @@ from manager.operations.fleet.agents import AgentView
 from manager.operations.health.agent_alerts import DISK_BYTES, REPORTS_WAITING, SKEW_MS
 from manager.operations.health.few_hosts import FewCode, FewHosts, key_of
 from manager.operations.identity.managers import Managers
-from manager.operations.ownership.ineffective_rules import IneffectiveRule
+from manager.operations.ownership.pin_rules import IneffectiveRule
 from manager.operations.people.audit_log import AuditRow
 from manager.operations.releases.release_views import MetadataAge
 from shared.frozen import frozen

@@ -13,10 +13,12 @@ from typing import Any, Final, Generic, TypeVar
 import sqlalchemy as sa
 
 from manager.db.engine import Database, Transaction, chunks
+from manager.errors import require_sort
 from shared.frozen import frozen
 
 __all__ = ["SortedRows"]
 
+PAGE_MOST: Final = 1000
 ROWS_AT_ONCE: Final = 500
 T = TypeVar("T")
 
@@ -41,19 +43,27 @@ class SortedRows(Generic[T]):
         limit: int,
         offset: int,
     ) -> tuple[int, list[T]]:
-        """Return how many rows match, and a page of them. sort: a key of `sorts`, perhaps `-`
-        before it for descending."""
+        """Return how many rows match, and a page of them, at most 1,000.
+
+        sort: a key of `sorts`, perhaps `-` before it for descending. Raises FormatError.
+        """
+        order = self._order(sort)
         total = tx.value(sa.select(sa.func.count()).select_from(self.number.table).where(*where))
-        query = self._rows().where(*where).order_by(*self._order(sort))
-        return int(total), tx.rows(self.kind, query.limit(limit).offset(offset))
+        query = self._rows().where(*where).order_by(*order)
+        query = query.limit(max(1, min(limit, PAGE_MOST))).offset(max(0, offset))
+        return int(total), tx.rows(self.kind, query)
 
     def every(
         self, db: Database, where: Sequence[sa.ColumnElement[bool]], sort: str
     ) -> Iterator[T]:
         """Yield all rows that match, each in its state at its turn; rows deleted before that are
-        left out. Only their numbers are held, so a reader may be slow."""
+        left out. Only their numbers are held, so a reader may be slow. Raises FormatError, at once.
+        """
+        return self._every(db, sa.select(self.number).where(*where).order_by(*self._order(sort)))
+
+    def _every(self, db: Database, query: sa.Select[Any]) -> Iterator[T]:
         with db.read() as tx:
-            numbers = tx.values(sa.select(self.number).where(*where).order_by(*self._order(sort)))
+            numbers = tx.values(query)
         for part in chunks(numbers, ROWS_AT_ONCE):
             with db.read() as tx:
                 rows = tx.rows(self.kind, self._rows().where(self.number.in_(part)))
@@ -64,6 +74,7 @@ class SortedRows(Generic[T]):
         return sa.select(*(self.number.table.c[field.name] for field in fields(self.kind)))  # type: ignore[arg-type]
 
     def _order(self, sort: str) -> tuple[sa.ColumnElement[Any], ...]:
+        require_sort(sort, self.sorts)
         column = self.sorts[sort.removeprefix("-")]
         ordered = column.desc() if sort.startswith("-") else column.asc()
         return column.is_(None), ordered, self.number.desc()

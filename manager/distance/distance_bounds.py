@@ -12,7 +12,6 @@ Invariant: with fewer than two others nothing is changed: of only two, either ma
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -22,21 +21,13 @@ from manager.distance.errors import DistanceError
 from manager.distance.prediction import Model
 from manager.distance.spread import LEAST_MS_PER_KB
 
-__all__ = ["BoundedDistances", "bounded_distances", "excess_nearness", "overall_factor"]
+__all__ = ["bounded_distances", "excess_nearness", "overall_factor"]
 
 Matrix: TypeAlias = npt.NDArray[np.floating[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 COLUMNS_AT_ONCE: Final = 16_384
 OTHERS_LEAST: Final = 2
-
-
-@dataclass(frozen=True)
-class BoundedDistances:
-    """ms_per_kb: (agents, units) what counts. bounded: (agents,) how many claims were bounded."""
-
-    ms_per_kb: Matrix
-    bounded: npt.NDArray[np.intp]
 
 
 def excess_nearness(model: Model, known: BoolArray, factor: float) -> npt.NDArray[np.float64]:
@@ -62,17 +53,16 @@ def overall_factor(factor: float) -> float:
     return math.sqrt(factor)
 
 
-def bounded_distances(claimed: Matrix, factor: float, distrusted: BoolArray) -> BoundedDistances:
-    """Return the bounded claims of the agents.
+def bounded_distances(claimed: Matrix, factor: float, distrusted: BoolArray) -> Matrix:
+    """Return (agents, units) the bounded claims of the agents.
 
     claimed: (agents, units) ms per KByte, inf where unreachable, nan where nothing is known; one
     without a nan is changed in place. distrusted: (agents,) its claims are too near on the whole.
     """
     _check(factor)
     agents, units = claimed.shape
-    bounded = np.zeros(agents, dtype=np.intp)
     if agents <= OTHERS_LEAST:
-        return BoundedDistances(np.maximum(claimed, LEAST_MS_PER_KB), bounded)
+        return np.maximum(claimed, LEAST_MS_PER_KB)
     counts = np.empty_like(claimed)
     least = np.where(distrusted, 1.0, 1 / factor)[:, None]
     for start in range(0, units, COLUMNS_AT_ONCE):
@@ -81,10 +71,8 @@ def bounded_distances(claimed: Matrix, factor: float, distrusted: BoolArray) -> 
         # Where fewer than a quarter of the others know a unit there is nothing to go by.
         floor = np.where(np.isfinite(low), low * least, 0)
         within = np.clip(part, np.maximum(floor, LEAST_MS_PER_KB), high * factor)
-        within = np.where(np.isfinite(part), within, part)
-        counts[:, start : start + COLUMNS_AT_ONCE] = within
-        bounded += ((within != part) & np.isfinite(part)).sum(axis=1)
-    return BoundedDistances(counts, bounded)
+        counts[:, start : start + COLUMNS_AT_ONCE] = np.where(np.isfinite(part), within, part)
+    return counts
 
 
 def _of_others(values: Matrix) -> tuple[Matrix, Matrix]:

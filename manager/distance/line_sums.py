@@ -49,7 +49,7 @@ class UnitLineSums(LineSums):
     failed: int  # requests without a byte in answer
     slowest_ms: int  # of the line that took longest
     slowest_bytes: int
-    spread: str  # of the lines with bytes, as `manager.distance.Spread` writes it
+    spread: str  # of the lines with bytes, as `manager.distance.spread` writes it
     odd_lines: int = 0  # beyond the bounds of a line
     odd_bytes: int = 0
     odd_ms: int = 0

@@ -38,18 +38,8 @@ LANDMARKS: Final = 10_000
 class SpanningTree:
     """edges: (agents - 1, 2) agent indices, the lower first, ascending. lengths: (agents - 1,)."""
 
-    agents: int
     edges: npt.NDArray[np.intp]
     lengths: npt.NDArray[np.float64]
-
-    @property
-    def neighbours(self) -> tuple[tuple[int, ...], ...]:
-        """Return each agent's tree neighbours, ascending."""
-        found: list[list[int]] = [[] for _ in range(self.agents)]
-        for first, second in self.edges.tolist():
-            found[first].append(second)
-            found[second].append(first)
-        return tuple(tuple(sorted(near)) for near in found)
 
 
 def landmarks(distance: Matrix, most: int = LANDMARKS) -> npt.NDArray[np.intp]:
@@ -94,8 +84,6 @@ def network_distance(distance: Matrix) -> npt.NDArray[np.float64]:
 def spanning_tree(
     between: npt.NDArray[np.float64],
     before: Sequence[tuple[int, int]] = (),
-    *,
-    margin: float = MARGIN,
 ) -> SpanningTree:
     """Return Prim's minimum spanning tree over the distances of agents.
 
@@ -106,11 +94,9 @@ def spanning_tree(
     agents = len(between)
     if between.shape != (agents, agents) or not np.isfinite(between).all():
         raise DistanceError("distance.bad_shape", shape=between.shape)
-    if not 0 <= margin < 1:
-        raise DistanceError("distance.bad_margin", margin=margin)
     weighed = between.astype(np.float64)
     for one, other in before:
-        weighed[min(one, other), max(one, other)] *= 1 - margin
+        weighed[min(one, other), max(one, other)] *= 1 - MARGIN
     first, second = np.triu_indices(agents, 1)
     order = np.lexsort((second, first, weighed[first, second]))
     # A twentieth of the imports of a manager that starts, and plans are made by its children.
@@ -123,4 +109,4 @@ def spanning_tree(
     )
     found = nx.minimum_spanning_edges(graph, algorithm="prim", data=False)
     edges = np.array(sorted(tuple(sorted(edge)) for edge in found), dtype=np.intp).reshape(-1, 2)
-    return SpanningTree(agents, edges, between[edges[:, 0], edges[:, 1]].astype(np.float64))
+    return SpanningTree(edges, between[edges[:, 0], edges[:, 1]].astype(np.float64))

@@ -75,11 +75,6 @@ class Spread:
         return " ".join([f"{number}:{self.counts[number]}" for number in sorted(self.counts)])
 
     @property
-    def lines(self) -> int:
-        """Return how many lines it is of."""
-        return sum(self.counts.values())
-
-    @property
     def quartiles(self) -> Quartiles | None:
         """Return the quartiles, each in the middle of its bin; None without a line."""
         bins = sorted(self.counts)

@@ -28,7 +28,6 @@ __all__ = [
     "next_root",
     "read",
     "releases_of",
-    "version_of",
 ]
 
 Role = Literal["root", "targets", "snapshot", "timestamp"]
@@ -104,15 +103,6 @@ def releases_of(targets: Targets) -> dict[str, Release]:
             raise FormatError("releases.target_not_plain", path=path[:80])
         found[version] = Release(version, path, sha256, target.length)
     return found
-
-
-def version_of(data: bytes) -> int:
-    """Return the version of metadata of any role. Raises FormatError."""
-    try:
-        found: Metadata[Any] = Metadata.from_bytes(data)
-    except (DeserializationError, ValueError) as error:
-        raise FormatError("releases.metadata_unreadable", problem=str(error)) from error
-    return int(found.signed.version)
 
 
 def expires_ms(found: Metadata[Any]) -> int:

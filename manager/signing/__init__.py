@@ -4,19 +4,3 @@ It has no database and no network: one Unix socket, one kind of question (`proto
 own copy of root and targets and signs nothing that these do not cover, so a manager that was broken
 into can neither read the keys nor have a release signed that people did not sign. See ADR 121.
 """
-
-from manager.signing.client import SigningClient
-from manager.signing.keys import make_keys, read_key, read_public, write_key
-from manager.signing.protocol import Signed, Signing
-from manager.signing.signer import Signer
-
-__all__ = [
-    "Signed",
-    "Signer",
-    "Signing",
-    "SigningClient",
-    "make_keys",
-    "read_key",
-    "read_public",
-    "write_key",
-]

@@ -18,7 +18,7 @@ from securesystemslib.signer import CryptoSigner
 from tuf.api.metadata import Metadata, MetaFile, Root, Snapshot, Targets, Timestamp
 
 from manager.errors import ConflictError, ForbiddenError
-from manager.releases import check_role, next_root, read, releases_of
+from manager.releases.metadata import check_role, next_root, read, releases_of
 from manager.signing.keys import read_key
 from manager.signing.protocol import Signed
 from shared.errors import SettingError

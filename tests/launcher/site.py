@@ -23,8 +23,7 @@ from typing import Any
 from launcher.installation import Installation, Journal
 from launcher.state import State, read_state
 from launcher.update import update
-from manager.releases import version_of
-from tests.ceremony import Ceremony
+from tests.ceremony import Ceremony, version_of
 
 __all__ = ["Centre", "Site", "archive", "archive_of", "serving"]
 

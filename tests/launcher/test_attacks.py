@@ -13,8 +13,9 @@ import pytest
 from securesystemslib.signer import CryptoSigner
 from tuf.api.metadata import Metadata, MetaFile, Root, Snapshot, Timestamp
 
-from manager.releases import Release, new_root, read, with_release, without_release
-from manager.signing import read_key
+from manager.releases.metadata import Release, read
+from manager.releases.signed_metadata import new_root, with_release, without_release
+from manager.signing.keys import read_key
 from tests.launcher.site import DAY_MS, Centre, Site, archive
 
 EVIL = archive("6.6.6")

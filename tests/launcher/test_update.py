@@ -16,8 +16,11 @@ from tuf.api.metadata import Root
 from agent.control.launcher_program import OFFER_MARK
 from launcher.errors import LauncherError
 from launcher.state import Trial, write_state
-from manager.releases import new_root, read, version_of
-from manager.signing import Signer, make_keys
+from manager.releases.metadata import read
+from manager.releases.signed_metadata import new_root
+from manager.signing.keys import make_keys
+from manager.signing.signer import Signer
+from tests.ceremony import version_of
 from tests.launcher.site import Centre, Site, archive
 
 

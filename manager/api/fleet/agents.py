@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from manager.api.access import Admin, Door, Operator, Viewer
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.message_fields import message_fields
 from manager.operations.fleet import agents
 from manager.operations.fleet.agents import (

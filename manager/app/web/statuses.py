@@ -30,7 +30,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from manager.app.web.contract.invalid_values import invalid_value
 from manager.app.web.contract.methods import allowed
-from manager.balancing import BalancingError
+from manager.balancing.errors import BalancingError
 from manager.errors import (
     BusyError,
     ConflictError,

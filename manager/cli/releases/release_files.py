@@ -10,19 +10,18 @@ from typing import Any
 from tuf.api.metadata import Metadata, Root, Targets
 
 from manager.clock import wall_clock_ms
-from manager.releases import (
-    Release,
-    Role,
+from manager.releases.metadata import Release, Role, read
+from manager.releases.signed_metadata import (
     add_signatures,
     first_targets,
     new_root,
-    read,
     signed_anew,
     with_release,
     without_release,
 )
-from manager.signing import Signer, make_keys, read_key, read_public, write_key
+from manager.signing.keys import make_keys, read_key, read_public, write_key
 from manager.signing.server import serve_signer
+from manager.signing.signer import Signer
 from shared.errors import FormatError
 
 __all__ = [

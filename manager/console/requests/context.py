@@ -24,7 +24,7 @@ from manager.operations.segments.adoption import Adopted, IdOf
 from manager.operations.segments.orphans import Swept
 from manager.operations.segments.trash_contents import TrashDay, TrashFile
 from manager.settings import Settings
-from manager.signing import Signing
+from manager.signing.protocol import Signing
 from manager.store import Layout, UploadParts
 from shared.errors import PrsmError
 from shared.frozen import frozen

@@ -43,7 +43,6 @@ class ManagerRow:
     name: str
     place: str
     version: str
-    beats: int
     started_ms: int
     seen_ms: int
 

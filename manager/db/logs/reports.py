@@ -30,7 +30,7 @@ __all__ = [
 
 @frozen
 class NewReport:
-    """A report to keep."""
+    """A report to keep. path: of its rows."""
 
     agent_id: int
     name: str
@@ -43,25 +43,13 @@ class NewReport:
     until_ms: int | None
     received_ms: int
     path: str
-    file_sha256: str = ""
 
 
 @frozen
-class ReportRow:
+class ReportRow(NewReport):
     """A report that is kept."""
 
     id: int
-    agent_id: int
-    name: str
-    sha256: str
-    kind: str
-    size_bytes: int
-    lines: int
-    quarantined: int
-    since_ms: int | None
-    until_ms: int | None
-    received_ms: int
-    path: str
 
 
 def by_sha256(tx: Transaction, agent_id: int, sha256: str) -> ReportRow | None:
@@ -76,9 +64,9 @@ def by_name(tx: Transaction, agent_id: int, name: str) -> ReportRow | None:
     return tx.row(ReportRow, sa.select(reports).where(mine, reports.c.name == name))
 
 
-def add(tx: Transaction, report: NewReport) -> None:
-    """Keep a report."""
-    tx.insert(reports, [values_of(report)])
+def add(tx: Transaction, report: NewReport, file_sha256: str) -> None:
+    """Keep a report. file_sha256: of the file with its rows."""
+    tx.insert(reports, [{**values_of(report), "file_sha256": file_sha256}])
 
 
 def senders_since(tx: Transaction, report_id: int) -> list[int]:

@@ -81,21 +81,21 @@ class DistanceRow:
 
     unit_id: int
     agent_id: int
-    since_ms: int | None
     measured_ms: int
     round: int
     kind: str
-    lines: int
-    failed: int
-    bytes: int
-    ms: int
-    slowest_ms: int
-    slowest_bytes: int
-    ms_per_kb: float | None
-    first_quartile: float | None
-    median: float | None
-    third_quartile: float | None
-    unreachable_since_ms: int | None
+    since_ms: int | None = None
+    lines: int = 0
+    failed: int = 0
+    bytes: int = 0
+    ms: int = 0
+    slowest_ms: int = 0
+    slowest_bytes: int = 0
+    ms_per_kb: float | None = None
+    first_quartile: float | None = None
+    median: float | None = None
+    third_quartile: float | None = None
+    unreachable_since_ms: int | None = None
 
 
 _UNITS: Final[sa.BindParameter[Any]] = sa.bindparam("units", expanding=True)

@@ -17,10 +17,12 @@ from shared.frozen import frozen
 from shared.messages import Message
 
 __all__ = [
+    "Ban",
     "BanRow",
     "PinRow",
     "any_pin_or_ban",
     "ban",
+    "bans_of_host",
     "bans_of_hosts",
     "bans_page",
     "blocked_groups",
@@ -57,12 +59,20 @@ class PinRow:
 
 @frozen
 class BanRow:
-    """A host that an agent never gets."""
+    """A ban by the numbers of its host, group and agent."""
 
     host_id: int
     host: str
     group_id: int | None
     agent_id: int
+
+
+@frozen
+class Ban:
+    """A host that an agent never gets, for people."""
+
+    host: str
+    agent: str
     reason: str
     made_by: str
     made_ms: int
@@ -86,14 +96,19 @@ _PINS = (
     .join(hosts, hosts.c.id == units.c.host_id)
 )
 _BANS = sa.select(
-    bans.c.host_id,
-    hosts.c.key.label("host"),
-    hosts.c.group_id,
-    bans.c.agent_id,
-    bans.c.reason,
-    bans.c.made_by,
-    bans.c.made_ms,
+    bans.c.host_id, hosts.c.key.label("host"), hosts.c.group_id, bans.c.agent_id
 ).join(hosts, hosts.c.id == bans.c.host_id)
+_BANS_SHOWN = (
+    sa.select(
+        hosts.c.key.label("host"),
+        agents.c.name.label("agent"),
+        bans.c.reason,
+        bans.c.made_by,
+        bans.c.made_ms,
+    )
+    .join(hosts, hosts.c.id == bans.c.host_id)
+    .join(agents, agents.c.id == bans.c.agent_id)
+)
 
 
 def pin(tx: Transaction, rows: Sequence[dict[str, Any]]) -> None:
@@ -182,34 +197,32 @@ def lift(tx: Transaction, host_id: int, agent_id: int) -> int:
     return tx.changed(bans.delete().where(bans.c.host_id == host_id, bans.c.agent_id == agent_id))
 
 
-def bans_page(tx: Transaction, agent_id: int | None, limit: int, offset: int) -> list[BanRow]:
+def bans_page(tx: Transaction, agent_id: int | None, limit: int, offset: int) -> list[Ban]:
     """Return a page of the bans, of one agent or of all, in the order of domains."""
-    query = _BANS.order_by(hosts.c.reversed_key, bans.c.agent_id).limit(limit).offset(offset)
+    query = _BANS_SHOWN.order_by(hosts.c.reversed_key, bans.c.agent_id)
+    query = query.limit(limit).offset(offset)
     if agent_id is not None:
         query = query.where(bans.c.agent_id == agent_id)
-    return tx.rows(BanRow, query)
+    return tx.rows(Ban, query)
 
 
-def bans_of_hosts(
-    tx: Transaction,
-    *,
-    group_ids: Collection[int] | None = None,
-    unit_ids: Collection[int] | None = None,
-) -> list[BanRow]:
-    """Return the bans on hosts of some groups, or on those of some units; or all there are."""
-    if group_ids is None and unit_ids is None:
+def bans_of_host(tx: Transaction, host_id: int) -> list[Ban]:
+    """Return the bans on a host, for people."""
+    return tx.rows(Ban, _BANS_SHOWN.where(bans.c.host_id == host_id))
+
+
+def bans_of_hosts(tx: Transaction, group_ids: Collection[int] | None = None) -> list[BanRow]:
+    """Return the bans on hosts of some groups, or all there are."""
+    if group_ids is None:
         return tx.rows(BanRow, _BANS)
-    found: list[BanRow] = []
     if group_ids and _is_shorter(tx, bans, group_ids):
         wanted = set(group_ids)
-        found += [row for row in tx.rows(BanRow, _BANS) if row.group_id in wanted]
-        group_ids = ()
-    for part in chunks(group_ids or ()):
-        found += tx.rows(BanRow, _BANS.where(hosts.c.group_id.in_(part)))
-    for part in chunks(unit_ids or ()):
-        of_units = sa.select(units.c.host_id).where(units.c.id.in_(part))
-        found += tx.rows(BanRow, _BANS.where(bans.c.host_id.in_(of_units)))
-    return found
+        return [row for row in tx.rows(BanRow, _BANS) if row.group_id in wanted]
+    return [
+        row
+        for part in chunks(group_ids)
+        for row in tx.rows(BanRow, _BANS.where(hosts.c.group_id.in_(part)))
+    ]
 
 
 def _is_shorter(tx: Transaction, table: sa.Table, numbers: Collection[int]) -> bool:

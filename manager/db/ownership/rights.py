@@ -4,7 +4,8 @@ Invariants: at most one row a unit, which is its key; at most one agent a group,
 of a split host; the caller that grants ensures this with `no_other_agent` and `may_crawl`. Only
 `free` deletes rows, and each leaves a row of `holdings` behind. An unfinished order or unit of a
 round waits again when the right that it was worked on under is freed.
-Operations decide when a right may be freed.
+Operations decide when a right may be freed; `tests.manager.assignment.rights_model` states the rule
+of one unit, and what an agent must do for its part.
 """
 
 from __future__ import annotations

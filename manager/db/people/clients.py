@@ -46,10 +46,9 @@ class ClientRow:
 
 @frozen
 class NewToken:
-    """A token to keep."""
+    """A token to keep, without its hash."""
 
     client_id: int
-    token_hash: str
     scopes: str
     daily_bytes: int
     requests_per_minute: int
@@ -59,17 +58,10 @@ class NewToken:
 
 
 @frozen
-class TokenRow:
-    """An issued token, without its hash."""
+class TokenRow(NewToken):
+    """An issued token."""
 
     id: int
-    client_id: int
-    scopes: str
-    daily_bytes: int
-    requests_per_minute: int
-    issued_by: str
-    issued_ms: int
-    expires_ms: int
     revoked_ms: int | None
     last_used_ms: int | None
 
@@ -119,10 +111,10 @@ def set_disabled(tx: Transaction, client_id: int, now_ms: int | None) -> None:
     tx.execute(clients.update().where(clients.c.id == client_id).values(disabled_ms=now_ms))
 
 
-def add_token(tx: Transaction, token: NewToken) -> int:
+def add_token(tx: Transaction, token: NewToken, token_hash: str) -> int:
     """Keep a token; return its number."""
-    made = client_tokens.insert().values(**values_of(token)).returning(client_tokens.c.id)
-    return int(tx.value(made))
+    made = client_tokens.insert().values(**values_of(token), token_hash=token_hash)
+    return int(tx.value(made.returning(client_tokens.c.id)))
 
 
 def token_by_hash(tx: Transaction, token_hash: str) -> TokenRow | None:

@@ -11,6 +11,7 @@ from shared.frozen import frozen
 __all__ = [
     "SessionRow",
     "SessionUser",
+    "User",
     "UserRow",
     "add",
     "add_session",
@@ -29,15 +30,21 @@ __all__ = [
 
 
 @frozen
-class UserRow:
+class User:
     """A person who may log in. `disabled_ms`: since when no longer."""
 
-    id: int
     name: str
-    password_hash: str
     role: str
     created_ms: int
     disabled_ms: int | None
+
+
+@frozen
+class UserRow(User):
+    """A user with the hash of the password."""
+
+    id: int
+    password_hash: str
 
 
 @frozen
@@ -66,9 +73,9 @@ def by_name(tx: Transaction, name: str) -> UserRow | None:
     return tx.row(UserRow, sa.select(users).where(users.c.name == name))
 
 
-def all_users(tx: Transaction) -> list[UserRow]:
+def all_users(tx: Transaction) -> list[User]:
     """Return all users by name."""
-    return tx.rows(UserRow, sa.select(users).order_by(users.c.name))
+    return tx.rows(User, sa.select(users).order_by(users.c.name))
 
 
 def add(tx: Transaction, name: str, password_hash: str, role: str, now_ms: int) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from manager.assignment import Liveness
+from manager.assignment.liveness import Liveness
 from manager.db.engine import Database
 from manager.db.fleet import agent_summaries
 from manager.db.fleet.agent_summaries import GlanceRow

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
-from manager.assignment import Liveness
+from manager.assignment.liveness import Liveness
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentName, AgentRow

@@ -7,7 +7,7 @@ work (`manager.assignment.permits`).
 
 from __future__ import annotations
 
-from manager.assignment import Permit, extension_ms, handover_ms
+from manager.assignment.permits import Permit, extension_ms, handover_ms
 from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow

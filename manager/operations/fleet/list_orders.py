@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from manager.assignment import share_ms
+from manager.assignment.host_shares import share_ms
 from manager.db.engine import Transaction
 from manager.db.hosts import host_shares, start_pages
 from manager.db.hosts.host_shares import SplitHost

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.assignment import AgentFacts, Liveness, LivenessState, liveness
+from manager.assignment.liveness import AgentFacts, Liveness, LivenessState, liveness
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agent_summaries import GlanceRow

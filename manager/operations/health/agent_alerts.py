@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.db.fleet.agent_summaries import MachineRow
 from manager.operations.alert import Alert
 from manager.operations.fleet.agent_summaries import AgentGlance

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agent_summaries
 from manager.db.health import system_figures

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.db.engine import Database, Transaction
 from manager.db.health import alerts
 from manager.db.health.alerts import ToldRow

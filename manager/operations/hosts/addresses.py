@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from manager.assignment import AddressGroups
+from manager.assignment.groups import AddressGroups
 from manager.db.engine import Database, Transaction
 from manager.db.hosts import addresses
 from manager.db.hosts.addresses import MANAGER

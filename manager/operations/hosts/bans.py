@@ -7,7 +7,6 @@ to have it excludes it. A ban takes the host from its agent at once.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Final
 
 from manager.db.engine import Database, Transaction
@@ -16,57 +15,28 @@ from manager.db.fleet.agents import AgentRow
 from manager.db.hosts import hosts
 from manager.db.hosts.hosts import HostRow
 from manager.db.ownership import assignments, pins, rights
-from manager.db.ownership.pins import BanRow
+from manager.db.ownership.pins import Ban
 from manager.db.planning import probes
-from manager.errors import ConflictError, NotFoundError
+from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
+from manager.operations.hosts.idle_hosts import host_named
 from manager.operations.ownership.pin_rules import banned_by_group
 from manager.operations.ownership.pins import PAGE_MOST, agent_of
 from manager.operations.ownership.reassignment import assign_units, members
 from manager.operations.planning.cheapest_owners import cheapest_owners
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from shared.frozen import frozen
 from shared.messages import Message
-from shared.urls import host_key
-from shared.wire.server_list import complete_line
 
-__all__ = ["Ban", "ban_host", "bans_shown", "lift_ban", "list_bans"]
+__all__ = ["Ban", "ban_host", "lift_ban", "list_bans"]
 
 BANNED: Final = Message("ownership.banned")
-
-
-@frozen
-class Ban:
-    """A host that an agent never gets."""
-
-    host: str
-    agent: str
-    reason: str
-    made_by: str
-    made_ms: int
 
 
 def list_bans(db: Database, *, agent: str = "", limit: int = 100, offset: int = 0) -> list[Ban]:
     """Return a page of bans. Raises NotFoundError."""
     with db.read() as tx:
         number = agent_of(tx, agent).id if agent else None
-        page = pins.bans_page(tx, number, max(1, min(limit, PAGE_MOST)), max(0, offset))
-        return bans_shown(tx, page)
-
-
-def bans_shown(tx: Transaction, rows: Collection[BanRow]) -> list[Ban]:
-    """Return bans as people see them."""
-    names = agents.names(tx) if rows else {}
-    return [
-        Ban(
-            host=row.host,
-            agent=names[row.agent_id],
-            reason=row.reason,
-            made_by=row.made_by,
-            made_ms=row.made_ms,
-        )
-        for row in rows
-    ]
+        return pins.bans_page(tx, number, max(1, min(limit, PAGE_MOST)), max(0, offset))
 
 
 def ban_host(
@@ -84,7 +54,7 @@ def ban_host(
     NotFoundError, UrlError, ConflictError (a pin gives it the host; no other agent could have it).
     """
     with db.write() as tx:
-        host, row = _host(tx, text), agent_of(tx, agent)
+        host, row = host_named(tx, text), agent_of(tx, agent)
         unit_ids = [unit.id for unit in hosts.units_of_hosts(tx, [host.key])]
         for pin in pins.pins_in_groups(tx, unit_ids):
             if pin.agent_id == row.id:
@@ -116,7 +86,7 @@ def ban_host(
 def lift_ban(db: Database, text: str, agent: str, actor: Actor, now_ms: int) -> bool:
     """Lift a ban; return whether there was one. Raises NotFoundError."""
     with db.write() as tx:
-        host, row = _host(tx, text), agent_of(tx, agent)
+        host, row = host_named(tx, text), agent_of(tx, agent)
         there = bool(pins.lift(tx, host.id, row.id))
         if there:
             note(tx, now_ms, actor, "host.lift-ban", host.key, agent=agent)
@@ -161,11 +131,3 @@ def _take_away(
         agents.add_load(tx, added)
     rights.withdraw(tx, now_ms, BANNED, unit_ids=held, agent_id=row.id)
     return moved
-
-
-def _host(tx: Transaction, text: str) -> HostRow:
-    key = host_key(complete_line(text))
-    host = hosts.by_key(tx, key)
-    if host is None:
-        raise NotFoundError("hosts.unknown", host=key)
-    return host

@@ -11,49 +11,23 @@ from typing import Final
 
 from manager.db.engine import Database
 from manager.db.fleet import agents
-from manager.operations.actor import note
+from manager.operations.actor import note, note_alone
 from manager.operations.hosts.found_urls import FoundUrl
-from manager.operations.hosts.host_lines import Tally, batches, parsed, store
-from manager.operations.hosts.refused_lines import RefusedLine, line_and_reason
+from manager.operations.hosts.host_lines import Imported, Tally, batches, store
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from shared.frozen import frozen
-from shared.messages import Message
+from shared.frozen import frozen, values_of
 
-__all__ = ["Recorded", "record_discovered", "record_found"]
+__all__ = ["Recorded", "record_found"]
 
 DAY_MS: Final = 86_400_000
 
 
 @frozen
-class Recorded:
-    """The outcome of each kind of line. over_limit: hosts and pages beyond what is taken in a day.
+class Recorded(Imported):
+    """The outcome of lines of an agent. over_limit: hosts and pages beyond what a day takes."""
 
-    refused_lines: the first 1,000 that cannot be used; refused: number and reason of these.
-    """
-
-    new: int
-    start_pages: int
-    known: int
-    refused: list[tuple[int, Message]]
-    refused_count: int
     over_limit: int
-    refused_lines: list[RefusedLine]
-
-
-def record_discovered(
-    db: Database,
-    agent: AgentIdentity,
-    urls: Iterable[tuple[int, str, str | None]],
-    now_ms: int,
-    policy: Policy = DEFAULT_POLICY,
-) -> Recorded:
-    """Store what an agent found: (line number, URL, referer or None), any number of them.
-
-    Lines that name no host are refused one by one, with the reason; see `record_found`.
-    """
-    tally = Tally()
-    return record_found(db, agent, parsed(urls, tally), tally, now_ms, policy)
 
 
 def record_found(
@@ -103,25 +77,16 @@ def record_found(
                 )
             over_limit += left_out
     if tally.new or tally.start_pages or tally.inside:
-        with db.write() as tx:
-            note(
-                tx,
-                now_ms,
-                agent.actor,
-                "host.discover",
-                agent.name,
-                new=tally.new,
-                start_pages=tally.start_pages,
-                inside=tally.inside,
-                refused=tally.refused_count,
-                over_limit=over_limit,
-            )
-    return Recorded(
-        new=tally.new,
-        start_pages=tally.start_pages + tally.inside,
-        known=tally.known,
-        refused=line_and_reason(tally.refused),
-        refused_count=tally.refused_count,
-        over_limit=over_limit,
-        refused_lines=tally.refused,
-    )
+        note_alone(
+            db,
+            now_ms,
+            agent.actor,
+            "host.discover",
+            agent.name,
+            new=tally.new,
+            start_pages=tally.start_pages,
+            inside=tally.inside,
+            refused=tally.refused_count,
+            over_limit=over_limit,
+        )
+    return Recorded(**values_of(tally.outcome()), over_limit=over_limit)

@@ -20,13 +20,30 @@ from manager.db.rounds import rounds
 from manager.operations.hosts.found_urls import FoundUrl, parse_found
 from manager.operations.hosts.refused_lines import REFUSALS_KEPT, RefusedLine, refused_line
 from shared.errors import PrsmError
+from shared.frozen import frozen
+from shared.messages import Message
 from shared.units import UnitIndex, is_unit
 from shared.urls import reversed_host_key
 
-__all__ = ["Tally", "batches", "parsed", "store"]
+__all__ = ["Imported", "Tally", "batches", "parsed", "store"]
 
 BATCH: Final = 1_000
 PAGES_OF_A_PIECE: Final = 100_000  # as many as an agent fetches of a unit
+
+
+@frozen
+class Imported:
+    """The outcome of each kind of line.
+
+    refused_lines: the first 1,000 that cannot be used; refused: number and reason of these.
+    """
+
+    new: int
+    start_pages: int
+    known: int
+    refused: list[tuple[int, Message]]
+    refused_count: int
+    refused_lines: list[RefusedLine]
 
 
 @dataclass(slots=True)
@@ -49,6 +66,17 @@ class Tally:
         self.refused_count += 1
         if len(self.refused) < REFUSALS_KEPT:
             self.refused.append(refused_line(line, error, text))
+
+    def outcome(self) -> Imported:
+        """Return the outcome as people see it."""
+        return Imported(
+            self.new,
+            self.start_pages + self.inside,
+            self.known,
+            [(one.line, one.reason) for one in self.refused],
+            self.refused_count,
+            self.refused,
+        )
 
 
 def parsed(lines: Iterable[tuple[int, str, str | None]], tally: Tally) -> Iterable[FoundUrl]:

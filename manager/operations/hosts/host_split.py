@@ -4,7 +4,7 @@ Invariants: every page of the host lies in exactly one unit before and after, an
 may be crawled has one owner. A host is split or merged only while no agent has a right to any of it
 and nothing of it was fetched in the present round: so no page is left out, and none is fetched by
 two. A merged directory keeps its history.
-`manager.balancing.cut` decides where to cut, the tick decides who fetches when.
+`manager.balancing.pieces` decides where to cut, the tick decides who fetches when.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from manager.balancing import Cut, cut
+from manager.balancing.pieces import Cut, cut
 from manager.db.engine import Database, Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.db.hosts import directories, host_shares, hosts, pieces, start_pages

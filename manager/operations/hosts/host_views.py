@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from manager.db.engine import Database, Transaction, chunks
+from manager.db.engine import Database, chunks
 from manager.db.fleet import agents
 from manager.db.hosts import addresses, directories, host_views, hosts
 from manager.db.hosts import start_pages as starting
@@ -18,19 +18,18 @@ from manager.db.measurement import measurements
 from manager.db.measurement.measurements import SumRow
 from manager.db.ownership import assignments, pins, rights
 from manager.db.ownership.assignments import AssignmentRow
+from manager.db.ownership.pins import Ban
 from manager.db.ownership.rights import RightRow
 from manager.db.planning import probes
 from manager.db.planning.probes import OrderRow
-from manager.errors import NotFoundError
-from manager.operations.hosts.bans import Ban, bans_shown
+from manager.errors import require_choice, require_sort
+from manager.operations.hosts.idle_hosts import host_named
 from manager.operations.hosts.typed_hosts import reversed_domain, typed_host
 from manager.operations.ownership.pins import Pin, pins_shown
 from manager.operations.planning.distance_views import DistanceView, distances_of
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import Fault, FormatError
 from shared.frozen import frozen
-from shared.urls import host_key
-from shared.wire.server_list import complete_line
 
 __all__ = [
     "COUNTED_MOST",
@@ -173,20 +172,13 @@ def _every_host(
 
 
 def _column(sort: str) -> str:
-    column = sort.removeprefix("-")
-    if column not in host_views.SORTS:
-        raise FormatError(
-            "general.unknown_choice", name="sort", value=sort[:40], known=tuple(host_views.SORTS)
-        )
-    return column
+    require_sort(sort, host_views.SORTS)
+    return sort.removeprefix("-")
 
 
 def _readings(where: HostFilter) -> list[tuple[HostWanted, Reading]]:
     """Return the meanings of a filter, the first that finds a host counts; at least one."""
-    if where.state not in ("", *STATES):
-        raise FormatError(
-            "general.unknown_choice", name="state", value=where.state[:40], known=tuple(STATES)
-        )
+    require_choice("state", where.state, ("", *STATES))
     given = HostWanted(_reversed_prefix(where.domain), where.text, where.owner, where.state)
     if not where.search:
         return [(given, "")]
@@ -226,7 +218,7 @@ def _reversed_prefix(domain: str) -> str:
 def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> HostDetail:
     """Return all that is known of a host, by its key or any URL on it. Raises NotFoundError."""
     with db.read() as tx:
-        host = _host(tx, key)
+        host = host_named(tx, key)
         key = host.key
         units = hosts.units_of_hosts(tx, [key], merged=True)
         unit_ids = [unit.id for unit in units]
@@ -247,7 +239,7 @@ def host_detail(db: Database, key: str, policy: Policy = DEFAULT_POLICY) -> Host
             start_pages=starting.start_pages_of(tx, unit_ids)[:START_PAGES_MOST],
             start_page_count=starting.count_start_pages(tx, unit_ids),
             pins=pins_shown(tx, pins.pins_of_units(tx, unit_ids)),
-            bans=bans_shown(tx, pins.bans_of_hosts(tx, unit_ids=unit_ids)),
+            bans=pins.bans_of_host(tx, host.id),
             agents=agents.names(tx),
             permits={number: row.permit_until_ms for number, row in owning.items()},
         )
@@ -259,13 +251,13 @@ def directories_of_host(db: Database, key: str) -> list[DirectoryRow]:
     Of the newest round and the largest first. Raises NotFoundError.
     """
     with db.read() as tx:
-        return directories.largest(tx, _host(tx, key).id, None)
+        return directories.largest(tx, host_named(tx, key).id, None)
 
 
 def hosts_beside(db: Database, key: str) -> list[HostLine]:
     """Return all other hosts that share a host's address, by key. Raises NotFoundError."""
     with db.read() as tx:
-        host = _host(tx, key)
+        host = host_named(tx, key)
         numbers = addresses.numbers_of_group(tx, host.group_id)
         lines = [line for part in chunks(numbers) for line in host_views.lines(tx, part)]
     return [line for line in lines if line.key != host.key]
@@ -274,15 +266,7 @@ def hosts_beside(db: Database, key: str) -> list[HostLine]:
 def start_pages_of_host(db: Database, key: str) -> list[tuple[str, StartPageRow]]:
     """Return all start pages of a host, each behind its unit's key. Raises NotFoundError."""
     with db.read() as tx:
-        found = hosts.units_of_hosts(tx, [_host(tx, key).key], merged=True)
+        found = hosts.units_of_hosts(tx, [host_named(tx, key).key], merged=True)
         key_of = {unit.id: unit.key for unit in found}
         pages = starting.start_pages_of(tx, list(key_of))
     return [(key_of[page.unit_id], page) for page in pages]
-
-
-def _host(tx: Transaction, key: str) -> HostRow:
-    key = host_key(complete_line(key))
-    host = hosts.by_key(tx, key)
-    if host is None:
-        raise NotFoundError("hosts.unknown", host=key)
-    return host

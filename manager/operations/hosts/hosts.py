@@ -14,52 +14,16 @@ from manager.db.planning import probes
 from manager.db.rounds import round_units, rounds
 from manager.db.segments import withdrawals
 from manager.errors import NotFoundError
-from manager.operations.actor import Actor, note
-from manager.operations.hosts.host_lines import Tally, batches, parsed, store
-from manager.operations.hosts.host_views import (
-    HostDetail,
-    HostFilter,
-    HostLine,
-    HostPage,
-    host_detail,
-    list_hosts,
-)
-from manager.operations.hosts.refused_lines import RefusedLine, line_and_reason
+from manager.operations.actor import Actor, note, note_alone
+from manager.operations.hosts.host_lines import Imported, Tally, batches, parsed, store
 from manager.operations.policy import DEFAULT_POLICY, Policy
-from shared.frozen import frozen
 from shared.messages import Message
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
-__all__ = [
-    "HostDetail",
-    "HostFilter",
-    "HostLine",
-    "HostPage",
-    "Imported",
-    "exclude_host",
-    "host_detail",
-    "import_hosts",
-    "include_host",
-    "list_hosts",
-]
+__all__ = ["Imported", "exclude_host", "import_hosts", "include_host"]
 
 EXCLUDED: Final = Message("ownership.host_excluded")
-
-
-@frozen
-class Imported:
-    """The outcome of each kind of line.
-
-    refused_lines: the first 1,000 that cannot be used; refused: number and reason of these.
-    """
-
-    new: int
-    start_pages: int
-    known: int
-    refused: list[tuple[int, Message]]
-    refused_count: int
-    refused_lines: list[RefusedLine]
 
 
 def import_hosts(
@@ -81,26 +45,18 @@ def import_hosts(
                 store(tx, batch, None, len(batch) * 2, policy.start_pages_per_unit, now_ms, tally)
     finally:
         # What a broken upload brought before it broke is there, and is noted.
-        with db.write() as tx:
-            note(
-                tx,
-                now_ms,
-                actor,
-                "host.import",
-                "",
-                new=tally.new,
-                start_pages=tally.start_pages,
-                known=tally.known,
-                refused=tally.refused_count,
-            )
-    return Imported(
-        new=tally.new,
-        start_pages=tally.start_pages,
-        known=tally.known,
-        refused=line_and_reason(tally.refused),
-        refused_count=tally.refused_count,
-        refused_lines=tally.refused,
-    )
+        note_alone(
+            db,
+            now_ms,
+            actor,
+            "host.import",
+            "",
+            new=tally.new,
+            start_pages=tally.start_pages,
+            known=tally.known,
+            refused=tally.refused_count,
+        )
+    return tally.outcome()
 
 
 def _urls(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str, str | None]]:

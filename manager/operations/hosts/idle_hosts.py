@@ -1,4 +1,4 @@
-"""Hosts that no agent fetches from: only then may they be split or merged.
+"""Hosts by name, and whether no agent fetches from them: only then may they be split or merged.
 
 Invariant: what passes `check_idle` has no right on any of its units, and nothing of it was fetched
 in the present round; within the transaction that asked, that stays so.
@@ -15,16 +15,22 @@ from manager.errors import ConflictError, NotFoundError
 from shared.urls import host_key
 from shared.wire.server_list import complete_line
 
-__all__ = ["check_idle", "host_and_units"]
+__all__ = ["check_idle", "host_and_units", "host_named"]
 
 
-def host_and_units(tx: Transaction, text: str) -> tuple[HostRow, list[UnitRow]]:
-    """Return a host and its units. Raises NotFoundError, UrlError."""
+def host_named(tx: Transaction, text: str) -> HostRow:
+    """Return a host by its key or any URL on it. Raises NotFoundError, UrlError."""
     key = host_key(complete_line(text))
     host = hosts.by_key(tx, key)
     if host is None:
         raise NotFoundError("hosts.unknown", host=key)
-    return host, hosts.units_of_hosts(tx, [key])
+    return host
+
+
+def host_and_units(tx: Transaction, text: str) -> tuple[HostRow, list[UnitRow]]:
+    """Return a host and its units. Raises NotFoundError, UrlError."""
+    host = host_named(tx, text)
+    return host, hosts.units_of_hosts(tx, [host.key])
 
 
 def check_idle(

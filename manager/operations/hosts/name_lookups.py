@@ -12,11 +12,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from manager.db.engine import Database, chunks
-from manager.db.hosts import addresses, hosts
+from manager.db.hosts import addresses
 from manager.db.hosts.addresses import NameRow
-from manager.errors import ConflictError, NotFoundError
+from manager.errors import ConflictError
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
+from manager.operations.hosts.idle_hosts import host_named
 from shared.errors import PrsmError
 from shared.frozen import frozen
 from shared.messages import Message
@@ -87,10 +88,8 @@ def look_up_again(db: Database, key: str, actor: Actor, now_ms: int) -> ResolveA
         if not key:
             asked, subject = addresses.make_due(tx, now_ms), ""
         else:
-            subject = host_key(complete_line(key))
-            host = hosts.by_key(tx, subject)
-            if host is None:
-                raise NotFoundError("hosts.unknown", host=subject)
+            host = host_named(tx, key)
+            subject = host.key
             if host.excluded_ms is not None:
                 raise ConflictError("hosts.excluded", host=subject)
             asked = addresses.make_due(tx, now_ms, [host.id])

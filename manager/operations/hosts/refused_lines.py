@@ -15,7 +15,7 @@ from shared.errors import Fault, FormatError, LineError, PrsmError
 from shared.frozen import frozen
 from shared.messages import Message, render, spoken_language
 
-__all__ = ["REFUSALS_KEPT", "LinesRefusedError", "RefusedLine", "line_and_reason", "refused_line"]
+__all__ = ["REFUSALS_KEPT", "LinesRefusedError", "RefusedLine", "refused_line"]
 
 REFUSALS_KEPT: Final = 1_000
 """Refused lines of one body that are named; the others are counted."""
@@ -37,11 +37,6 @@ class RefusedLine:
     reason: Message
     text: str
     owner: str = ""
-
-
-def line_and_reason(lines: Sequence[RefusedLine]) -> list[tuple[int, Message]]:
-    """Return what scripts of `/api/v1` have read of refused lines from the beginning."""
-    return [(one.line, one.reason) for one in lines]
 
 
 def refused_line(line: int, error: PrsmError, text: str | bytes) -> RefusedLine:

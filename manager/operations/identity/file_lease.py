@@ -20,7 +20,7 @@ from manager.db.engine import Database
 from manager.db.identity import lease_stamps
 from manager.db.identity.installation import database_identity
 from manager.errors import BusyError
-from manager.operations.actor import CLOCK, note
+from manager.operations.actor import CLOCK, note_alone
 from manager.operations.identity.file_marks import check_marks
 from manager.operations.identity.installation import (
     InstallationError,
@@ -97,16 +97,15 @@ class FileLease:
                 self._contested[location.shown] = found.database
                 error = self._in_use(location, found)
                 _log.error("%s", error)
-                with self._db.write() as tx:
-                    note(
-                        tx,
-                        self._now_ms(),
-                        CLOCK,
-                        "installation.detect-conflict",
-                        location.shown,
-                        alert=True,
-                        reason=Message("identity.used_by", holder=found.place).as_json(),
-                    )
+                note_alone(
+                    self._db,
+                    self._now_ms(),
+                    CLOCK,
+                    "installation.detect-conflict",
+                    location.shown,
+                    alert=True,
+                    reason=Message("identity.used_by", holder=found.place),
+                )
 
     def check(self) -> None:
         """Refuse to move or delete files that another database uses, or that are another's.
@@ -178,8 +177,8 @@ class FileLease:
         return InstallationError(
             Mismatch.IN_USE,
             "identity.files_in_use",
-            place=location.shown,
-            here=here,
+            location.shown,
+            here,
             there=here,
             holder=found.place,
         )

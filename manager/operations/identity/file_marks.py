@@ -67,13 +67,9 @@ def refuse_new_database(files: MarkedFiles, database: str) -> None:
     if not found and not any(mark for _, mark in marks):
         return
     of = "identity.files_without_database_of" if there else "identity.files_without_database"
+    said = found.messages() or (Message("identity.mark"),)
     raise InstallationError(
-        Mismatch.NO_DATABASE,
-        of,
-        place=str(marked),
-        there=there,
-        database=database,
-        found=found.messages() or (Message("identity.mark"),),
+        Mismatch.NO_DATABASE, of, str(marked), there=there, database=database, found=said
     )
 
 
@@ -101,11 +97,7 @@ def mark_files(
         set_marks(unmarked, here, now_ms)
     for folder, named in _emptied(db, files):
         raise InstallationError(
-            Mismatch.MISSING_FILES,
-            "identity.folder_emptied",
-            place=str(folder),
-            here=here,
-            count=named,
+            Mismatch.MISSING_FILES, "identity.folder_emptied", str(folder), here, count=named
         )
     return len(unmarked)
 
@@ -189,18 +181,10 @@ def read_marks(locations: Sequence[StorageLocation]) -> list[tuple[StorageLocati
 def _foreign(location: StorageLocation, here: str, there: str) -> InstallationError:
     if not there:
         return InstallationError(
-            Mismatch.UNREADABLE_MARK,
-            "identity.mark_unreadable",
-            place=location.shown,
-            here=here,
-            mark=MARK,
+            Mismatch.UNREADABLE_MARK, "identity.mark_unreadable", location.shown, here, mark=MARK
         )
     return InstallationError(
-        Mismatch.FOREIGN_FILES,
-        "identity.files_foreign",
-        place=location.shown,
-        here=here,
-        there=there,
+        Mismatch.FOREIGN_FILES, "identity.files_foreign", location.shown, here, there=there
     )
 
 
@@ -225,8 +209,8 @@ def _check_named(db: Database, files: MarkedFiles, location: StorageLocation, he
         raise InstallationError(
             Mismatch.UNNAMED_FILES,
             "identity.files_without_rows",
-            place=location.shown,
-            here=here,
+            location.shown,
+            here,
             found=found.messages(),
             unnamed=[kind_message(kind) for kind in unnamed],
         )
@@ -235,8 +219,8 @@ def _check_named(db: Database, files: MarkedFiles, location: StorageLocation, he
         raise InstallationError(
             Mismatch.MISSING_FILES,
             "identity.files_missing",
-            place=location.shown,
-            here=here,
+            location.shown,
+            here,
             count=count_message(len(missing)),
             example=missing[0],
         )

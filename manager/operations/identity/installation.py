@@ -67,10 +67,10 @@ class InstallationError(ConflictError):
         self,
         reason: Mismatch,
         message: str | Message,
-        /,
-        *,
         place: str,
+        /,
         here: str = "",
+        *,
         there: str = "",
         **params: Any,
     ) -> None:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from manager.assignment import manager_time
+from manager.assignment.permits import manager_time
 from manager.db.engine import Database, Transaction
 from manager.db.identity import installation, leadership
-from manager.db.identity.leadership import LeaderRow
+from manager.db.identity.leadership import LeaderRow, ManagerRow
 from manager.db.rounds import tick_clock
 from manager.errors import ConflictError, NotFoundError, NotLeadingError
 from manager.operations.actor import CLOCK, Actor, note
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 
 __all__ = [
     "LeaderRow",
@@ -42,18 +42,13 @@ APART_MS: Final = 60_000
 
 
 @frozen
-class ServingManager:
+class ServingManager(ManagerRow):
     """A manager, its last sign of life, and whether it leads.
 
     silent_ms: how long before the leader's newest sign that was; the caller's clock does not count.
     is_silent: so long that it does not serve.
     """
 
-    name: str
-    place: str
-    version: str
-    started_ms: int
-    seen_ms: int
     leads: bool
     silent_ms: int
     is_silent: bool
@@ -150,11 +145,7 @@ def managers_of(tx: Transaction) -> list[ServingManager]:
     silent = [abs(now_ms - row.seen_ms) for row in rows]
     return [
         ServingManager(
-            name=row.name,
-            place=row.place,
-            version=row.version,
-            started_ms=row.started_ms,
-            seen_ms=row.seen_ms,
+            **values_of(row),
             leads=row.name == holder,
             silent_ms=silent_ms,
             is_silent=silent_ms > SILENT_MS,

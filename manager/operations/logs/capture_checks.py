@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from manager.db.engine import Database
-from manager.db.fleet import agents
 from manager.db.logs import reports
-from manager.errors import NotFoundError
-from manager.operations.actor import Actor, note
+from manager.operations.actor import Actor, note_alone
+from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.logs.log_scratch import LogWorkspace
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from manager.store import Contradiction, compare_logs
@@ -69,9 +68,7 @@ def check_captures(
     if not 0 < share <= 1:
         raise FormatError("logs.share_range", value=share)
     with db.read() as tx:
-        row = agents.by_name(tx, name)
-        if row is None:
-            raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
+        row = agent_named(tx, name, see="agents list")
         since_ms = now_ms - round(policy.max_distance_age_s * 1000)
         logs = _there(reports.log_paths_since(tx, since_ms), workspace.kept)
     found = compare_logs(
@@ -85,17 +82,16 @@ def check_captures(
     )
     many = found.compared >= LEAST_URLS
     suspect = many and found.contradicted > SUSPECT_SHARE * found.compared
-    with db.write() as tx:
-        note(
-            tx,
-            now_ms,
-            actor,
-            "agent.compare",
-            name,
-            alert=suspect,
-            compared=found.compared,
-            contradicted=found.contradicted,
-        )
+    note_alone(
+        db,
+        now_ms,
+        actor,
+        "agent.compare",
+        name,
+        alert=suspect,
+        compared=found.compared,
+        contradicted=found.contradicted,
+    )
     return CaptureCheck(
         agent=name,
         compared=found.compared,

@@ -102,8 +102,8 @@ def accept_log(
                 until_ms=summary.until_ms,
                 received_ms=now_ms,
                 path=summary.path,
-                file_sha256=summary.file_sha256,
             ),
+            summary.file_sha256,
         )
         _take_sums(tx, row, summary, log_closed_ms, now_ms)
         _note_impossible(tx, agent, summary, now_ms)

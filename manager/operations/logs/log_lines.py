@@ -20,7 +20,8 @@ from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.logs import reports
 from manager.db.logs.reports import ReportRow
-from manager.errors import BusyError, NotFoundError
+from manager.errors import BusyError
+from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.logs.log_filters import Wanted, line_filter
 from manager.operations.logs.log_times import line_time
 from manager.operations.request_senders import sender
@@ -127,7 +128,7 @@ class LogLines:
         asked = line_filter(wanted)
         with db.read() as tx:
             names = agents.names(tx)
-        agent_id = _agent_id(wanted.agent, names)
+            agent = agent_named(tx, wanted.agent, see="agents list") if wanted.agent else None
         search = _Search(asked, max(1, min(most, LINES_MOST)), mark)
         deadline = time.monotonic() + patience_s
         at_once = FIRST_REPORTS
@@ -137,7 +138,7 @@ class LogLines:
                     rows = reports.logs_before(
                         tx,
                         search.next_report,
-                        agent_id=agent_id,
+                        agent_id=None if agent is None else agent.id,
                         since_ms=wanted.since_ms,
                         until_ms=wanted.until_ms,
                         quarantined=wanted.quarantined,
@@ -279,12 +280,3 @@ def _first_lines(rows: list[ReportRow]) -> list[ReportRow]:
         if total > LINES_AT_ONCE and number:
             return rows[:number]
     return rows
-
-
-def _agent_id(name: str, names: dict[int, str]) -> int | None:
-    if not name:
-        return None
-    for number, known in names.items():
-        if known == name:
-            return number
-    raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")

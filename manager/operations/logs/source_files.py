@@ -24,7 +24,7 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.logs import reports, source_files
 from manager.errors import ConflictError, NotFoundError
-from manager.operations.actor import Actor, note
+from manager.operations.actor import Actor, note_alone
 from manager.operations.hosts.server_names import server_name
 from manager.operations.logs.log_scratch import LogWorkspace
 from manager.store import merge_logs
@@ -70,8 +70,7 @@ def export(
             with db.read() as tx:
                 paths = reports.log_paths(tx, agent.id)
             _merge(agent, paths, workspace, files)
-    with db.write() as tx:
-        note(tx, now_ms, actor, f"export.{kind}", "", files=len(files.made))
+    note_alone(db, now_ms, actor, f"export.{kind}", "", files=len(files.made))
     return files.made
 
 

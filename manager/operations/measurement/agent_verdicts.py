@@ -17,17 +17,13 @@ from manager.db.logs import reports
 from manager.db.measurement import control_hosts, measurements, predictions
 from manager.db.planning import plan_inputs
 from manager.db.rounds import tick_clock
-from manager.distance import (
-    ControlProbe,
-    excess_nearness,
-    find_deviations,
-    ms_per_kbyte,
-    unreliable_hosts,
-)
+from manager.distance.control_hosts import ControlProbe, find_deviations, unreliable_hosts
+from manager.distance.distance_bounds import excess_nearness
+from manager.distance.measured_distance import ms_per_kbyte
 from manager.operations.actor import CLOCK, note
 from manager.operations.measurement.claim_review import review_agents
 from manager.operations.measurement.claims import open_period, reason_of
-from manager.operations.measurement.predictions import load_model
+from manager.operations.measurement.distance_model import load_model
 from manager.operations.measurement.refetch_results import refetch_tally
 from manager.operations.policy import Policy
 from shared.frozen import frozen

@@ -20,18 +20,12 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements, predictions
 from manager.db.rounds import round_units, rounds
-from manager.distance import (
-    Claim,
-    Doubt,
-    Evidence,
-    Fault,
-    find_doubts,
-    find_line_doubt,
-    overall_factor,
-    with_right_lines,
-)
-from manager.errors import ConflictError, NotFoundError
+from manager.distance.distance_bounds import overall_factor
+from manager.distance.doubts import Claim, Doubt, Evidence, Fault, find_doubts
+from manager.distance.line_counts import find_line_doubt, with_right_lines
+from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
+from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.measurement.claim_samples import (
     FEW,
     EarlierClaim,
@@ -88,9 +82,7 @@ def believe_agent(db: Database, name: str, actor: Actor, now_ms: int) -> None:
     Raises NotFoundError, and ConflictError where nothing of it is doubted.
     """
     with db.write() as tx:
-        row = agents.by_name(tx, name)
-        if row is None:
-            raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
+        row = agent_named(tx, name, see="agents list")
         periods = periods_of(row)
         if not periods:
             raise ConflictError("measurement.not_doubted", agent=name)

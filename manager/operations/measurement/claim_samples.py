@@ -17,15 +17,8 @@ from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements
 from manager.db.measurement.measurements import SumRow
 from manager.db.rounds import rounds
-from manager.distance import (
-    OTHERS_LEAST,
-    Claim,
-    Evidence,
-    LineRange,
-    change_of_lines,
-    change_of_times,
-    usual_changes,
-)
+from manager.distance.doubts import OTHERS_LEAST, Claim, Evidence, change_of_times, usual_changes
+from manager.distance.line_counts import LineRange, change_of_lines
 from manager.operations.measurement.claims import (
     Period,
     age_of,

@@ -19,7 +19,7 @@ from manager.db.engine import Transaction
 from manager.db.measurement import measurements
 from manager.db.measurement.measurements import SumRow
 from manager.db.rounds import rounds
-from manager.distance import Claim, Fault, Reference, reference_of
+from manager.distance.doubts import Claim, Fault, Reference, reference_of
 from manager.operations.measurement.claim_samples import crawled_before
 from manager.operations.measurement.claims import (
     BYTE_FAULTS,

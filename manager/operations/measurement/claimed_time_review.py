@@ -22,18 +22,10 @@ from manager.db.ownership.right_times import (
     right_times,
     set_clock_times,
 )
-from manager.distance import (
-    ClockFit,
-    Doubt,
-    Evidence,
-    Fault,
-    FetchInterval,
-    Fits,
-    Pace,
-    Timed,
-    find_pace,
-    fit_claims,
-)
+from manager.distance.clock_evidence import Pace, Timed, find_pace
+from manager.distance.clock_fit import ClockFit, Fits, fit_claims
+from manager.distance.doubts import Doubt, Evidence, Fault
+from manager.distance.fetch_windows import FetchInterval
 from manager.operations.measurement.claims import (
     TIME_FAULTS,
     doubts_of,

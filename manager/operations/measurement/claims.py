@@ -21,14 +21,7 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements
 from manager.db.measurement.measurements import DistanceRow, SumRow
-from manager.distance import (
-    Claim,
-    Doubt,
-    Evidence,
-    Fault,
-    Reference,
-    reference_of,
-)
+from manager.distance.doubts import Claim, Doubt, Evidence, Fault, Reference, reference_of
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.ratios import times_message

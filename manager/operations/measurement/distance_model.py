@@ -1,4 +1,4 @@
-"""Training of the model that predicts unmeasured distances: when it is made, and of which data.
+"""The model that predicts unmeasured distances: when it is trained, of which data, and its use.
 
 Invariants: a model is only ever made from measurements, never from predictions, and one row holds
 the newest. It is made again when reports came since, before a round's plan and every ten minutes
@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
@@ -21,17 +23,18 @@ from manager.db.measurement import predictions
 from manager.db.measurement.predictions import ModelRow
 from manager.db.planning import probes
 from manager.db.rounds import rounds
-from manager.distance import Probes, TrainingData, TrainingResult, train
+from manager.distance.prediction import Model, Probes
+from manager.distance.training_data import TrainingData, TrainingResult, train
 from shared.frozen import frozen
 
-__all__ = ["IsTrained", "ModelTraining", "Trainer", "is_trained_here"]
+__all__ = ["IsTrained", "LoadedModel", "ModelTraining", "Trainer", "is_trained_here", "load_model"]
 
 PROBES_MOST: Final = 100_000
 """Four seconds; the source's whole experiment is 110,500."""
 AGE_MS: Final = 600_000
 
 Trainer = Callable[[TrainingData], TrainingResult | None]
-"""`manager.distance.train`, or the same in a child process."""
+"""`manager.distance.training_data.train`, or the same in a child process."""
 
 IsTrained = Callable[[Database, int], bool]
 """Returns at a time (ms) whether the model knows all reports, so that a round may be planned."""
@@ -167,3 +170,29 @@ def _enter(
             return False
         predictions.set_model(tx, row)
     return True
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model whose rows are some agents. known: (agents,) it has seen probes of the agent."""
+
+    model: Model
+    known: npt.NDArray[np.bool_]
+
+
+def load_model(tx: Transaction, agent_ids: Sequence[int]) -> LoadedModel | None:
+    """Return the newest model, its rows in the order of some agents; None before the first.
+
+    An agent that it does not know is taken for an average one.
+    """
+    row = predictions.stored_model(tx)
+    if row is None:
+        return None
+    known = {int(agent): numbers for agent, numbers in json.loads(row.agents).items()}
+    average = np.mean(list(known.values()), axis=0)
+    numbers = np.array([known.get(agent, average) for agent in agent_ids], dtype=np.float64)
+    numbers = numbers.reshape(len(agent_ids), len(average))
+    return LoadedModel(
+        Model(numbers[:, 0].copy(), numbers[:, 1:].copy(), row.noise),
+        np.array([agent in known for agent in agent_ids], dtype=np.bool_),
+    )

@@ -22,8 +22,9 @@ from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.measurement import measurements
 from manager.db.measurement.measurements import DistanceRow, SumRow
-from manager.distance import Spread, merged, ms_per_kbyte
 from manager.distance.line_sums import UNIT_COUNTS
+from manager.distance.measured_distance import ms_per_kbyte
+from manager.distance.spread import Spread, merged
 from manager.operations.measurement.claimed_sizes import counted_size, size_evidence
 from manager.operations.measurement.claims import (
     BYTE_FAULTS,
@@ -146,7 +147,6 @@ def _distance(row: SumRow) -> DistanceRow:
         first_quartile=quartiles.first if quartiles else None,
         median=quartiles.median if quartiles else None,
         third_quartile=quartiles.third if quartiles else None,
-        unreachable_since_ms=None,
     )
 
 
@@ -275,32 +275,8 @@ def note_unreachable(
     tx: Transaction, agent_id: int, unit_ids: Collection[int], round_number: int, now_ms: int
 ) -> None:
     """Write down that a probe brought nothing back, so that no log need be waited for."""
-    _set(
-        tx,
-        agent_id,
-        [
-            DistanceRow(
-                unit_id=unit,
-                agent_id=agent_id,
-                since_ms=None,
-                measured_ms=now_ms,
-                round=round_number,
-                kind="probe",
-                lines=0,
-                failed=0,
-                bytes=0,
-                ms=0,
-                slowest_ms=0,
-                slowest_bytes=0,
-                ms_per_kb=None,
-                first_quartile=None,
-                median=None,
-                third_quartile=None,
-                unreachable_since_ms=None,
-            )
-            for unit in unit_ids
-        ],
-    )
+    silent = [DistanceRow(unit, agent_id, now_ms, round_number, "probe") for unit in unit_ids]
+    _set(tx, agent_id, silent)
 
 
 def _age_of_known(row: SumRow) -> tuple[bool, int]:

@@ -15,7 +15,7 @@ from manager.db.measurement import refetch_orders, refetch_pages
 from manager.db.measurement.refetch_orders import OrderRow
 from manager.db.measurement.refetch_pages import PageRow
 from manager.db.rounds import tick_clock
-from manager.errors import NotFoundError
+from manager.operations.identity.agent_lookup import agent_named
 from shared.frozen import frozen
 
 __all__ = [
@@ -92,9 +92,7 @@ def refetch_tally(row: AgentRow) -> Tally:
 def refetches_of(db: Database, name: str) -> Refetches:
     """Return what others saw of an agent's pages, contradicted ones first. Raises NotFoundError."""
     with db.read() as tx:
-        row = agents.by_name(tx, name)
-        if row is None:
-            raise NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
+        row = agent_named(tx, name, see="agents list")
         names = agents.names(tx)
         found = _pages(tx, row.id, row.refetch_round)
     pages = [

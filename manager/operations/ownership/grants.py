@@ -1,8 +1,8 @@
 """Give an agent the rights that wait for it: probes, units that it owns, pages to fetch again.
 
-Invariant: in one group only one agent has rights at a time (`manager.assignment.rights.may_grant`;
-the queries leave out groups in which another has any), so an address sees one robot. Rights go
-only to agents whose permit is valid: who is silent is given nothing to sit on.
+Invariant: in one group only one agent has rights at a time (the queries leave out groups in which
+another has any), so an address sees one robot. Rights go only to agents whose permit is valid: who
+is silent is given nothing to sit on.
 """
 
 from __future__ import annotations
@@ -70,24 +70,13 @@ def _probe_room(agent: AgentRow, policy: Policy) -> int:
 def _grant_probes(tx: Transaction, agent: AgentRow, room: int, now_ms: int, policy: Policy) -> int:
     if room <= 0:
         return 0
-    orders = probes.waiting_for(tx, agent.id, room)
-    rights.grant(
-        tx,
-        agent.id,
-        [
-            Grant(
-                unit_id=order.unit_id,
-                group_id=order.group_id,
-                kind="probe",
-                round=order.round,
-                max_transfer=policy.probe_pages,
-            )
-            for order in orders
-        ],
-        now_ms,
-    )
-    probes.set_granted(tx, agent.id, [order.unit_id for order in orders], now_ms)
-    return len(orders)
+    given = [
+        Grant(order.unit_id, order.group_id, "probe", order.round, policy.probe_pages)
+        for order in probes.waiting_for(tx, agent.id, room)
+    ]
+    rights.grant(tx, agent.id, given, now_ms)
+    probes.set_granted(tx, agent.id, [one.unit_id for one in given], now_ms)
+    return len(given)
 
 
 def _grant_crawls(
@@ -96,39 +85,24 @@ def _grant_crawls(
     waiting = round_units.waiting_for(
         tx, agent.id, current.number, policy.tick_batch_rows, is_plain=agent.is_plain
     )
-    rights.grant(
-        tx,
-        agent.id,
-        [
-            Grant(unit.unit_id, unit.group_id, "crawl", current.number, agent.list_limit or 0)
-            for unit in waiting
-        ],
-        now_ms,
-    )
-    round_units.set_granted(tx, current.number, [unit.unit_id for unit in waiting])
-    return len(waiting)
+    given = [
+        Grant(unit.unit_id, unit.group_id, "crawl", current.number, agent.list_limit or 0)
+        for unit in waiting
+    ]
+    rights.grant(tx, agent.id, given, now_ms)
+    round_units.set_granted(tx, current.number, [one.unit_id for one in given])
+    return len(given)
 
 
 def _grant_refetches(tx: Transaction, agent: AgentRow, now_ms: int, policy: Policy) -> int:
     room = policy.parallel_probes - rights.count_of(tx, agent.id, "refetch")
     if room <= 0:
         return 0
-    waiting = refetch_orders.waiting_for(tx, agent.id, room)
     number = rounds.last_number(tx)
-    rights.grant(
-        tx,
-        agent.id,
-        [
-            Grant(
-                unit_id=one.unit_id,
-                group_id=one.group_id,
-                kind="refetch",
-                round=number,
-                max_transfer=one.pages,
-            )
-            for one in waiting
-        ],
-        now_ms,
-    )
-    refetch_orders.set_granted(tx, agent.id, [one.unit_id for one in waiting], now_ms)
-    return len(waiting)
+    given = [
+        Grant(one.unit_id, one.group_id, "refetch", number, one.pages)
+        for one in refetch_orders.waiting_for(tx, agent.id, room)
+    ]
+    rights.grant(tx, agent.id, given, now_ms)
+    refetch_orders.set_granted(tx, agent.id, [one.unit_id for one in given], now_ms)
+    return len(given)

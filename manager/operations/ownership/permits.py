@@ -8,7 +8,7 @@ has its own clock: what agents do is written down by that of the ticks (`contact
 
 from __future__ import annotations
 
-from manager.assignment import Permit, manager_time
+from manager.assignment.permits import Permit, manager_time
 from manager.db.engine import Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow

@@ -1,4 +1,4 @@
-"""Effective pins: a pin stands while its agent takes part and no other rule contradicts it.
+"""Effective pins and bans: a pin stands while its agent takes part and no rule forbids it.
 
 A pin that does not stand is kept and shown with the reason, and comes into force by itself when
 the reason is gone. Of two pins that cannot both hold, as two names turned out to share an address,
@@ -13,14 +13,24 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from manager.db import group_lookup
-from manager.db.engine import Transaction
+from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.ownership import pins
 from manager.db.ownership.pins import BanRow, PinRow
+from manager.operations.ownership.reassignment import members
+from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["EffectivePins", "absence_reason", "banned_by_group", "judge", "load_standing"]
+__all__ = [
+    "EffectivePins",
+    "IneffectiveRule",
+    "absence_reason",
+    "banned_by_group",
+    "ineffective_rules_of",
+    "judge",
+    "load_standing",
+]
 
 
 @dataclass(frozen=True)
@@ -131,3 +141,48 @@ def _sentences(units: Mapping[int, str], ignored: Mapping[int, Message]) -> tupl
     if len(ignored) > SHOWN:
         named.append(Message("general.and_more", number=len(ignored) - SHOWN))
     return (Message("ownership.pins_ignored", pins=len(ignored), named=named),)
+
+
+MOST: Final = 100
+
+
+@frozen
+class IneffectiveRule:
+    """A rule without effect. host: its key. what: the rule. why: it has none."""
+
+    host: str
+    what: Message
+    why: Message
+
+
+def ineffective_rules_of(db: Database) -> list[IneffectiveRule]:
+    """Return pins that are ignored and hosts that no present agent may have, at most 100."""
+    with db.read() as tx:
+        if not pins.any_pin_or_ban(tx):
+            return []
+        found, bans = pins.pins_among(tx), pins.bans_of_hosts(tx)
+        fleet = {row.id: row for row in agents.all_agents(tx)}
+        here = {row.id for row in members(tx)}
+    standing = judge(found, bans, fleet)
+    ignored = [
+        IneffectiveRule(
+            _host(row.unit),
+            Message("ownership.pin_ignored", unit=row.unit, agent=fleet[row.agent_id].name),
+            standing.ignored[row.unit_id],
+        )
+        for row in found
+        if row.unit_id in standing.ignored
+    ]
+    blocked = {group for group, banned in standing.banned.items() if here and here <= banned}
+    waiting = {row.host: row for row in bans if row.group_id in blocked}
+    return (
+        ignored
+        + [
+            IneffectiveRule(host, Message("ownership.waits"), Message("ownership.all_banned"))
+            for host in waiting
+        ]
+    )[:MOST]
+
+
+def _host(unit: str) -> str:
+    return unit[: unit.index("/", unit.index("//") + 2) + 1]

@@ -20,7 +20,8 @@ from manager.db.ownership import assignments, pins
 from manager.db.ownership.pins import PinRow
 from manager.errors import ConflictError, NotFoundError
 from manager.message_fields import message_fields
-from manager.operations.actor import Actor, note
+from manager.operations.actor import Actor, note, note_alone
+from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.ownership.pin_rules import (
     EffectivePins,
     absence_reason,
@@ -29,7 +30,7 @@ from manager.operations.ownership.pin_rules import (
     load_standing,
 )
 from manager.operations.ownership.reassignment import assign_units
-from shared.errors import PrsmError
+from shared.errors import PrsmError, about_field
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.units import unit_key
@@ -130,18 +131,17 @@ def pin_units(
         refused_count += len(problems)
         room = REFUSALS_MOST - len(refused)
         refused += [(text, problem.message) for text, problem in problems[:room]]
-    with db.write() as tx:
-        note(
-            tx,
-            now_ms,
-            actor,
-            "unit.pin-many",
-            agent,
-            pinned=pinned,
-            moved=moved,
-            refused=refused_count,
-            reason=reason,
-        )
+    note_alone(
+        db,
+        now_ms,
+        actor,
+        "unit.pin-many",
+        agent,
+        pinned=pinned,
+        moved=moved,
+        refused=refused_count,
+        reason=reason,
+    )
     return Pinned(pinned, moved, refused, refused_count, warning)
 
 
@@ -320,11 +320,8 @@ def _key(text: str) -> str:
 
 def agent_of(tx: Transaction, name: str) -> AgentRow:
     """Return an agent by name; raises NotFoundError."""
-    row = agents.by_name(tx, name)
-    if row is None:
-        unknown = NotFoundError("general.unknown_agent", agent=name[:253], see="agents list")
-        raise unknown.about("agent")
-    return row
+    with about_field("agent"):
+        return agent_named(tx, name, see="agents list")
 
 
 def _pinnable(tx: Transaction, name: str) -> AgentRow:

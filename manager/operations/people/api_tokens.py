@@ -12,11 +12,17 @@ import re
 from typing import Final
 
 from manager.db.engine import Database
-from manager.db.people import api_tokens, users
+from manager.db.people import api_tokens
 from manager.db.people.api_tokens import TokenRow
-from manager.errors import ConflictError, ForbiddenError, NotFoundError, UnknownKeyError
+from manager.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    UnknownKeyError,
+    require_choice,
+)
 from manager.operations.actor import Actor, ActorKind, note
-from manager.operations.people.users import ROLES
+from manager.operations.people.users import ROLES, user_named
 from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.wire.names import hash_of_key, new_key
@@ -98,9 +104,7 @@ def make_token(
     token = PREFIX + new_key()
     expires_ms = now_ms + days * DAY_MS
     with db.write() as tx:
-        row = users.by_name(tx, owner)
-        if row is None:
-            raise NotFoundError("people.unknown", user=owner[:64], see="users")
+        row = user_named(tx, owner)
         if row.disabled_ms is not None:
             raise ForbiddenError("people.token_of_disabled_user", user=owner)
         if ROLES.index(role) > ROLES.index(row.role):
@@ -164,9 +168,6 @@ def _check(holder: Holder, name: str, role: str, days: int) -> None:
         raise ForbiddenError("people.token_creates_no_token", token=holder.token)
     if not _NAME.fullmatch(name):
         raise FormatError("people.token_bad_name", name=name[:80]).about("name")
-    if role not in ROLES:
-        raise FormatError(
-            "general.unknown_choice", name="role", value=role[:40], known=ROLES
-        ).about("role")
+    require_choice("role", role, ROLES, field="role")
     if not 1 <= days <= MOST_DAYS:
         raise FormatError("people.token_days", days=days, most=MOST_DAYS).about("days")

@@ -166,7 +166,6 @@ def issue_token(
             tx,
             NewToken(
                 client_id=row.id,
-                token_hash=hash_of_key(token),
                 scopes=" ".join(kept),
                 daily_bytes=daily_bytes,
                 requests_per_minute=requests_per_minute,
@@ -174,6 +173,7 @@ def issue_token(
                 issued_ms=now_ms,
                 expires_ms=expires_ms,
             ),
+            hash_of_key(token),
         )
         note(tx, now_ms, actor, "client.create-token", name, token=number, scopes=kept, days=days)
     return IssuedToken(number, name, token, kept, expires_ms, daily_bytes, requests_per_minute)

@@ -8,13 +8,9 @@ from manager.errors import ForbiddenError
 from manager.operations.actor import Actor, note
 from manager.operations.people import passwords
 from manager.operations.people.api_tokens import Holder
-from manager.operations.people.known_devices import known_device, new_device
-from manager.operations.people.login_throttle import (
-    count_failure,
-    forget_failures,
-    require_no_pause,
-    source_of,
-)
+from manager.operations.people.known_devices import new_device
+from manager.operations.people.login_throttle import forget_failures, require_no_pause
+from manager.operations.people.users import check_password
 from shared.errors import FormatError
 
 __all__ = ["change_own_password"]
@@ -43,12 +39,8 @@ def change_own_password(
         raise ForbiddenError("people.no_own_password", caller=holder.actor_name)
     name = holder.name
     with passwords.told("new password", name, actor.address):
-        with db.read() as tx:
-            user = users.by_name(tx, name)
-            source = known_device(user, device, now_ms) or source_of(actor.address)
-            require_no_pause(tx, name, source, now_ms)
-        if not passwords.matches(user.password_hash if user is not None else None, old):
-            count_failure(db, name, source, actor, now_ms)
+        user, source = check_password(db, old, device, now_ms, actor)
+        if user is None:
             raise ForbiddenError("people.wrong_password").about("old_password")
         if new == old:
             raise FormatError("people.same_password").about("password")
@@ -56,7 +48,7 @@ def change_own_password(
         with db.write() as tx:
             require_no_pause(tx, name, source, now_ms)
             now = users.by_name(tx, name)
-            if user is None or now is None or now.password_hash != user.password_hash:
+            if now is None or now.password_hash != user.password_hash:
                 raise ForbiddenError("people.wrong_password").about("old_password")
             users.set_password(tx, now.id, hashed)
             users.delete_sessions(tx, now.id, but=session_hash)

@@ -8,6 +8,7 @@ from manager.db.engine import Database
 from manager.db.people import users
 from manager.errors import NotFoundError
 from manager.operations.actor import Actor, note
+from manager.operations.people.users import user_named
 from shared.frozen import frozen
 
 __all__ = ["OpenSession", "end_sessions", "list_sessions"]
@@ -34,10 +35,7 @@ class OpenSession:
 def list_sessions(db: Database, name: str, now_ms: int) -> list[OpenSession]:
     """Return the sessions of a user, the newest first. Raises NotFoundError."""
     with db.read() as tx:
-        user = users.by_name(tx, name)
-        if user is None:
-            raise NotFoundError("people.unknown", user=name[:64], see="users")
-        rows = users.sessions_of(tx, user.id, now_ms)
+        rows = users.sessions_of(tx, user_named(tx, name).id, now_ms)
     return [
         OpenSession(
             id=row.token_hash[:SHOWN],
@@ -54,10 +52,7 @@ def list_sessions(db: Database, name: str, now_ms: int) -> list[OpenSession]:
 def end_sessions(db: Database, name: str, actor: Actor, now_ms: int, session: str = "") -> int:
     """End a session of a user, or all; return how many. Raises NotFoundError."""
     with db.write() as tx:
-        user = users.by_name(tx, name)
-        if user is None:
-            raise NotFoundError("people.unknown", user=name[:64], see="users")
-        rows = users.sessions_of(tx, user.id, now_ms)
+        rows = users.sessions_of(tx, user_named(tx, name).id, now_ms)
         chosen = [row for row in rows if not session or row.token_hash[:SHOWN] == session]
         if session and not chosen:
             raise NotFoundError("people.session_unknown", session=session[:SHOWN], user=name)

@@ -12,12 +12,13 @@ from typing import Final, Literal
 
 from manager.db.engine import Database, Transaction
 from manager.db.people import api_tokens, users
-from manager.db.people.users import SessionUser, UserRow
+from manager.db.people.users import SessionUser, User, UserRow
 from manager.errors import (
     ConflictError,
     ForbiddenError,
     NotFoundError,
     UnknownKeyError,
+    require_choice,
 )
 from manager.operations.actor import Actor, note
 from manager.operations.people import passwords
@@ -41,6 +42,7 @@ __all__ = [
     "User",
     "add_user",
     "change_password",
+    "check_password",
     "count_tokens",
     "list_users",
     "login",
@@ -48,6 +50,7 @@ __all__ = [
     "session_of",
     "set_role",
     "set_user_disabled",
+    "user_named",
 ]
 
 Role = Literal["viewer", "operator", "admin"]
@@ -56,16 +59,6 @@ ROLES: Final[tuple[Role, ...]] = ("viewer", "operator", "admin")
 SESSION_S: Final = 12 * 3600
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._@-]{1,64}")
-
-
-@frozen
-class User:
-    """A person who may log in."""
-
-    name: str
-    role: str
-    created_ms: int
-    disabled_ms: int | None
 
 
 @frozen
@@ -95,7 +88,7 @@ def add_user(db: Database, name: str, password: str, role: str, actor: Actor, no
     where the name is taken."""
     if not _NAME.fullmatch(name):
         raise FormatError("people.bad_name", name=name[:80]).about("name")
-    _check_role(role)
+    require_choice("role", role, ROLES, field="role")
     hashed = passwords.hashed(password)
     with db.write() as tx:
         if not users.add(tx, name, hashed, role, now_ms):
@@ -113,7 +106,7 @@ def change_password(
     """
     hashed = passwords.hashed(password)
     with db.write() as tx:
-        user = _named(tx, name)
+        user = user_named(tx, name)
         users.set_password(tx, user.id, hashed)
         users.delete_sessions(tx, user.id)
         revoked = api_tokens.revoke_of(tx, user.id, now_ms) if tokens else 0
@@ -125,7 +118,7 @@ def change_password(
 def count_tokens(db: Database, name: str, now_ms: int) -> int:
     """Return how many tokens of a user's scripts open something. Raises NotFoundError."""
     with db.read() as tx:
-        return api_tokens.live_of(tx, _named(tx, name).id, now_ms)
+        return api_tokens.live_of(tx, user_named(tx, name).id, now_ms)
 
 
 def set_role(
@@ -136,9 +129,9 @@ def set_role(
     shown: the role that the person saw. Raises NotFoundError, ConflictError where no administrator
     would be left, or the role differs from the shown one.
     """
-    _check_role(role)
+    require_choice("role", role, ROLES, field="role")
     with db.write() as tx:
-        user = _named(tx, name)
+        user = user_named(tx, name)
         if shown is not None and shown != user.role:
             raise ConflictError("general.changed_meanwhile", names=(name,))
         if role != "admin":
@@ -155,7 +148,7 @@ def set_user_disabled(
     Raises NotFoundError, ConflictError where no administrator would be left.
     """
     with db.write() as tx:
-        user = _named(tx, name)
+        user = user_named(tx, name)
         if disabled:
             _require_another_admin(tx, name)
             users.delete_sessions(tx, user.id)
@@ -166,8 +159,7 @@ def set_user_disabled(
 def list_users(db: Database) -> list[User]:
     """Return all users by name."""
     with db.read() as tx:
-        rows = users.all_users(tx)
-    return [User(row.name, row.role, row.created_ms, row.disabled_ms) for row in rows]
+        return users.all_users(tx)
 
 
 def login(
@@ -202,7 +194,11 @@ def _begin(
 ) -> Session:
     name = actor.name
     while True:
-        user, source = _authenticated(db, password, device, now_ms, actor)
+        user, source = check_password(db, password, device, now_ms, actor)
+        if user is None:
+            raise UnknownKeyError("people.wrong_login")
+        if user.disabled_ms is not None:
+            raise ForbiddenError("people.disabled", user=name)
         fresh = passwords.renewed(user.password_hash, password)
         token = secrets.token_urlsafe(32)
         expires_ms = now_ms + round(session_s * 1000)
@@ -224,10 +220,13 @@ def _begin(
         return Session(token, name, user.role, expires_ms, fresh_device)
 
 
-def _authenticated(
+def check_password(
     db: Database, password: str, device: str, now_ms: int, actor: Actor
-) -> tuple[UserRow, str]:
-    """Return the user's row when the password matched, and the source it is counted for."""
+) -> tuple[UserRow | None, str]:
+    """Return the actor's row where this is the password, else None, and the source it counts for.
+
+    A wrong one is counted. Raises SlowDownError where the source must wait.
+    """
     name = actor.name
     with db.read() as tx:
         user = users.by_name(tx, name)
@@ -236,9 +235,7 @@ def _authenticated(
     is_right = passwords.matches(user.password_hash if user is not None else None, password)
     if user is None or not is_right:
         count_failure(db, name, source, actor, now_ms)
-        raise UnknownKeyError("people.wrong_login")
-    if user.disabled_ms is not None:
-        raise ForbiddenError("people.disabled", user=name)
+        return None, source
     return user, source
 
 
@@ -259,7 +256,8 @@ def logout(
             note(tx, now_ms, actor, "user.logout", user.name)
 
 
-def _named(tx: Transaction, name: str) -> UserRow:
+def user_named(tx: Transaction, name: str) -> UserRow:
+    """Return the user of a name. Raises NotFoundError."""
     user = users.by_name(tx, name)
     if user is None:
         raise NotFoundError("people.unknown", user=name[:64], see="users")
@@ -273,10 +271,3 @@ def _require_another_admin(tx: Transaction, name: str) -> None:
     }
     if admins == {name}:
         raise ConflictError("people.last_administrator", user=name).about("role")
-
-
-def _check_role(role: str) -> None:
-    if role not in ROLES:
-        raise FormatError(
-            "general.unknown_choice", name="role", value=role[:40], known=ROLES
-        ).about("role")

@@ -17,15 +17,18 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NO_OWNER, Problem, cost_matrix
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.cost import cost_matrix
+from manager.balancing.problem import Problem
 from manager.balancing.work_duration import relative_capacity, scale_costs
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.db.measurement import measurements
 from manager.db.planning import plan_inputs
 from manager.db.planning.plan_inputs import PlanUnit
-from manager.distance import SpanningTree, nearest_pairs
-from manager.operations.measurement.predictions import LoadedModel, load_model
+from manager.distance.minimum_spanning_tree import SpanningTree
+from manager.distance.nearest_agents import nearest_pairs
+from manager.operations.measurement.distance_model import LoadedModel, load_model
 from manager.operations.ownership.agent_capacity import Work, capacity_of
 from manager.operations.ownership.pin_rules import EffectivePins, load_standing
 from manager.operations.planning.distance_matrix import barred, between_agents, complete, tree_of

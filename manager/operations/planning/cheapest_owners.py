@@ -10,8 +10,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NO_OWNER, Problem, collapse
+from manager.balancing.arrays import NO_OWNER
 from manager.balancing.placement import place
+from manager.balancing.problem import Problem, collapse
 from manager.db.engine import Transaction
 from manager.db.fleet.agents import AgentRow
 from manager.operations.planning.balancing_problem import load_some

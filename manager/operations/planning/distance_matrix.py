@@ -16,19 +16,16 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from manager.balancing import NO_OWNER
-from manager.distance import (
-    Probes,
+from manager.balancing.arrays import NO_OWNER
+from manager.distance.distance_bounds import bounded_distances, excess_nearness, overall_factor
+from manager.distance.minimum_spanning_tree import (
     SpanningTree,
-    bounded_distances,
-    excess_nearness,
-    fit,
     landmarks,
     network_distance,
-    overall_factor,
     spanning_tree,
 )
-from manager.operations.measurement.predictions import LoadedModel
+from manager.distance.prediction import Probes, fit
+from manager.operations.measurement.distance_model import LoadedModel
 
 __all__ = ["DistanceMatrix", "barred", "between_agents", "complete", "tree_of"]
 
@@ -65,7 +62,7 @@ def complete(measured: Matrix, learned: LoadedModel | None, trust: float) -> Dis
     if gaps.any():
         _fill(measured, gaps, learned)
     distrusted = excess_nearness(learned.model, learned.known, overall_factor(trust)) > 0
-    return DistanceMatrix(bounded_distances(measured, trust, distrusted).ms_per_kb, gaps)
+    return DistanceMatrix(bounded_distances(measured, trust, distrusted), gaps)
 
 
 def _fill(measured: Matrix, gaps: BoolArray, learned: LoadedModel) -> None:

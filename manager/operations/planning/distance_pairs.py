@@ -11,7 +11,8 @@ from manager.db.fleet import agents
 from manager.db.hosts import hosts
 from manager.db.measurement import distance_pairs
 from manager.db.measurement.distance_pairs import PairRow, PairWanted
-from manager.errors import NotFoundError
+from manager.errors import NotFoundError, require_choice, require_sort
+from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.planning.requested_probes import DAYS_MOST
 from shared.errors import FormatError
 from shared.frozen import frozen
@@ -89,15 +90,10 @@ def _every_pair(db: Database, parts: list[PairWanted], sort: str) -> Iterator[Pa
 
 
 def _check(where: PairFilter, sort: str) -> None:
-    if sort.removeprefix("-") not in PAIR_SORTS:
-        raise FormatError("general.unknown_choice", name="sort", value=sort[:40], known=PAIR_SORTS)
+    require_sort(sort, PAIR_SORTS)
     if sort.endswith("distance") and not (where.agent or where.host):
         raise FormatError("planning.distance_sort_too_wide")
-    if where.reached not in REACHED:
-        known = tuple(filter(None, REACHED))
-        raise FormatError(
-            "general.unknown_choice", name="reached", value=where.reached[:40], known=known
-        )
+    require_choice("reached", where.reached, REACHED)
     older = where.older_days
     if older is not None and not 0 <= older <= DAYS_MOST:
         raise FormatError("planning.bad_age", days=older, most=DAYS_MOST)
@@ -106,20 +102,11 @@ def _check(where: PairFilter, sort: str) -> None:
 def _wanted(tx: Transaction, where: PairFilter, now_ms: int) -> PairWanted:
     older = where.older_days
     return PairWanted(
-        _agent(tx, where.agent),
+        agent_named(tx, where.agent).id if where.agent else None,
         _units(tx, where.host),
         None if older is None else now_ms - round(older * DAY_MS),
         REACHED[where.reached],
     )
-
-
-def _agent(tx: Transaction, name: str) -> int | None:
-    if not name:
-        return None
-    row = agents.by_name(tx, name)
-    if row is None:
-        raise NotFoundError("general.unknown_agent", agent=name, see="agents")
-    return row.id
 
 
 def _units(tx: Transaction, host: str) -> list[int] | None:

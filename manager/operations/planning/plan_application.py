@@ -3,6 +3,7 @@
 Invariants: a plan is applied as a whole or not at all; a stale one (`plan_changes`) is refused with
 the changes. A request that names the applied plan which its sender saw is refused where another
 plan is applied now (ADR 125). Taking back is a separate plan: history is only added to.
+Its preview writes nothing; `undo_plan` looks again when it acts, and finds what changed meanwhile.
 """
 
 from __future__ import annotations
@@ -14,20 +15,31 @@ from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.ownership import assignments
 from manager.db.planning import plans
-from manager.db.planning.plans import PlanHead, PlanRow
+from manager.db.planning.plans import MoveRow, PlanHead, PlanRow
 from manager.db.rounds import round_units, rounds
-from manager.errors import ConflictError, NotFoundError
+from manager.errors import ConflictError
 from manager.operations.actor import Actor, note
 from manager.operations.ownership.group_owners import enforce_one_owner
 from manager.operations.ownership.reassignment import assign_units, members
-from manager.operations.planning.plan_changes import require_fresh
-from manager.operations.planning.plan_facts import PlanFacts, facts_of, row_of_facts
-from manager.operations.planning.plan_undo import moves_back
+from manager.operations.planning.plan_changes import Change, plan_obstacles, require_fresh
+from manager.operations.planning.plan_facts import PlanFacts, facts_of, plan_of, row_of_facts
+from manager.operations.planning.plan_moves import Move, named
+from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["apply_moves", "apply_plan", "undo_plan", "undoable"]
+__all__ = [
+    "MOVES_SHOWN",
+    "UndoPreview",
+    "apply_moves",
+    "apply_plan",
+    "moves_back",
+    "undo_plan",
+    "undo_preview",
+    "undoable",
+]
 
 UNDO: Final = "undo"
+MOVES_SHOWN: Final = 50
 
 
 def apply_plan(
@@ -40,9 +52,7 @@ def apply_plan(
     another plan is applied now.
     """
     with db.write() as tx:
-        plan = plans.by_id(tx, plan_id)
-        if plan is None:
-            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
+        plan = plan_of(tx, plan_id)
         if plan.applied_ms is not None:
             return 0
         _require_standing(tx, standing)
@@ -165,3 +175,56 @@ def _turned_round(tx: Transaction, last: PlanHead) -> PlanFacts:
     ]
     said = Message("planning.given_back", plan=plan.id, method=plan.method)
     return PlanFacts(agents_then, facts.tree, (said,), [])
+
+
+@frozen
+class UndoPreview:
+    """plan: what is taken back. moves: at most `MOVES_SHOWN` of `moving`, to whom units go back.
+
+    staying: units that it gave their first owner; they stay. changes: what stops it; empty: nothing
+    does.
+    """
+
+    plan: PlanHead
+    moves: list[Move]
+    moving: int
+    staying: int
+    changes: list[Change]
+
+
+def undo_preview(db: Database) -> UndoPreview | None:
+    """Return what taking back the last applied plan would do; None: no plan is to be taken back."""
+    with db.read() as tx:
+        last = plans.last_effective(tx)
+        if last is None:
+            return None
+        everything = plans.all_moves(tx, last.id)
+        back = moves_back(everything)
+        return UndoPreview(
+            last,
+            named(back[:MOVES_SHOWN], agents.names(tx)),
+            len(back),
+            len(everything) - len(back),
+            _changes(tx, back),
+        )
+
+
+def moves_back(rows: list[MoveRow]) -> list[MoveRow]:
+    """Return the moves that give units back; units without an owner before are left out."""
+    return [
+        MoveRow(
+            unit_id=row.unit_id,
+            unit=row.unit,
+            from_agent=row.to_agent,
+            to_agent=row.from_agent,
+            from_ms=row.to_ms,
+            to_ms=row.from_ms,
+        )
+        for row in rows
+        if row.from_agent is not None
+    ]
+
+
+def _changes(tx: Transaction, back: list[MoveRow]) -> list[Change]:
+    moves = [(row.unit_id, row.from_agent, row.to_agent) for row in back]
+    return plan_obstacles(tx, moves, {row.id: row for row in members(tx)})

@@ -20,10 +20,11 @@ from manager.db.ownership import assignments
 from manager.db.planning import plan_changes, plans
 from manager.db.planning.plan_changes import COUNTED_MOST
 from manager.db.planning.plans import PlanRow
-from manager.errors import NotFoundError, StalePlanError
+from manager.errors import StalePlanError
 from manager.message_fields import message_fields
 from manager.operations.ownership.pin_rules import load_standing
 from manager.operations.ownership.reassignment import members
+from manager.operations.planning.plan_facts import plan_of
 from shared.frozen import frozen
 from shared.messages import Message
 
@@ -72,9 +73,7 @@ def changes_since(db: Database, plan_id: int) -> list[Change]:
     Raises NotFoundError.
     """
     with db.read() as tx:
-        plan = plans.by_id(tx, plan_id)
-        if plan is None:
-            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
+        plan = plan_of(tx, plan_id)
         if plan.applied_ms is not None:
             return []
         taking = {row.id: row for row in members(tx)}

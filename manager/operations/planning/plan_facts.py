@@ -1,6 +1,6 @@
-"""Facts of a plan beside its row: costs of each agent, the tree, how it came about.
+"""A plan by its number, and its facts: costs of each agent, the tree, how it came about.
 
-They are JSON in the row's `detail`; messages in it are objects of `code` and `params`.
+Facts are JSON in the row's `detail`; messages in it are objects of `code` and `params`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from manager.balancing.balancers import Compared
+from manager.db.engine import Transaction
+from manager.db.planning import plans
+from manager.db.planning.plans import PlanRow
+from manager.errors import NotFoundError
 from manager.message_fields import message_fields
-from manager.operations.planning.planners import Compared
 from shared.frozen import frozen
 from shared.messages import Message
 
-__all__ = ["PlanFacts", "facts_of", "row_of_facts"]
+__all__ = ["PlanFacts", "facts_of", "plan_of", "row_of_facts"]
 
 
 @message_fields
@@ -30,6 +34,14 @@ class PlanFacts:
     tree: list[tuple[str, str, float]]
     explanation: tuple[Message, ...]
     compared: list[Compared]
+
+
+def plan_of(tx: Transaction, plan_id: int) -> PlanRow:
+    """Return a plan. Raises NotFoundError."""
+    plan = plans.by_id(tx, plan_id)
+    if plan is None:
+        raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
+    return plan
 
 
 def facts_of(detail: str) -> PlanFacts:

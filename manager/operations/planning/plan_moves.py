@@ -9,8 +9,8 @@ from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.planning import plans
 from manager.db.planning.plans import MoveRow, PlanRow
-from manager.errors import NotFoundError
 from manager.operations.ownership.pins import agent_of
+from manager.operations.planning.plan_facts import plan_of
 from shared.frozen import frozen
 
 __all__ = ["Move", "every_move", "move_page", "named"]
@@ -51,8 +51,7 @@ def every_move(db: Database, plan_id: int, *, agent: str = "") -> Iterator[Move]
     NotFoundError, before the first.
     """
     with db.read() as tx:
-        if plans.by_id(tx, plan_id) is None:
-            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
+        plan_of(tx, plan_id)
         number = agent_of(tx, agent).id if agent else None
         unit_ids = plans.moved_units(tx, plan_id, number)
         names = agents.names(tx)

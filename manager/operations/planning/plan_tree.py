@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal
 
-from manager.balancing import explain
+from manager.balancing.give_and_move import explain
 from manager.db.engine import Database
 from manager.db.fleet import agents
-from manager.db.planning import plan_changes, plans
+from manager.db.planning import plan_changes
 from manager.db.planning.plan_changes import FlowRow
-from manager.errors import NotFoundError
+from manager.operations.planning.plan_facts import plan_of
 from shared.frozen import frozen
 
 __all__ = ["Flow", "PlanTree", "TreeAgent", "TreeEdge", "plan_tree"]
+
+NO_FLOW: Final = FlowRow(0, 0, 0, 0.0, 0.0)
 
 
 @frozen
@@ -88,9 +90,7 @@ class PlanTree:
 def plan_tree(db: Database, plan_id: int) -> PlanTree:
     """Return the tree of a plan. Raises NotFoundError."""
     with db.read() as tx:
-        plan = plans.by_id(tx, plan_id)
-        if plan is None:
-            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
+        plan = plan_of(tx, plan_id)
         moved = plan_changes.flows(tx, plan_id)
         names = agents.names(tx)
     detail = json.loads(plan.detail)
@@ -130,18 +130,18 @@ def _edge(
     move: float,
     between: Mapping[tuple[str, str], FlowRow],
 ) -> TreeEdge:
-    there, back = between.get((first, second)), between.get((second, first))
+    there = between.get((first, second), NO_FLOW)
+    back = between.get((second, first), NO_FLOW)
     return TreeEdge(
         first,
         second,
         length,
-        gives[0],
-        gives[1],
+        *gives,
         move,
-        there.units if there is not None else 0,
-        there.from_ms if there is not None else 0.0,
-        back.units if back is not None else 0,
-        back.from_ms if back is not None else 0.0,
+        there.units,
+        there.from_ms,
+        back.units,
+        back.from_ms,
     )
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from manager.balancing import BALANCERS, NO_OWNER, Churn, Options, Plan
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import BALANCERS, Compared, Options
+from manager.balancing.low_churn import Churn
+from manager.balancing.plan import Plan
 from manager.db.engine import Database
 from manager.db.planning import plans
 from manager.db.planning.plans import PlanHead, PlanRow
 from manager.db.rounds import rounds
-from manager.errors import ConflictError, NotFoundError
+from manager.errors import ConflictError
 from manager.message_fields import message_fields
 from manager.operations.actor import Actor, note
 from manager.operations.measurement.agent_verdicts import watch_agents
@@ -22,12 +25,12 @@ from manager.operations.ownership.agent_capacity import AgentWork
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning import plan_moves
 from manager.operations.planning.balancing_problem import DEAL, Loaded, load_all
-from manager.operations.planning.plan_facts import PlanFacts, facts_of, row_of_facts
+from manager.operations.planning.plan_facts import PlanFacts, facts_of, plan_of, row_of_facts
 from manager.operations.planning.plan_moves import Move
-from manager.operations.planning.planners import Compared, InProcessPlanner, Planner
+from manager.operations.planning.planners import InProcessPlanner, Planner
 from manager.operations.policy import DEFAULT_POLICY, Policy
 from shared.errors import FormatError
-from shared.frozen import frozen
+from shared.frozen import frozen, values_of
 from shared.messages import Message
 
 __all__ = [
@@ -46,7 +49,7 @@ HERE: Final = InProcessPlanner()
 
 @message_fields
 @frozen
-class PlanDetail:
+class PlanDetail(PlanFacts):
     """A plan with a page of its moves. agents: name, cost and units before and after, each; its
     capacity beside the strongest agent's, the work that it has before it, and how long that takes
     by the clock (`elapsed_ms`; None: for ever).
@@ -57,12 +60,8 @@ class PlanDetail:
     """
 
     plan: PlanRow
-    agents: list[dict[str, Any]]
-    tree: list[tuple[str, str, float]]
-    explanation: tuple[Message, ...]
     moving: int
     moves: list[Move]
-    compared: list[Compared]
     undone_by: int | None
 
 
@@ -220,19 +219,8 @@ def plan_detail(
     agent: only what it gives or takes. Raises NotFoundError.
     """
     with db.read() as tx:
-        plan = plans.by_id(tx, plan_id)
-        if plan is None:
-            raise NotFoundError("planning.unknown", plan=plan_id, see="plans")
+        plan = plan_of(tx, plan_id)
         moving, moves = plan_moves.move_page(tx, plan, agent, limit, offset)
         undone_by = plans.undone_by(tx, plan_id)
-    facts = facts_of(plan.detail)
-    return PlanDetail(
-        plan=plan,
-        agents=facts.agents,
-        tree=facts.tree,
-        explanation=facts.explanation,
-        moving=moving,
-        moves=moves,
-        compared=facts.compared,
-        undone_by=undone_by,
-    )
+    facts = values_of(facts_of(plan.detail))
+    return PlanDetail(**facts, plan=plan, moving=moving, moves=moves, undone_by=undone_by)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from manager.assignment import NO_AGENT, ProbeRules, plan_probes
+from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
 from manager.db.engine import Transaction, chunks
 from manager.db.fleet import agents
 from manager.db.hosts import hosts

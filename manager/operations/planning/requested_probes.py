@@ -12,12 +12,12 @@ from collections import Counter
 from typing import Final
 
 from manager.db.engine import Database, Transaction
-from manager.db.fleet import agents
 from manager.db.hosts import hosts
 from manager.db.planning import missing_probes, requested_probes
 from manager.db.rounds import rounds, tick_clock
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import Actor, note
+from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.ownership.reassignment import members
 from manager.operations.planning.probe_orders import budgets
 from manager.operations.policy import DEFAULT_POLICY, Policy
@@ -132,8 +132,8 @@ def _agents(tx: Transaction, name: str) -> list[int]:
         return list(taking.values())
     if name in taking:
         return [taking[name]]
-    if agents.by_name(tx, name) is None:
-        raise NotFoundError("general.unknown_agent", agent=name, see="agents").about("agent")
+    with about_field("agent"):
+        agent_named(tx, name)
     raise ConflictError("planning.agent_idle", agent=name).about("agent")
 
 

@@ -10,7 +10,7 @@ from manager.db.fleet import agents
 from manager.db.releases import releases
 from manager.db.releases.releases import AgentReleaseRow, ReleaseRow
 from manager.errors import NotFoundError
-from manager.releases import ROLES
+from manager.releases.metadata import ROLES
 from shared.frozen import frozen
 
 __all__ = [

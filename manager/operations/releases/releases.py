@@ -20,8 +20,8 @@ from manager.db.releases.releases import MetadataRow
 from manager.db.segments.named_files import FileState, states_of_bundles
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.actor import CLOCK, Actor, note
-from manager.releases import Release, check_role, expires_ms, next_root, read, releases_of
-from manager.signing import Signed, Signing
+from manager.releases.metadata import Release, check_role, expires_ms, next_root, read, releases_of
+from manager.signing.protocol import Signed, Signing
 from manager.store import Bundles
 from shared.errors import FormatError, about_field
 

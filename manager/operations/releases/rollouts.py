@@ -20,11 +20,12 @@ from manager.db.fleet import agents
 from manager.db.fleet.agents import AgentRow
 from manager.db.releases import releases
 from manager.db.releases.releases import AgentReleaseRow, ReleaseRow
-from manager.errors import ConflictError, NotFoundError
+from manager.errors import ConflictError, NotFoundError, require_choice
 from manager.operations.actor import Actor, note
+from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.releases.offer_snapshots import ShownOffer, check_shown
-from shared.errors import FormatError, about_field
+from shared.errors import about_field
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.versions import is_version, version_key
@@ -97,10 +98,7 @@ def roll_out(
     shown: the offer that the person saw; None: any. Raises NotFoundError, ConflictError (revoked;
     differs from the shown one), FormatError (no such ring).
     """
-    if ring not in RINGS:
-        raise FormatError(
-            "general.unknown_choice", name="ring", value=ring[:40], known=RINGS
-        ).about("ring")
+    require_choice("ring", ring, RINGS, field="ring")
     with db.write() as tx:
         row = _release(tx, version)
         if row.revoked_ms is not None:
@@ -127,7 +125,7 @@ def halt(db: Database, version: str, actor: Actor, now_ms: int) -> None:
 def set_canary(db: Database, agent: str, actor: Actor, now_ms: int, *, canary: bool) -> None:
     """Put an agent among the first that are offered a release, or remove it."""
     with db.write() as tx:
-        releases.change_agent(tx, _agent(tx, agent).id, canary=canary)
+        releases.change_agent(tx, agent_named(tx, agent).id, canary=canary)
         note(tx, now_ms, actor, "release.set-canary", agent, canary=canary)
 
 
@@ -146,7 +144,7 @@ def pin_version(
     ConflictError (revoked, or below the minimum; another pin than was shown).
     """
     with db.write() as tx:
-        row = _agent(tx, agent)
+        row = agent_named(tx, agent)
         if shown is not None and shown != (pin := releases.agent_release(tx, row.id).pin):
             code = "releases.pin_changed" if pin else "releases.pin_removed"
             raise ConflictError(code, agent=agent, pin=pin)
@@ -290,11 +288,4 @@ def _release(tx: Transaction, version: str) -> ReleaseRow:
         raise NotFoundError("releases.not_published", version=version[:40], see="release").about(
             "version"
         )
-    return row
-
-
-def _agent(tx: Transaction, name: str) -> AgentRow:
-    row = agents.by_name(tx, name)
-    if row is None:
-        raise NotFoundError("general.unknown_agent", agent=name[:80], see="agents")
     return row

@@ -12,10 +12,10 @@ from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.releases import releases, update_reports
 from manager.db.releases.update_reports import UpdateReportRow
-from manager.errors import NotFoundError
+from manager.errors import require_choice
 from manager.operations.actor import note
+from manager.operations.identity.agent_lookup import agent_named
 from manager.operations.identity.enrolment import AgentIdentity
-from shared.errors import FormatError
 from shared.messages import Message
 
 __all__ = ["OUTCOMES", "report_update", "update_reports_of"]
@@ -47,10 +47,7 @@ def report_update(
     at_ms: when it was first so, by the site's clock; 0: now. times: in a row before it could be
     told. Raises FormatError (no such outcome).
     """
-    if outcome not in OUTCOMES:
-        raise FormatError(
-            "general.unknown_choice", name="outcome", value=outcome[:40], known=OUTCOMES
-        )
+    require_choice("outcome", outcome, OUTCOMES)
     version, step, detail = version[:64], step[:64], detail[:TEXT_MOST]
     at_ms = min(at_ms, now_ms) if at_ms > 0 else now_ms
     told = {"version": version, "outcome": outcome, "step": step, "detail": detail}
@@ -84,7 +81,5 @@ def update_reports_of(db: Database, agent: str = "") -> list[UpdateReportRow]:
     Raises NotFoundError.
     """
     with db.read() as tx:
-        row = agents.by_name(tx, agent) if agent else None
-        if agent and row is None:
-            raise NotFoundError("general.unknown_agent", agent=agent[:80], see="agents")
-        return update_reports.newest(tx, row.id if row else None, SHOWN)
+        number = agent_named(tx, agent).id if agent else None
+        return update_reports.newest(tx, number, SHOWN)

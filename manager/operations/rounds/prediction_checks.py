@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from manager.balancing import Plan
+from manager.balancing.plan import Plan
 from manager.db.engine import Database
 from manager.db.hosts import pieces
 from manager.db.planning import missing_probes

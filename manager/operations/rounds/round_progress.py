@@ -6,7 +6,10 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from manager.balancing import BalancingError, Churn, Options, Plan
+from manager.balancing.balancers import Options
+from manager.balancing.errors import BalancingError
+from manager.balancing.low_churn import Churn
+from manager.balancing.plan import Plan
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts, start_pages

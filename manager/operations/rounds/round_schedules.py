@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from manager.balancing import BALANCERS
+from manager.balancing.balancers import BALANCERS
 from manager.db.engine import Database, Transaction
 from manager.db.rounds import rounds
 from manager.db.rounds.schedules import ROUNDS, RoundSchedule

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import field
 from typing import Any, Final
 
-from manager.balancing import BALANCERS
+from manager.balancing.balancers import BALANCERS
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import addresses, hosts

@@ -10,7 +10,7 @@ given, and generations are raised last, once for all that changed.
 
 from __future__ import annotations
 
-from manager.balancing import make_plan
+from manager.balancing.balancers import make_plan
 from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.measurement import refetch_orders

@@ -16,8 +16,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB
 from manager.distance.line_sums import UnitSum
+from manager.distance.spread import BINS_AN_OCTAVE, LEAST_MS_PER_KB
 from manager.store.connections import kept_connection, records
 from manager.store.durable_files import full_disk_said, move, open_new
 from manager.store.logs.log_errors import IS_ERROR

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from manager.assignment import most_requests, share_ms
+from manager.assignment.host_shares import most_requests, share_ms
 from tests.e2e.fleet import Fleet, running_fleet
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(1800)]

@@ -14,9 +14,8 @@ from manager.clock import Clock, Job
 from manager.intake.workers.body_workers import BodyWorkers, Pool
 from manager.operations.releases.release_views import metadata_file
 from manager.operations.releases.releases import begin_releases
-from manager.releases import version_of
-from manager.signing import SigningClient
-from tests.ceremony import Ceremony
+from manager.signing.client import SigningClient
+from tests.ceremony import Ceremony, version_of
 from tests.manager.running import LOCAL, running
 
 

@@ -17,7 +17,8 @@ from manager.app import model_training
 from manager.app.model_training import ChildTrainer
 from manager.db.engine import Database
 from manager.db.measurement import predictions
-from manager.distance import Probes, TrainingData, TrainingResult, train
+from manager.distance.prediction import Probes
+from manager.distance.training_data import TrainingData, TrainingResult, train
 from manager.errors import BusyError
 from manager.intake.workers.workers import Limits
 from manager.operations.measurement.distance_model import ModelTraining

@@ -17,7 +17,10 @@ import pytest
 
 from manager.app import plan_process
 from manager.app.plan_process import ChildPlanner
-from manager.balancing import NO_OWNER, BalancingError, Options, Problem, make_plan
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import Options, make_plan
+from manager.balancing.errors import BalancingError
+from manager.balancing.problem import Problem
 from shared.messages import Message
 
 

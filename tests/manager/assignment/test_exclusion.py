@@ -2,25 +2,27 @@
 
 A model of one unit, two agents and a manager. Answers to lists and syncs arrive late, in any
 order, or never; agents restart; the manager stops, and its clock leaps and is set back. Agents
-keep to the rules that `manager.assignment.rights` names. The manager is the pure rules and nothing
+keep to the rules that `rights_model` names. The manager is the pure rules and nothing
 else, so a history that lets two agents fetch at once is a hole in the rules.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, precondition, rule
 
-from manager.assignment import Permit, end_at_agent, extension_ms
-from manager.assignment.rights import (
+from manager.assignment.permits import Permit, extension_ms
+from tests.examples import examples
+from tests.manager.assignment.rights_model import (
     Free,
     Granted,
     Kind,
     Right,
     acknowledge,
+    end_at_agent,
     finish,
     grant,
     holder,
@@ -28,7 +30,6 @@ from manager.assignment.rights import (
     stands_in,
     withdraw,
 )
-from tests.examples import examples
 
 PERMIT_MS, DEADLINE_MS, INTERVAL_MS = 100, 7, 5
 LONGEST_GAP_MS = 20
@@ -171,7 +172,7 @@ class Exclusion(RuleBasedStateMachine):
         by_ms = extension_ms(self.last_tick_ms, self.clock_ms, LONGEST_GAP_MS)
         self.last_tick_ms = self.clock_ms
         for number, server in enumerate(self.servers):
-            server.permit = server.permit.extend(by_ms)
+            server.permit = replace(server.permit, until_ms=server.permit.until_ms + by_ms)
             if holder(self.right) == number and server.permit.is_over(self.clock_ms):
                 self.right = permit_over(self.right, number)
                 server.generation += 1

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.assignment import RuleError, most_requests, share_ms
+from manager.assignment.errors import RuleError
+from manager.assignment.host_shares import most_requests, share_ms
 
 
 @given(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.assignment import (
+from manager.assignment.liveness import (
     AgentFacts,
     Liveness,
     LivenessState,

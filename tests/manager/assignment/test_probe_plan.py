@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.assignment import NO_AGENT, ProbeRules, RuleError, plan_probes
+from manager.assignment.errors import RuleError
+from manager.assignment.probe_plan import NO_AGENT, ProbeRules, plan_probes
 
 IntArray = npt.NDArray[np.intp]
 

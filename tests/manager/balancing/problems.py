@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from manager.balancing import NO_OWNER, Problem
-from manager.balancing.arrays import IntArray
+from manager.balancing.arrays import NO_OWNER, IntArray
+from manager.balancing.problem import Problem
 
 __all__ = ["path_tree", "problems", "same_owner_in_groups"]
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from manager.balancing import Problem, agent_costs, collapse, lower_bound, makespan
 from manager.balancing import bound as bound_module
-from manager.balancing.bound import priced_choice
+from manager.balancing.bound import lower_bound, priced_choice
+from manager.balancing.cost import agent_costs, makespan
+from manager.balancing.problem import Problem, collapse
 from tests.manager.balancing.problems import problems
 
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import NO_OWNER, BalancingError, agent_costs, cost_matrix, makespan
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.cost import agent_costs, cost_matrix, makespan
+from manager.balancing.errors import BalancingError
 
 NAN, INF = np.nan, np.inf
 
@@ -16,7 +18,6 @@ def test_known_costs_are_products() -> None:
     """Formula (5): KBytes times ms per KByte, with nothing assumed."""
     costs = cost_matrix(np.array([2.0, 10.0]), np.array([[3.0, 1.0], [5.0, 0.5]]))
     assert costs.costs.tolist() == [[6, 10], [10, 5]]
-    assert not costs.assumed.any()
     assert not costs.unreachable.any()
 
 
@@ -24,16 +25,6 @@ def test_a_gap_takes_the_largest_of_the_unit() -> None:
     """Who has not measured a unit is never thought nearer than who has."""
     costs = cost_matrix(np.array([2.0]), np.array([[3.0], [NAN], [9.0]]))
     assert costs.costs[:, 0].tolist() == [6, 18, 18]
-    assert costs.assumed[:, 0].tolist() == [False, True, False]
-
-
-@pytest.mark.parametrize(
-    ("column", "expected"), [([3.0, NAN, 9.0, 4.0], 4.0), ([3.0, NAN, 9.0], 6.0)]
-)
-def test_a_gap_may_take_the_median_of_the_unit(column: list[float], expected: float) -> None:
-    """With fill="median" a gap takes the median of what others measured."""
-    costs = cost_matrix(np.array([1.0]), np.array(column)[:, None], fill="median")
-    assert costs.costs[1, 0] == expected
 
 
 def test_a_unit_that_nobody_measured_takes_each_agents_median() -> None:
@@ -41,7 +32,6 @@ def test_a_unit_that_nobody_measured_takes_each_agents_median() -> None:
     distance = np.array([[2.0, 4.0, NAN], [10.0, 30.0, NAN], [NAN, NAN, NAN]])
     costs = cost_matrix(np.ones(3), distance)
     assert costs.costs[:, 2].tolist() == [3, 20, 11.5]
-    assert costs.assumed[:, 2].all()
 
 
 def test_when_nothing_is_known_every_distance_is_1() -> None:
@@ -56,21 +46,18 @@ def test_an_unreachable_pair_is_marked_and_has_a_finite_cost() -> None:
     assert costs.unreachable.tolist() == [[True, True], [False, True]]
     assert np.isfinite(costs.costs).all()
     assert costs.costs[0, 0] == 7
-    assert costs.assumed.tolist() == [[True, True], [False, True]]
 
 
 def test_an_unknown_volume_takes_the_median() -> None:
-    """A host whose volume nobody knows yet is a usual host, and marked."""
+    """A host whose volume nobody knows yet is a usual host."""
     costs = cost_matrix(np.array([1.0, NAN, 5.0, 100.0]), np.ones((1, 4)))
     assert costs.costs[0].tolist() == [1, 5, 5, 100]
-    assert costs.assumed_volume.tolist() == [False, True, False, False]
 
 
 def test_the_floating_type_is_kept() -> None:
     """float32 distances give float32 costs, for fleets whose matrix must fit in memory."""
     distance = np.array([[1.0, NAN], [2.0, INF]], dtype=np.float32)
-    for fill in ("largest", "median"):
-        assert cost_matrix(np.ones(2), distance, fill=fill).costs.dtype == np.float32
+    assert cost_matrix(np.ones(2), distance).costs.dtype == np.float32
 
 
 cell = st.one_of(st.just(NAN), st.just(INF), st.floats(0, 1e6))
@@ -80,19 +67,16 @@ cell = st.one_of(st.just(NAN), st.just(INF), st.floats(0, 1e6))
     st.integers(1, 5).flatmap(
         lambda agents: st.lists(st.lists(cell, min_size=agents, max_size=agents), max_size=6)
     ),
-    st.sampled_from(["largest", "median"]),
 )
-def test_costs_are_finite_and_marked(columns: list[list[float]], fill: str) -> None:
+def test_costs_are_finite_and_known_ones_stay(columns: list[list[float]]) -> None:
     """Whatever is missing, all costs are finite, and measured ones are never changed."""
     if not columns:
         return
     distance = np.array(columns).T
-    made = cost_matrix(
-        np.ones(len(columns)), distance, fill="largest" if fill == "largest" else "median"
-    )
+    made = cost_matrix(np.ones(len(columns)), distance)
     assert np.isfinite(made.costs).all()
-    assert np.array_equal(made.assumed, ~np.isfinite(distance))
-    assert np.array_equal(made.costs[~made.assumed], distance[~made.assumed])
+    known = np.isfinite(distance)
+    assert np.array_equal(made.costs[known], distance[known])
 
 
 def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,9 +84,9 @@ def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     distance = rng.lognormal(size=(4, 50))
     distance[rng.random(distance.shape) < 0.5] = NAN
-    whole = cost_matrix(np.ones(50), distance, fill="median")
+    whole = cost_matrix(np.ones(50), distance)
     monkeypatch.setattr("manager.balancing.cost._COLUMNS_AT_ONCE", 7)
-    cut = cost_matrix(np.ones(50), distance, fill="median")
+    cut = cost_matrix(np.ones(50), distance)
     assert np.array_equal(whole.costs, cut.costs)
 
 

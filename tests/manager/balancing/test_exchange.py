@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from manager.balancing import Problem, agent_costs, collapse, makespan
+from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.exchange import exchange
 from manager.balancing.low_churn import pairs_of
 from manager.balancing.placement import place
+from manager.balancing.problem import Problem, collapse
 from tests.manager.balancing.problems import path_tree, problems
 
 

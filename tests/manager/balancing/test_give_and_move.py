@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import BalancingError, after_step, explain, give, move
 from manager.balancing.arrays import FloatArray, IntArray
-from manager.balancing.give_and_move import tree_edges
+from manager.balancing.errors import BalancingError
+from manager.balancing.give_and_move import after_step, explain, give, move, tree_edges
 
 NAMES = ["A", "B", "C", "D", "E", "F"]
 A, B, C, D, E, F = range(6)

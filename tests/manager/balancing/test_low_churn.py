@@ -10,19 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import (
-    NO_OWNER,
-    BalancingError,
-    Churn,
-    Options,
-    Problem,
-    agent_costs,
-    collapse,
-    lower_bound,
-    make_plan,
-)
-from manager.balancing.low_churn import settle
-from manager.balancing.subproblem import subproblem_of
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import Options, make_plan
+from manager.balancing.bound import lower_bound
+from manager.balancing.cost import agent_costs
+from manager.balancing.errors import BalancingError
+from manager.balancing.low_churn import Churn, settle, subproblem_of
+from manager.balancing.problem import Problem, collapse
 from tests.manager.balancing.problems import path_tree, problems
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import BalancingError, Cut, cut
-from manager.balancing.pieces import CRUMB, EVEN, FINENESS
+from manager.balancing.errors import BalancingError
+from manager.balancing.pieces import CRUMB, EVEN, FINENESS, Cut, cut
 from shared.units import UnitIndex
 
 HOST = "http://www.example.jp:80"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from manager.balancing import NO_OWNER, Problem, collapse
+from manager.balancing.arrays import NO_OWNER
 from manager.balancing.placement import place
+from manager.balancing.problem import Problem, collapse
 from tests.manager.balancing.problems import problems
 
 

@@ -6,10 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import Problem, agent_costs, collapse, lower_bound, makespan
+from manager.balancing.bound import lower_bound
+from manager.balancing.cost import agent_costs, makespan
 from manager.balancing.load_transfer import ease_busiest
 from manager.balancing.placement import place
 from manager.balancing.prices import assign_by_prices
+from manager.balancing.problem import Problem, collapse
 from tests.manager.balancing.problems import problems
 
 

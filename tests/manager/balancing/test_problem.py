@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from manager.balancing import NO_OWNER, BalancingError, Problem, collapse
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.errors import BalancingError
+from manager.balancing.problem import Problem, collapse
 from tests.manager.balancing.problems import problems
 
 

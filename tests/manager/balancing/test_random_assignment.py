@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import NO_OWNER, Problem, collapse
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.problem import Problem, collapse
 from manager.balancing.random_assignment import deal_at_random
 from tests.manager.balancing.problems import problems
 

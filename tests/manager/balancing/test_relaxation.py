@@ -8,19 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from manager.balancing import (
-    NO_OWNER,
-    BalancingError,
-    Problem,
-    agent_costs,
-    collapse,
-    lower_bound,
-    makespan,
-    relax,
-    relaxation,
-)
-from manager.balancing.lp import assign_by_lp
-from manager.balancing.relaxation import MOST_ATOMS
+from manager.balancing import lp
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.bound import lower_bound
+from manager.balancing.cost import agent_costs, makespan
+from manager.balancing.errors import BalancingError
+from manager.balancing.lp import MOST_ATOMS, assign_by_lp, relax
+from manager.balancing.problem import Problem, collapse
 from tests.manager.balancing.problems import problems
 
 
@@ -58,7 +52,7 @@ def test_pairs_left_out_at_first_come_in(monkeypatch: pytest.MonkeyPatch) -> Non
     bound = lower_bound(atoms.costs)
     found = []
     for pairs in (1, 8):
-        monkeypatch.setattr(relaxation, "_AT_FIRST", pairs)
+        monkeypatch.setattr(lp, "_AT_FIRST", pairs)
         found.append(relax(atoms, bound))
     assert found[0].makespan_ms == pytest.approx(found[1].makespan_ms, rel=1e-6)
     assert all(one.divided <= 8 for one in found)

@@ -10,20 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import (
-    Accept,
-    Atoms,
-    BalancingError,
-    Problem,
-    TreeOptions,
-    agent_costs,
-    collapse,
-    equalise,
-    give,
-    makespan,
-    move,
-)
+from manager.balancing.cost import agent_costs, makespan
+from manager.balancing.errors import BalancingError
+from manager.balancing.give_and_move import give, move
 from manager.balancing.placement import place
+from manager.balancing.problem import Atoms, Problem, collapse
+from manager.balancing.tree_balancing import Accept, TreeOptions, equalise
 from tests.manager.balancing.problems import path_tree, problems
 
 RULES: tuple[Accept, ...] = ("source", "improves")

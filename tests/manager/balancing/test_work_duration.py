@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.balancing import NO_OWNER, Options, Problem, make_plan
-from manager.balancing.arrays import FloatArray
+from manager.balancing.arrays import NO_OWNER, FloatArray
+from manager.balancing.balancers import Options, make_plan
+from manager.balancing.problem import Problem
 from manager.balancing.work_duration import (
     DEFAULT_CAPACITY,
     Capacity,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from manager.assignment import Liveness, LivenessState
+from manager.assignment.liveness import Liveness, LivenessState
 from manager.console.language import speak
 from manager.console.notices import (
     Notice,
@@ -20,7 +20,7 @@ from manager.console.notices import (
 from manager.db.fleet import agents
 from manager.operations.fleet.agents import AgentRow, AgentView, agent_views, list_agents
 from manager.operations.identity.managers import Managers, ServingManager
-from manager.operations.ownership.ineffective_rules import IneffectiveRule
+from manager.operations.ownership.pin_rules import IneffectiveRule
 from manager.operations.people.audit_log import AuditRow
 from shared.messages import Message, render
 from tests.manager.console.conftest import Visitor

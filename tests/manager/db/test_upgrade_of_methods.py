@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from alembic import command
 
-from manager.balancing import BALANCERS
+from manager.balancing.balancers import BALANCERS
 from manager.db.engine import Database
 from manager.db.migrate import _config, is_current, migrate
 from manager.db.rounds import rounds

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from manager.distance import FetchInterval, Timed, find_pace
+from manager.distance.clock_evidence import Timed, find_pace
+from manager.distance.fetch_windows import FetchInterval
 
 Floats = npt.NDArray[np.float64]
 Lie = Callable[[Floats, np.random.Generator], Floats]

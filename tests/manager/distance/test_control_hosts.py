@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from manager.distance import ControlProbe, find_deviations, unreliable_hosts
+from manager.distance.control_hosts import ControlProbe, find_deviations, unreliable_hosts
 
 
 def probes(table: list[list[float | None]]) -> list[ControlProbe]:

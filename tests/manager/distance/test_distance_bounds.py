@@ -6,17 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from manager.balancing import NO_OWNER, Options, Problem, cost_matrix, make_plan
-from manager.distance import (
-    DistanceError,
-    Probes,
-    bounded_distances,
-    excess_nearness,
-    fit,
-    network_distance,
-    overall_factor,
-    spanning_tree,
-)
+from manager.balancing.arrays import NO_OWNER
+from manager.balancing.balancers import Options, make_plan
+from manager.balancing.cost import cost_matrix
+from manager.balancing.problem import Problem
+from manager.distance.distance_bounds import bounded_distances, excess_nearness, overall_factor
+from manager.distance.errors import DistanceError
+from manager.distance.minimum_spanning_tree import network_distance, spanning_tree
+from manager.distance.prediction import Probes, fit
 
 FloatArray = npt.NDArray[np.float64]
 AGENTS, UNITS, FACTOR = 12, 600, 10.0
@@ -37,7 +34,7 @@ def judged(claimed: FloatArray) -> FloatArray:
     assert model is not None
     known = np.asarray(np.isfinite(claimed).any(axis=1))
     distrusted = np.asarray(excess_nearness(model, known, overall_factor(FACTOR)) > 0)
-    return bounded_distances(claimed.copy(), FACTOR, distrusted).ms_per_kb.astype(np.float64)
+    return bounded_distances(claimed.copy(), FACTOR, distrusted).astype(np.float64)
 
 
 def shares(distance: FloatArray, volume: FloatArray, method: str) -> FloatArray:
@@ -75,10 +72,9 @@ def test_who_is_a_little_too_near_is_bounded_cell_by_cell() -> None:
     distance[2, 1] = 1.0
     distance[3, 2] = 1e6
     found = bounded_distances(distance.copy(), FACTOR, np.zeros(5, dtype=np.bool_))
-    assert found.ms_per_kb[2, 1] == 10
-    assert found.ms_per_kb[3, 2] == 1000
-    assert found.bounded.tolist() == [0, 0, 1, 1, 0]
-    assert (np.delete(found.ms_per_kb.ravel(), [7, 11]) == 100).all()
+    assert found[2, 1] == 10
+    assert found[3, 2] == 1000
+    assert (np.delete(found.ravel(), [7, 11]) == 100).all()
 
 
 def test_honest_agents_are_believed() -> None:
@@ -101,7 +97,7 @@ def test_liars_together_are_bounded_up_to_a_quarter() -> None:
 def test_of_two_nobody_can_say_who_lies() -> None:
     """Nothing is bounded but what is physically impossible."""
     distance = np.array([[0.0, 1.0], [1000.0, 1000.0]])
-    found = bounded_distances(distance.copy(), FACTOR, np.zeros(2, dtype=np.bool_)).ms_per_kb
+    found = bounded_distances(distance.copy(), FACTOR, np.zeros(2, dtype=np.bool_))
     assert found[0, 0] > 0
     assert found[0, 1] == 1
     assert (found[1] == 1000).all()
@@ -111,7 +107,7 @@ def test_unreachable_and_unknown_stay() -> None:
     """They are no claims of distance, and no witnesses."""
     nan, inf = np.nan, np.inf
     distance = np.array([[inf, 1.0], [nan, 1.0], [1.0, inf], [1.0, nan]])
-    found = bounded_distances(distance.copy(), FACTOR, np.zeros(4, dtype=np.bool_)).ms_per_kb
+    found = bounded_distances(distance.copy(), FACTOR, np.zeros(4, dtype=np.bool_))
     assert np.array_equal(found, distance, equal_nan=True)
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manager.distance import Claim, Doubt, Evidence, Fault, Reference, find_doubts, reference_of
+from manager.distance.doubts import (
+    Claim,
+    Doubt,
+    Evidence,
+    Fault,
+    Reference,
+    find_doubts,
+    reference_of,
+)
 
 FACTOR = 10**0.5
 LINES = 20

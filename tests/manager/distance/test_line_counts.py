@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from manager.distance import Doubt, Evidence, Fault, LineRange, change_of_lines, find_line_doubt
+from manager.distance.doubts import Doubt, Evidence, Fault
+from manager.distance.line_counts import LineRange, change_of_lines, find_line_doubt
 
 PROBES = {unit: LineRange(20, 20, Evidence.OTHERS) for unit in range(10)}
 LEAST = {unit: LineRange(20, math.inf, Evidence.OTHERS) for unit in range(10)}

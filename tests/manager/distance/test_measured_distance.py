@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.distance import DistanceError, Measured, State
+from manager.distance.errors import DistanceError
+from manager.distance.measured_distance import Measured, State
 from shared.messages import Message
 
 lines = st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 10**7)), max_size=50)

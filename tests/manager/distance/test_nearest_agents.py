@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manager.distance import DistanceError, nearest_pairs
+from manager.distance.errors import DistanceError
+from manager.distance.nearest_agents import nearest_pairs
 
 
 def test_each_pair_stands_once_ascending() -> None:

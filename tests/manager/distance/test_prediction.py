@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manager.distance import DistanceError, Model, Probes, fit
+from manager.distance.errors import DistanceError
+from manager.distance.prediction import Model, Probes, fit
 
 NOISE = 0.3
 """Standard deviation of log distance from one probe to the next."""

@@ -15,9 +15,9 @@ import sqlalchemy as sa
 
 from manager.db.engine import Database
 from manager.operations.fleet.contact import subscribe, unsubscribe
-from manager.operations.hosts.discoveries import record_discovered
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.rounds.rounds import list_rounds, start_round
+from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.world import ADMIN, World
 
 KILLED = 77

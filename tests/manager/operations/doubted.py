@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from manager.db.engine import Database
 from manager.db.fleet import agents
-from manager.distance import Doubt, Evidence, Fault
+from manager.distance.doubts import Doubt, Evidence, Fault
 from manager.operations.measurement.claims import Period, written
 
 __all__ = ["doubt"]

@@ -1,6 +1,6 @@
 """A world in miniature: a manager's database, fake agents that follow the protocol, fake time.
 
-`FakeAgent` does what `manager.assignment.rights` asks of an agent and no more: it holds one list at
+`FakeAgent` does what `rights_model` asks of an agent and no more: it holds one list at
 a time, acknowledges it when nothing else is under way, fetches only with a list and a permit
 (counted from the sending of the sync), and fetches nothing again that it has finished, as long as
 its lists name it, but says with each of them that it is finished. So what `World.fetchable` says of

@@ -10,8 +10,10 @@ from securesystemslib.signer import CryptoSigner
 from tuf.api.metadata import Root, Snapshot, Timestamp
 
 from manager.errors import ConflictError, ForbiddenError
-from manager.releases import Release, new_root, read, with_release
-from manager.signing import Signer, make_keys, read_key, write_key
+from manager.releases.metadata import Release, read
+from manager.releases.signed_metadata import new_root, with_release
+from manager.signing.keys import make_keys, read_key, write_key
+from manager.signing.signer import Signer
 from shared.errors import FormatError, SettingError
 from tests.ceremony import Ceremony
 from tests.manager.running import Clock

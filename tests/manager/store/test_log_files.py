@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manager.distance import BINS_AN_OCTAVE, LEAST_MS_PER_KB, Spread, merged
+from manager.distance.spread import BINS_AN_OCTAVE, LEAST_MS_PER_KB, Spread, merged
 from manager.store import LineBounds, LogFile, read_sums
 from manager.store.connections import kept_connection
 from manager.store.logs.log_files import SCHEMA, LogRow

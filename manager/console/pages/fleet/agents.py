@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.console.drawings.map_area import read_area
 from manager.console.language import lazy
 from manager.console.listing import Listing

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.console.drawings.stacked_bars import BarSection, stacked
 from manager.console.notices import (
     Notice,
@@ -34,7 +34,7 @@ from manager.operations.health.alert_rules import few_hosts
 from manager.operations.health.silences import list_silences
 from manager.operations.hosts.host_views import count_hosts
 from manager.operations.identity.managers import list_managers
-from manager.operations.ownership.ineffective_rules import ineffective_rules_of
+from manager.operations.ownership.pin_rules import ineffective_rules_of
 from manager.operations.people.audit_log import audit_page
 from manager.operations.planning.plans import last_applied
 from manager.operations.releases.release_views import list_releases, running_out

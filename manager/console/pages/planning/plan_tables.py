@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from manager.balancing.balancers import Compared
 from manager.console.language import lazy
 from manager.console.listing import Listing
 from manager.console.pages.planning.cost_bars import CostBar, cost_bars
@@ -29,7 +30,6 @@ from manager.db.planning.plans import PlanHead
 from manager.operations.planning.plan_list import PlanFilter, every_plan, plan_page
 from manager.operations.planning.plan_moves import Move, every_move
 from manager.operations.planning.plan_tree import Flow, plan_tree
-from manager.operations.planning.planners import Compared
 from manager.operations.planning.plans import plan_detail
 
 __all__ = ["COSTS", "FLOWS", "METHODS", "MOVES", "PAGES", "PLANS"]

@@ -15,9 +15,8 @@ from manager.console.requests.access import Page
 from manager.console.requests.visit import Visit, whole_number
 from manager.db.planning.plans import PlanHead, PlanRow
 from manager.errors import StalePlanError
-from manager.operations.planning.plan_application import undo_plan
+from manager.operations.planning.plan_application import MOVES_SHOWN, undo_plan, undo_preview
 from manager.operations.planning.plan_changes import Change
-from manager.operations.planning.plan_undo import MOVES_SHOWN, undo_preview
 
 __all__ = ["PAGES", "stale_page"]
 

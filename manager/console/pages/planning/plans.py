@@ -23,9 +23,13 @@ from manager.console.requests.visit import Question, Visit, share, whole_number
 from manager.db.planning.plans import PlanRow
 from manager.errors import StalePlanError
 from manager.operations.people.audit_log import audit_page
-from manager.operations.planning.plan_application import apply_plan, undoable
+from manager.operations.planning.plan_application import (
+    UndoPreview,
+    apply_plan,
+    undo_preview,
+    undoable,
+)
 from manager.operations.planning.plan_changes import Change, changes_since
-from manager.operations.planning.plan_undo import UndoPreview, undo_preview
 from manager.operations.planning.plans import make_plan, plan_detail
 
 __all__ = ["PAGES"]

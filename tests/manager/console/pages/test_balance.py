@@ -7,9 +7,8 @@ from xml.etree import ElementTree
 from manager.operations.fleet.agent_summaries import agent_glances
 from manager.operations.ownership.unit_moves import move_unit
 from manager.operations.people.audit_log import audit_page
-from manager.operations.planning.plan_application import apply_plan, undoable
+from manager.operations.planning.plan_application import apply_plan, undo_preview, undoable
 from manager.operations.planning.plan_tree import plan_tree
-from manager.operations.planning.plan_undo import undo_preview
 from manager.operations.planning.plans import list_plans, make_plan
 from tests.manager.console.conftest import Visitor
 from tests.manager.console.filled import SCRIPT

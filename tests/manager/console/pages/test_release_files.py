@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from manager.operations.people.audit_log import audit_page
-from manager.releases import signed_anew
-from manager.signing import SigningClient
+from manager.releases.signed_metadata import signed_anew
+from manager.signing.client import SigningClient
 from tests.ceremony import Ceremony
 from tests.manager.console.browser import Browser
 from tests.manager.console.conftest import Visitor

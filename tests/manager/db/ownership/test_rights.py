@@ -10,21 +10,6 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manager.assignment import RightError
-from manager.assignment.rights import (
-    FREE,
-    Free,
-    Granted,
-    Kind,
-    Right,
-    Withdrawn,
-    acknowledge,
-    finish,
-    grant,
-    may_grant,
-    permit_over,
-    withdraw,
-)
 from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts
@@ -35,6 +20,21 @@ from manager.db.ownership.rights import Grant
 from manager.db.tables import holdings
 from shared.messages import Message
 from tests.examples import examples
+from tests.manager.assignment.rights_model import (
+    FREE,
+    Free,
+    Granted,
+    Kind,
+    Right,
+    RightError,
+    Withdrawn,
+    acknowledge,
+    finish,
+    grant,
+    may_grant,
+    permit_over,
+    withdraw,
+)
 
 TEST = Message("ownership.moved_by_hand")
 

@@ -9,11 +9,11 @@ from manager.db.engine import Database
 from manager.db.tables import units
 from manager.operations.fleet import server_lists
 from manager.operations.fleet.server_lists import current_list
-from manager.operations.hosts.discoveries import record_discovered
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.rounds.rounds import start_round
 from shared.wire.orders import Order, orders
 from shared.wire.server_list import Comment
+from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.fleet.test_contact import crawling
 from tests.manager.operations.world import ADMIN, World
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.assignment import AgentFacts, LivenessState, liveness
+from manager.assignment.liveness import AgentFacts, LivenessState, liveness
 from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.health import alerts

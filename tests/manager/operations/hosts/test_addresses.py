@@ -10,7 +10,7 @@ from typing import Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manager.assignment import AddressGroups
+from manager.assignment.groups import AddressGroups
 from manager.db.engine import Database
 from manager.operations.hosts.addresses import Resolution, hosts_to_resolve, record_resolutions
 from manager.operations.hosts.host_views import HostFilter, host_detail, list_hosts

@@ -9,7 +9,6 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.contact import unsubscribe
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.bans import ban_host, lift_ban, list_bans
-from manager.operations.hosts.discoveries import record_discovered
 from manager.operations.hosts.host_views import host_detail
 from manager.operations.ownership.pins import list_pins, pin_unit
 from manager.operations.people.audit_log import audit_page
@@ -18,6 +17,7 @@ from manager.operations.planning.plans import make_plan, plan_detail
 from manager.operations.policy import Policy
 from manager.operations.rounds.rounds import round_detail, start_round
 from shared.messages import Message
+from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.planning.test_plans import measured, owners
 from tests.manager.operations.world import ADMIN, World
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from manager.db.engine import Database
-from manager.operations.hosts.discoveries import record_discovered
 from manager.operations.hosts.host_views import host_detail, list_hosts
 from manager.operations.identity.enrolment import AgentIdentity
 from manager.operations.people.audit_log import audit_page
 from manager.operations.policy import Policy
+from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.world import World
 
 DAY_MS = 86_400_000

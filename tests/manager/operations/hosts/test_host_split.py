@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from manager.assignment import share_ms
+from manager.assignment.host_shares import share_ms
 from manager.db.engine import Database
 from manager.db.hosts import hosts
 from manager.db.ownership import assignments as placing
@@ -16,7 +16,6 @@ from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.server_lists import current_list
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.addresses import record_addresses
-from manager.operations.hosts.discoveries import record_discovered
 from manager.operations.hosts.host_merge import merge_host
 from manager.operations.hosts.host_split import split_host
 from manager.operations.hosts.host_views import host_detail
@@ -29,6 +28,7 @@ from shared.units import UnitIndex
 from shared.wire.orders import Order, orders
 from shared.wire.sync import FinishedUnit, HostRest
 from tests.manager.operations.big_host import know_directories
+from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, World
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from manager.assignment import LivenessState
+from manager.assignment.liveness import LivenessState
 from manager.balancing.work_duration import DEFAULT_CAPACITY
 from manager.console.notices import agent_notices
 from manager.db.engine import Database

@@ -12,7 +12,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.measurement import measurements, predictions
 from manager.db.measurement.measurements import SumRow
-from manager.distance import Doubt, Evidence, Fault
+from manager.distance.doubts import Doubt, Evidence, Fault
 from manager.distance.line_sums import UnitSum
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.agents import agent_detail

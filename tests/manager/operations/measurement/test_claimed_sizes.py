@@ -10,7 +10,7 @@ from manager.db.engine import Database, Transaction
 from manager.db.fleet import agents
 from manager.db.hosts import hosts
 from manager.db.measurement import measurements
-from manager.distance import Claim, Doubt, Evidence, Fault, reference_of
+from manager.distance.doubts import Claim, Doubt, Evidence, Fault, reference_of
 from manager.operations.measurement.claimed_sizes import SizeEvidence, counted_size
 from manager.operations.measurement.claims import Period, written
 from manager.operations.measurement.distances import add_sums, refresh_distances, refresh_volumes

@@ -10,7 +10,7 @@ import pytest
 
 from manager.db.engine import Database
 from manager.db.ownership.right_times import right_times
-from manager.distance import Evidence, Fault
+from manager.distance.doubts import Evidence, Fault
 from manager.distance.line_sums import UnitSum
 from manager.operations.fleet.agents import agent_detail
 from manager.operations.health.consistency_checks import check

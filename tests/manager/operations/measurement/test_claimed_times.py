@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from manager.db.measurement.measurements import DistanceRow
-from manager.distance import Doubt, Evidence, Fault
+from manager.distance.doubts import Doubt, Evidence, Fault
 from manager.operations.measurement.claims import Period, put_right
 
 SIZE_BYTES = 1_000_000

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from manager.balancing import make_plan
+from manager.balancing.balancers import make_plan
 from manager.db.engine import Database, Transaction
 from manager.db.measurement import predictions
 from manager.db.measurement.measurements import DistanceRow, set_distances
 from manager.db.rounds import rounds
-from manager.distance import TrainingData, TrainingResult, train
+from manager.distance.training_data import TrainingData, TrainingResult, train
 from manager.errors import BusyError, NotLeadingError
 from manager.operations.measurement.distance_model import AGE_MS, ModelTraining
 from manager.operations.planning.requested_probes import order_probes

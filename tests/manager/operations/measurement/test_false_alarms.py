@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from manager.db.engine import Database
-from manager.distance import Fault
+from manager.distance.doubts import Fault
 from manager.operations.fleet.agents import agent_detail
 from manager.operations.measurement.claims import doubts_of
 from manager.operations.people.audit_log import audit_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from manager.db.engine import Database
 from manager.operations.fleet.agents import retire
 from manager.operations.hosts.bans import ban_host
-from manager.operations.ownership.ineffective_rules import ineffective_rules_of
+from manager.operations.ownership.pin_rules import ineffective_rules_of
 from manager.operations.ownership.pins import pin_unit
 from manager.operations.rounds.rounds import start_round
 from shared.messages import Message

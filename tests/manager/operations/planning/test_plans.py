@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from manager.balancing import BALANCERS, BalancingError
+from manager.balancing.balancers import BALANCERS
+from manager.balancing.errors import BalancingError
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError, StalePlanError
 from manager.operations.fleet.agents import retire
 from manager.operations.health.consistency_checks import check
 from manager.operations.hosts.bans import ban_host
-from manager.operations.hosts.discoveries import record_discovered
 from manager.operations.hosts.host_views import host_detail, list_hosts
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.hosts.new_hosts import order_probes
@@ -23,6 +23,7 @@ from manager.operations.policy import Policy
 from manager.operations.rounds.rounds import round_detail, start_round
 from shared.errors import FormatError
 from shared.messages import Message
+from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.kept_worlds import kept_world
 from tests.manager.operations.world import ADMIN, World
 

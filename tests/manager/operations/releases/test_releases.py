@@ -33,20 +33,15 @@ from manager.operations.releases.rollouts import (
     too_old,
 )
 from manager.operations.releases.update_reports import report_update, update_reports_of
-from manager.releases import (
-    Release,
-    check_role,
-    new_root,
-    read,
-    signed_anew,
-    version_of,
-    with_release,
-)
-from manager.signing import Signed, Signer, make_keys
+from manager.releases.metadata import Release, check_role, read
+from manager.releases.signed_metadata import new_root, signed_anew, with_release
+from manager.signing.keys import make_keys
+from manager.signing.protocol import Signed
+from manager.signing.signer import Signer
 from shared.errors import FormatError
 from shared.wire.names import hash_of_key, new_key
 from shared.wire.sync import SyncAnswer, SyncRequest
-from tests.ceremony import Ceremony
+from tests.ceremony import Ceremony, version_of
 from tests.manager.running import LOCAL, Clock
 
 DAY_MS = 86_400_000

@@ -10,10 +10,10 @@ from manager.db.engine import Database
 from manager.db.fleet import agents
 from manager.db.hosts import host_shares, hosts
 from manager.errors import NotFoundError
-from manager.operations.hosts.discoveries import record_discovered
 from manager.operations.hosts.hosts import import_hosts
 from manager.operations.rounds.round_holders import HolderReason, RoundHolders, holders_of
 from manager.operations.rounds.rounds import cancel_round, current_round, start_round
+from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.world import ADMIN, World
 
 HOSTS = ("h1.jp", "h2.jp", "h3.jp")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from manager.balancing import BALANCERS
+from manager.balancing.balancers import BALANCERS
 from manager.db.engine import Database
 from manager.errors import NotFoundError
 from manager.operations.people.audit_log import audit_page

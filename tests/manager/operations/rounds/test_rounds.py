@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from manager.balancing import Options, Plan, Problem
-from manager.balancing import make_plan as solve
+from manager.balancing.balancers import Options
+from manager.balancing.balancers import make_plan as solve
+from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem
 from manager.db.engine import Database
 from manager.errors import ConflictError, NotFoundError
 from manager.operations.fleet.agents import retire
 from manager.operations.fleet.contact import unsubscribe
 from manager.operations.health.consistency_checks import check
-from manager.operations.hosts.discoveries import record_discovered
 from manager.operations.hosts.host_views import HostFilter, host_detail, list_hosts
 from manager.operations.hosts.hosts import exclude_host
 from manager.operations.people.audit_log import audit_page
@@ -29,6 +30,7 @@ from manager.operations.rounds.rounds import (
 from manager.operations.rounds.tick import tick
 from shared.errors import FormatError
 from shared.messages import Message
+from tests.manager.operations.discovered import record_discovered
 from tests.manager.operations.world import ADMIN, POLICY, World
 
 pytestmark = pytest.mark.scenario

@@ -6,7 +6,10 @@ from collections import Counter
 
 import pytest
 
-from manager.balancing import BALANCERS, BalancingError, Options, Plan, Problem, make_plan
+from manager.balancing.balancers import BALANCERS, Options, make_plan
+from manager.balancing.errors import BalancingError
+from manager.balancing.plan import Plan
+from manager.balancing.problem import Problem
 from manager.db.engine import Database
 from manager.operations.hosts.host_views import host_detail, list_hosts
 from manager.operations.planning.plans import list_plans

@@ -1,11 +1,13 @@
-"""The right to fetch a unit: its states, and its passage from one agent to another.
+"""Model of the right to fetch one unit: its states, and its passage from agent to agent.
+
+Tests compare `manager.db.ownership.rights`, which does the same to sets of rows, with it.
 
 Invariant: at every moment at most one agent can believe that it may fetch the unit. A right goes
 from X to Y only through `Free`, and it becomes free only when X can no longer believe in it:
 
 - X acknowledged the generation of its list in which the unit no longer stands, or
 - X reported the unit finished (it never fetches it again in the same round), or
-- X's permit is over (see `permits`), or
+- X's permit is over (see `manager.assignment.permits`), or
 - no list that names the unit was ever written.
 
 What an agent must do for its part:
@@ -20,8 +22,8 @@ What an agent must do for its part:
 A list must name exactly the units of `stands_in`, whenever it is written.
 
 Hosts on one address are kept together by `may_grant`, over the whole group; the pieces of a split
-host, alone at its address, are the exception (`host_shares`). Storage and transactions are left to
-other modules; each function returns the next state.
+host, alone at its address, are the exception (`manager.assignment.host_shares`). Each function
+returns the next state.
 """
 
 from __future__ import annotations
@@ -30,7 +32,6 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import TypeAlias
 
-from manager.assignment.errors import RightError
 from shared.frozen import frozen
 
 __all__ = [
@@ -38,8 +39,10 @@ __all__ = [
     "Granted",
     "Kind",
     "Right",
+    "RightError",
     "Withdrawn",
     "acknowledge",
+    "end_at_agent",
     "finish",
     "grant",
     "holder",
@@ -48,6 +51,10 @@ __all__ = [
     "stands_in",
     "withdraw",
 ]
+
+
+class RightError(Exception):
+    """Another agent may still be fetching the unit."""
 
 
 class Kind(StrEnum):
@@ -127,21 +134,9 @@ def grant(right: Right, agent: int, kind: Kind, round_number: int, next_generati
         case Granted() if (right.agent, right.kind, right.round) == (agent, kind, round_number):
             return right
         case Granted():
-            raise RightError(
-                "assignment.right_held",
-                agent=right.agent,
-                kind=right.kind,
-                round=right.round,
-                other=agent,
-                wanted=kind,
-                wanted_round=round_number,
-            )
+            raise RightError(f"agent {right.agent} holds the unit: withdraw that before")
         case Withdrawn():
-            raise RightError(
-                "assignment.not_acknowledged",
-                agent=right.agent,
-                generation=right.withdrawn_generation,
-            )
+            raise RightError(f"agent {right.agent} has not acknowledged the withdrawal yet")
 
 
 def withdraw(right: Right, next_generation: int) -> Right:
@@ -194,3 +189,12 @@ def finish(right: Right, agent: int, kind: Kind, round_number: int, generation_h
 def permit_over(right: Right, agent: int) -> Right:
     """Record that an agent's permit is over at the manager, and free its right."""
     return FREE if holder(right) == agent else right
+
+
+def end_at_agent(sent_ms: int, duration_ms: int, deadline_ms: int, interval_ms: int) -> int:
+    """Return the time from which an agent starts no more requests, on its own clock since boot.
+
+    sent_ms: when it *sent* the sync that brought the permit. deadline_ms: the longest that one
+    request may take. interval_ms: the longest rest that it gives an address.
+    """
+    return sent_ms + duration_ms - deadline_ms - interval_ms
