@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.settings.sizes import DAY_S, GB, HOUR_S, KB, KIB, MB
 from shared.frozen import frozen
-from shared.settings import setting
+from shared.settings import Range, setting
 
 __all__ = [
     "CollectionSettings",
@@ -21,51 +21,40 @@ class ManagerSettings:
     """The way to the manager."""
 
     url: str = setting(
-        "",
-        unit="URL",
-        reason="address of the manager; empty: the one at which `prs enrol` enrolled this agent",
+        "", "URL", "address of the manager; empty: the one at which `prs enrol` enrolled this agent"
     )
     name: str = setting(
         "",
-        unit="name",
-        reason="name of this agent at the manager; empty: the one under which `prs enrol` "
-        "enrolled it",
+        "name",
+        "name of this agent at the manager; empty: the one under which `prs enrol` enrolled it",
     )
     ca_file: str = setting(
         "",
-        unit="path",
-        reason="PEM file of the authorities that the manager's certificate is checked with; "
-        "empty: the system's",
+        "path",
+        "PEM file of the authorities that the manager's certificate is checked with; empty: the "
+        "system's",
     )
     proxy: str = setting(
         "",
-        unit="URL",
-        reason="proxy on the way to the manager; empty: what HTTPS_PROXY says, as every other "
-        "program does",
+        "URL",
+        "proxy on the way to the manager; empty: what HTTPS_PROXY says, as every other program "
+        "does",
     )
     timeout_s: float = setting(
         60.0,
-        unit="s",
-        least=1,
-        most=600,
-        reason="how long an answer of the manager is waited for; one that takes in a big log may "
-        "be slow",
+        Range("s", 1, 600),
+        "how long an answer of the manager is waited for; one that takes in a big log may be slow",
     )
     backoff_s: float = setting(
         60.0,
-        unit="s",
-        least=0.1,
-        most=HOUR_S,
-        reason="pause after the first failure to reach the manager; it doubles with each further "
-        "one",
+        Range("s", 0.1, HOUR_S),
+        "pause after the first failure to reach the manager; it doubles with each further one",
     )
     max_backoff_s: float = setting(
         HOUR_S,
-        unit="s",
-        least=0.1,
-        most=DAY_S,
-        reason="longest pause after failures to reach the manager; half of a permit, so that one "
-        "is not missed",
+        Range("s", 0.1, DAY_S),
+        "longest pause after failures to reach the manager; half of a permit, so that one is not "
+        "missed",
     )
 
 
@@ -74,21 +63,18 @@ class RobotSettings:
     """Identity of the robot, as it shows itself to sites."""
 
     product_token: str = setting(
-        "PRS",
-        unit="name",
-        reason="name of this robot in a robots.txt and in its User-Agent; letters, _ and -",
+        "PRS", "name", "name of this robot in a robots.txt and in its User-Agent; letters, _ and -"
     )
     info_url: str = setting(
         "",
-        unit="URL",
-        reason="page that explains the crawl to owners of sites, in the User-Agent of each "
-        "request; empty: none",
+        "URL",
+        "page that explains the crawl to owners of sites, in the User-Agent of each request; "
+        "empty: none",
     )
     contact: str = setting(
         "",
-        unit="mail address",
-        reason="mail address that the owner of a site can write to, sent with each request; must "
-        "be set",
+        "mail address",
+        "mail address that the owner of a site can write to, sent with each request; must be set",
     )
 
 
@@ -98,26 +84,24 @@ class WindowSettings:
 
     weekday: tuple[str, ...] = setting(
         ("00:00-24:00",),
-        unit="times",
-        reason="hours of Monday to Friday in which requests are sent; empty: never on these days",
+        "times",
+        "hours of Monday to Friday in which requests are sent; empty: never on these days",
     )
     weekend: tuple[str, ...] = setting(
         ("00:00-24:00",),
-        unit="times",
-        reason="hours of Saturday and Sunday in which requests are sent; empty: never on these "
-        "days",
+        "times",
+        "hours of Saturday and Sunday in which requests are sent; empty: never on these days",
     )
     days: tuple[str, ...] = setting(
         (),
-        unit="days and times",
-        reason='days and dates with hours of their own, as "fri 02:00-06:00", '
-        '"2026-12-29..2027-01-03 always", "sun never"',
+        "days and times",
+        'days and dates with hours of their own, as "fri 02:00-06:00", "2026-12-29..2027-01-03 '
+        'always", "sun never"',
     )
     zone: str = setting(
         "",
-        unit="time zone",
-        reason="time zone of the hours in these settings, as Asia/Tokyo; empty: the zone of this "
-        "machine",
+        "time zone",
+        "time zone of the hours in these settings, as Asia/Tokyo; empty: the zone of this machine",
     )
 
 
@@ -127,52 +111,39 @@ class DiskSettings:
 
     reserve_bytes: int = setting(
         2 * GB,
-        unit="bytes",
-        least=0,
-        reason="disk that is left free for others; below it the crawl pauses, and goes on by "
-        "itself",
+        Range("bytes", 0),
+        "disk that is left free for others; below it the crawl pauses, and goes on by itself",
     )
     outbox_bytes: int = setting(
         5 * GB,
-        unit="bytes",
-        least=MB,
-        reason="how much disk unsent reports may take; above it the crawl pauses until they are "
-        "sent",
+        Range("bytes", MB),
+        "how much disk unsent reports may take; above it the crawl pauses until they are sent",
     )
     segment_bytes: int = setting(
         GB,
-        unit="bytes",
-        least=MB,
-        most=100 * GB,
-        reason="size at which a segment (WARC file) is closed; 1 GB, as the standard advises",
+        Range("bytes", MB, 100 * GB),
+        "size at which a segment (WARC file) is closed; 1 GB, as the standard advises",
     )
     commit_interval_s: float = setting(
         0.25,
-        unit="s",
-        least=0.01,
-        most=60,
-        reason="how often the work is made safe on disk; so much of it is done again after a crash",
+        Range("s", 0.01, 60),
+        "how often the work is made safe on disk; so much of it is done again after a crash",
     )
     log_retention_s: float = setting(
         7.0 * DAY_S,
-        unit="s",
-        least=0,
-        reason="how long logs that were sent are kept here; a week, as in the original paper",
+        Range("s", 0),
+        "how long logs that were sent are kept here; a week, as in the original paper",
     )
     full_capture_days: float = setting(
         90.0,
-        unit="days",
-        least=0,
-        most=3650,
-        reason="a page that did not change is stored whole again after so long; 0: always",
+        Range("days", 0, 3650),
+        "a page that did not change is stored whole again after so long; 0: always",
     )
     trash_retention_s: float = setting(
         30.0 * DAY_S,
-        unit="s",
-        least=DAY_S,
-        most=3650 * DAY_S,
-        reason="how long files that the ledger does not name stay in data/crawl/trash, as after a "
-        "lost ledger; shorter where reserve_bytes is not free",
+        Range("s", DAY_S, 3650 * DAY_S),
+        "how long files that the ledger does not name stay in data/crawl/trash, as after a lost "
+        "ledger; shorter where reserve_bytes is not free",
     )
 
 
@@ -182,37 +153,24 @@ class ReportSettings:
 
     daily_log_time: str = setting(
         "09:00",
-        unit="HH:MM",
-        reason="time of day, by windows.zone, at which the crawl log is sent if no hours ended "
-        "before",
+        "HH:MM",
+        "time of day, by windows.zone, at which the crawl log is sent if no hours ended before",
     )
     log_interval_s: float = setting(
-        0.0,
-        unit="s",
-        least=0,
-        most=DAY_S,
-        reason="how often the crawl log is sent, for demonstrations; 0: daily",
+        0.0, Range("s", 0, DAY_S), "how often the crawl log is sent, for demonstrations; 0: daily"
     )
     discovery_delay_s: float = setting(
         600.0,
-        unit="s",
-        least=0,
-        most=DAY_S,
-        reason="how long found hosts wait for others before they are reported together",
+        Range("s", 0, DAY_S),
+        "how long found hosts wait for others before they are reported together",
     )
     probe_log_delay_s: float = setting(
         600.0,
-        unit="s",
-        least=0,
-        most=DAY_S,
-        reason="how long a finished probe waits at most before its log is sent",
+        Range("s", 0, DAY_S),
+        "how long a finished probe waits at most before its log is sent",
     )
     log_bytes: int = setting(
-        200 * MB,
-        unit="bytes",
-        least=KB,
-        most=10 * GB,
-        reason="size at which a crawl log is sent before its time",
+        200 * MB, Range("bytes", KB, 10 * GB), "size at which a crawl log is sent before its time"
     )
 
 
@@ -221,51 +179,43 @@ class CollectionSettings:
     """Sending of segments to the centre, and the time that they stay here."""
 
     bytes_per_s: int = setting(
-        0, unit="bytes/s", least=0, reason="how fast segments are sent to the centre; 0: no limit"
+        0, Range("bytes/s", 0), "how fast segments are sent to the centre; 0: no limit"
     )
     weekday: tuple[str, ...] = setting(
         ("00:00-24:00",),
-        unit="times",
-        reason="hours of Monday to Friday, by windows.zone, in which segments are sent; empty: "
-        "never on these days",
+        "times",
+        "hours of Monday to Friday, by windows.zone, in which segments are sent; empty: never on "
+        "these days",
     )
     weekend: tuple[str, ...] = setting(
         ("00:00-24:00",),
-        unit="times",
-        reason="hours of Saturday and Sunday, by windows.zone, in which segments are sent; empty: "
-        "never on these days",
+        "times",
+        "hours of Saturday and Sunday, by windows.zone, in which segments are sent; empty: never "
+        "on these days",
     )
     chunk_bytes: int = setting(
         8 * KIB * KIB,
-        unit="bytes",
-        least=64 * KIB,
-        most=64 * KIB * KIB,
-        reason="how much of a segment one request sends at most; a proxy that buffers loses no "
-        "more",
+        Range("bytes", 64 * KIB, 64 * KIB * KIB),
+        "how much of a segment one request sends at most; a proxy that buffers loses no more",
     )
     retry_delay_s: float = setting(
         float(HOUR_S),
-        unit="s",
-        least=1,
-        most=DAY_S,
-        reason="how long after a failure an order to send segments is tried a second time",
+        Range("s", 1, DAY_S),
+        "how long after a failure an order to send segments is tried a second time",
     )
     segment_retention_s: float = setting(
         7.0 * DAY_S,
-        unit="s",
-        least=0,
-        most=3650 * DAY_S,
-        reason="how long segments that the centre has stay here; shorter where disk.reserve_bytes "
-        "is not free",
+        Range("s", 0, 3650 * DAY_S),
+        "how long segments that the centre has stay here; shorter where disk.reserve_bytes is not "
+        "free",
     )
     serve_listen: str = setting(
         "0.0.0.0:8443",
-        unit="address:port",
-        reason="address on which `prs serve` offers segments for the manager to fetch",
+        "address:port",
+        "address on which `prs serve` offers segments for the manager to fetch",
     )
     serve_url: str = setting(
         "",
-        unit="URL",
-        reason="address of `prs serve` as the manager reaches it; empty: https://NAME:PORT of "
-        "this agent",
+        "URL",
+        "address of `prs serve` as the manager reaches it; empty: https://NAME:PORT of this agent",
     )
