@@ -21,7 +21,8 @@ from agent.control.robot_log import LineLogger
 from agent.link.link_memory import Memory
 from agent.link.manager_time import ManagerTime
 from agent.link.outbox import Outbox
-from agent.settings import ReportSettings, day_minutes
+from agent.settings import day_minutes
+from agent.settings.groups import ReportSettings
 from shared.frozen import frozen
 from shared.wire.server_list import UrlLine, encode
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from agent.control.zone import zone_named
-from agent.settings import NetworkSettings, Settings, day_windows, window_minutes
+from agent.settings import Settings, day_windows, window_minutes
+from agent.settings.crawl import NetworkSettings
 from shared.day_hours import DAY_NAMES
 from shared.windows import Windows
 from shared.wire.sync import Capacity, DayHours

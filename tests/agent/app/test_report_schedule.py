@@ -21,7 +21,8 @@ from agent.link.link_memory import Memory
 from agent.link.manager_time import ManagerTime
 from agent.link.outbox import Outbox
 from agent.pipeline.messages.links import Outside
-from agent.settings import Home, ReportSettings
+from agent.settings import Home
+from agent.settings.groups import ReportSettings
 from shared.archive.encode import SegmentInfo
 from shared.messages import Message
 from shared.wire.crawl_log import Comment, decode
