@@ -30,7 +30,7 @@ from agent.collection.retention import apply_retention
 from agent.collection.segment_records import SegmentRecords
 from agent.collection.withdrawn_hosts import add_withdrawn, hosts_to_delete
 from agent.link.keys import Identity
-from agent.settings import Home, Settings
+from agent.settings import Settings
 from shared.archive.errors import DiskFullError
 from shared.day_times import window_text
 from shared.wire.sync import CollectionOrder, SendingLimits
@@ -50,13 +50,11 @@ END_S: Final = 5.0
 class AgentCollection:
     """Starts and ends the process that sends."""
 
-    def __init__(
-        self, runtime: Runtime, home: Home, session: CrawlSession, identity: Identity
-    ) -> None:
+    def __init__(self, runtime: Runtime, session: CrawlSession, identity: Identity) -> None:
         self._stopping = runtime.stopping
         self._clock = runtime.clock
         self._log_line = runtime.log_line
-        self._home = home
+        self._home = runtime.home
         self._session = session
         self._identity = identity
         self._known: set[str] = {order.id for order in read_orders(self._home.collection)}

@@ -15,9 +15,9 @@ from agent.app.manager_link.manager_client import client_of
 from agent.app.site.site import capacity_of
 from agent.app.startup.agent_run import identity_of
 from agent.app.startup.settings_mapping import version
+from agent.control.launcher_program import note_synced
 from agent.control.load import LoadGuard
 from agent.control.lock import HomeLock
-from agent.control.synced_version import note_synced
 from agent.link.actions import View
 from agent.link.backoff import Backoff
 from agent.link.call_schedule import CallSchedule

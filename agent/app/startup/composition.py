@@ -13,7 +13,6 @@ from agent.adapters.clock import SystemClock
 from agent.adapters.pages.nursery import Nursery
 from agent.app.collection.collection import AgentCollection
 from agent.app.manager_link.conversation import Conversation
-from agent.app.manager_link.early_sync import EarlySync
 from agent.app.manager_link.fetch_permission import Permission
 from agent.app.manager_link.list_updates import ListUpdates
 from agent.app.manager_link.manager_actions import ManagerActions
@@ -23,20 +22,15 @@ from agent.app.manager_link.manager_settings import ManagerSettings
 from agent.app.manager_link.membership import Membership
 from agent.app.manager_link.permit_use import PermitUse
 from agent.app.manager_link.sync_exchange import SyncExchange
-from agent.app.manager_link.sync_followup import SyncFollowUp
-from agent.app.reporting.agent_parts import AgentParts
 from agent.app.reporting.agent_view import AgentView
-from agent.app.reporting.due_reports import DueReports
-from agent.app.reporting.report_loop import ReportLoop
-from agent.app.reporting.report_schedule import Reporting, ReportSchedule
-from agent.app.reporting.status_file import StatusFile
+from agent.app.reporting.report_schedule import ReportSchedule
+from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
-from agent.app.session.fetch_conditions import FetchConditions
+from agent.app.session.fetch_conditions import FetchConditions, ResourceGuards
 from agent.app.session.session import CrawlSession
 from agent.app.session.single_run import SingleRun
-from agent.app.session.supervision import PeriodicCheck, Supervisor
+from agent.app.session.supervision import PeriodicCheck, StatusFile, Supervisor
 from agent.app.session.watchdog import Watchdog
-from agent.app.site.resource_guards import ResourceGuards
 from agent.app.site.site import capacity_of, windows_of
 from agent.app.startup.running_agent import RunningAgent, RunResult
 from agent.app.startup.settings_mapping import permit_margin_s, version
@@ -45,9 +39,7 @@ from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
 from agent.control.drain import read_holds
 from agent.control.home_location import home_location_of
-from agent.control.renamed_settings import RenamedSettings
 from agent.control.robot_log import LineLogger
-from agent.control.settings_watch import SettingsWatch
 from agent.control.status import Status
 from agent.control.stop import StopRequest
 from agent.link.backoff import Backoff
@@ -94,12 +86,9 @@ async def run_until_stopped(
     Raises HomeError, SettingError; what a defect raises ends the process too, and cron or systemd
     starts the next one.
     """
-    source = SettingsSource(
-        SettingsWatch(Home(settings.home).settings),
-        options.reread or (lambda: settings),
-        RenamedSettings(options.renamed),
-    )
-    runtime = Runtime(SystemClock(), StopRequest(), log_line)
+    home = Home(settings.home)
+    source = SettingsSource(home.settings, options.reread or (lambda: settings), options.renamed)
+    runtime = Runtime(home, SystemClock(), StopRequest(), log_line)
     runtime.stopping.handle_signals()
     source.watch.handle_signal()
     async with client_of(settings, identity) as client:
@@ -120,7 +109,7 @@ def compose(
     options: RunOptions,
 ) -> RunningAgent:
     """Make the components of one run; nothing is sent or fetched yet."""
-    home, clock, rng = Home(settings.home), runtime.clock, random.SystemRandom()
+    home, clock, rng = runtime.home, runtime.clock, random.SystemRandom()
     windows = windows_of(settings)
     backoff = Backoff(settings.manager.backoff_s, settings.manager.max_backoff_s)
 
@@ -149,13 +138,11 @@ def compose(
         keep_logs_s=settings.disk.log_retention_s,
     )
     sender = Sender(outbox, _send_by(client), clock=clock, backoff=backoff, rng=rng)
-    report_loop = ReportLoop(runtime, sender)
-    reporting = Reporting(session, outbox, memory, manager_time, runtime.log_line)
     schedule = ReportSchedule(
         settings.reports, windows.zone, memory.spread_minute, clock.monotonic_s()
     )
-    due_reports = DueReports(runtime, session, permission, reporting, schedule, report_loop)
-    collection = AgentCollection(runtime, home, session, identity)
+    reports = Reports(runtime, session, permission, outbox, memory, manager_time, schedule, sender)
+    collection = AgentCollection(runtime, session, identity)
 
     # The conversation: the poller decides, the others carry out.
     requested = sync.Settings(sending=read_limits(home.collection))
@@ -185,38 +172,34 @@ def compose(
     manager_settings = ManagerSettings(
         runtime, settings, requested, client, poller, session, collection
     )
-    commands = ManagerCommands(runtime, home, poller, memory, permission, session, lists)
-    membership = Membership(runtime, home, client, poller, permission, permits, session, reporting)
+    commands = ManagerCommands(runtime, poller, memory, permission, session, lists)
+    membership = Membership(runtime, client, poller, permission, permits, session, reports)
     actions = ManagerActions(
         runtime, session, permits, lists, manager_settings, commands, collection
     )
     agent_view = AgentView(
-        AgentParts(
-            runtime=runtime,
-            home=home,
-            identity=identity,
-            session=session,
-            permission=permission,
-            guards=guards,
-            reporting=reporting,
-            sender=sender,
-            poller=poller,
-            actions=actions,
-            settings=manager_settings,
-            renamed=source.renamed,
-            wake_early_s=memory.spread_minute * 60.0,
-        )
+        runtime,
+        identity,
+        session,
+        permission,
+        guards,
+        reports,
+        sender,
+        poller,
+        actions,
+        manager_settings,
+        source,
+        wake_early_s=memory.spread_minute * 60.0,
     )
     exchange = SyncExchange(runtime, client, poller, memory, manager_time, agent_view.view)
-    follow_up = SyncFollowUp(runtime, home, permission, report_loop)
     conversation = Conversation(
-        runtime, exchange, actions, permits, lists, commands, membership, follow_up
+        runtime, session, exchange, actions, membership, permission, reports
     )
 
     # Supervision: these checks run each second, in this order.
     watchdog = Watchdog(runtime, session, permission, conversation, poller)
     single_run = (
-        SingleRun(runtime, session, permission, reporting, exchange, collection)
+        SingleRun(runtime, session, permission, reports, exchange, collection)
         if options.once
         else None
     )
@@ -227,14 +210,14 @@ def compose(
             source,
             permission,
             guards,
-            due_reports,
+            reports,
             manager_settings,
             poller,
         ),
-        FetchConditions(runtime, home, session, permission, guards, outbox, poller),
-        due_reports,
-        EarlySync(runtime, session, outbox, permission, membership, poller),
-        StatusFile(home.status, agent_view, watchdog, options.show_status),
+        FetchConditions(runtime, session, permission, guards, outbox, poller),
+        reports,
+        conversation,
+        StatusFile(runtime, agent_view, watchdog, options.show_status),
         *([single_run] if single_run else []),
     )
     return RunningAgent(
@@ -242,8 +225,7 @@ def compose(
         session,
         conversation,
         collection,
-        reporting,
-        report_loop,
+        reports,
         Supervisor(runtime, session, poller, checks),
         single_run,
     )

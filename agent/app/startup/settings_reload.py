@@ -7,35 +7,45 @@ reported once, and the crawl continues as before.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 from agent.app.manager_link.fetch_permission import Permission
 from agent.app.manager_link.manager_settings import ManagerSettings
-from agent.app.reporting.due_reports import DueReports
+from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
-from agent.app.site.resource_guards import ResourceGuards
+from agent.app.session.fetch_conditions import ResourceGuards
 from agent.app.site.site import windows_of
 from agent.app.startup.file_limits import allow_files
 from agent.app.startup.settings_mapping import blocked_by
-from agent.control.renamed_settings import RenamedSettings
 from agent.control.settings_watch import SettingsWatch
 from agent.link.poller import Poller
 from agent.settings import SETTINGS_FILE, Settings, check_can_run, taken_up
 from shared.errors import SettingError
-from shared.frozen import frozen
+from shared.settings import Renamed
 
 __all__ = ["SettingsReload", "SettingsSource"]
 
 
-@frozen
 class SettingsSource:
-    """The settings as this process reads them: the file, with the command line's values over it.
+    """The settings as this process reads them: the file, with the command line's values over it."""
 
-    watch: notices changes of the file. read: reads it again. renamed: settings given by old names.
-    """
+    def __init__(
+        self,
+        path: Path,
+        read: Callable[[], Settings],
+        read_renamed: Callable[[], tuple[Renamed, ...]],
+    ) -> None:
+        """read: the settings again; read_renamed: those given by old names. Raises SettingError."""
+        self.watch = SettingsWatch(path)
+        self.read = read
+        self.renamed = read_renamed()
+        self._read_renamed = read_renamed
 
-    watch: SettingsWatch
-    read: Callable[[], Settings]
-    renamed: RenamedSettings
+    def refresh_renamed(self) -> None:
+        """Find old names again; a file that cannot be read changes nothing."""
+        with suppress(SettingError):
+            self.renamed = self._read_renamed()
 
 
 class SettingsReload:
@@ -48,7 +58,7 @@ class SettingsReload:
         source: SettingsSource,
         permission: Permission,
         guards: ResourceGuards,
-        due_reports: DueReports,
+        reports: Reports,
         manager_settings: ManagerSettings,
         poller: Poller,
     ) -> None:
@@ -58,7 +68,7 @@ class SettingsReload:
         self._source = source
         self._permission = permission
         self._guards = guards
-        self._due_reports = due_reports
+        self._reports = reports
         self._manager_settings = manager_settings
         self._poller = poller
 
@@ -74,7 +84,7 @@ class SettingsReload:
         except SettingError as error:
             log_line(f"{SETTINGS_FILE} was changed and is not applied: {error}")
             return
-        self._source.renamed.refresh()
+        self._source.refresh_renamed()
         change = taken_up(self._site, wanted)
         if change.now:
             self._apply(change.settings)
@@ -90,7 +100,7 @@ class SettingsReload:
         windows = windows_of(settings)
         self._permission.retune(windows)
         self._guards.retune(settings)
-        self._due_reports.retune(settings)
+        self._reports.retune(settings)
         allow_files(settings, self._runtime.log_line)
         self._manager_settings.change_site(settings)
         if windows != before:
