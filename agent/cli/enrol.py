@@ -10,14 +10,13 @@ from urllib.request import getproxies
 
 import click
 
-from agent.app.manager_link.manager_client import client_of
 from agent.app.site.diagnosis import check_manager_route, diagnose
 from agent.app.startup.start_methods import STARTERS, Starter, install_start_method, start_lines
 from agent.cli.join_token import VARIABLE, read_token, refuse_argument
 from agent.cli.options import HomeOption, in_words, pass_home_option, print_text
 from agent.cli.questions import Answers, ask_missing, check_contact, hours_of, own_name
 from agent.cli.status import check_lines
-from agent.link.client import tls_context
+from agent.link.client import client_of, tls_context
 from agent.link.keys import Identity
 from agent.link.keys import enrol as enrol_home
 from agent.settings import Home, Settings, check_manager_url, write_settings

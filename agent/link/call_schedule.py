@@ -8,8 +8,8 @@ from __future__ import annotations
 import random
 from typing import Final
 
+from agent.errors import LinkError, RefusedError, WaitError
 from agent.link.backoff import Backoff
-from agent.link.errors import LinkError, RefusedError, WaitError
 from shared.wire.installation import HOUR_S
 
 __all__ = ["LEAST_WAIT_S", "LONGEST_WAIT_S", "CallSchedule"]

@@ -10,7 +10,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import AsyncIterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
@@ -18,9 +18,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from agent.errors import HomeError
+from agent.errors import HomeError, LinkError, RefusedError
 from agent.link.connections import Connections
-from agent.link.errors import LinkError, RefusedError
 from agent.link.exchange import (
     CHUNK_BYTES,
     REASON_LIMIT_BYTES,
@@ -31,8 +30,11 @@ from agent.link.exchange import (
     read_body,
 )
 from agent.link.installation import KnownInstallation
+from agent.link.keys import Identity
+from agent.settings import Home, Settings
 from agent.settings.home import full_disk_said
 from agent.settings.texts import is_loopback
+from agent.settings.user_agent import user_agent
 from shared.errors import FormatError
 from shared.frozen import frozen
 from shared.wire.installation import HEADER
@@ -41,7 +43,7 @@ from shared.wire.positions import Position
 from shared.wire.sync import SyncAnswer, SyncRequest, said
 from shared.wire.sync_reading import read_answer
 
-__all__ = ["ManagerClient", "ManagerRoute", "tls_context"]
+__all__ = ["ManagerClient", "ManagerRoute", "client_of", "tls_context"]
 
 ANSWER_LIMIT_BYTES: Final = 16 * 1024 * 1024  # 10,000 block patterns of 1,000 characters
 CONNECT_S: Final = 20.0
@@ -73,6 +75,13 @@ class ManagerRoute:
     ca_file: Path | None = None
     proxy: str = ""
     timeout_s: float = 60.0
+
+    @classmethod
+    def of(cls, settings: Settings) -> ManagerRoute:
+        """Return the route that a site's settings name."""
+        site = settings.manager
+        ca_file = settings.home / site.ca_file if site.ca_file else None
+        return cls(ca_file, site.proxy, site.timeout_s)
 
 
 class ManagerClient:
@@ -126,9 +135,8 @@ class ManagerClient:
         """Close the connections."""
         await self._connections.close()
 
-    def change_route(self, *, ca_file: Path | None, proxy: str) -> None:
+    def change_route(self, route: ManagerRoute) -> None:
         """Take another route from the next exchange on, where it is another."""
-        route = replace(self._route, ca_file=ca_file, proxy=proxy)
         if self._route != route:
             self._route = route
             self._connections.renew()
@@ -270,6 +278,18 @@ class ManagerClient:
             is_foreign=True,
             request_id=error.request_id,
         )
+
+
+def client_of(settings: Settings, identity: Identity) -> ManagerClient:
+    """Return a client for the manager of an identity, by the settings of its home."""
+    return ManagerClient(
+        identity.manager,
+        name=identity.name,
+        key=identity.key,
+        route=ManagerRoute.of(settings),
+        user_agent=user_agent(settings),
+        installation=KnownInstallation(Home(settings.home).installation, identity.manager),
+    )
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:

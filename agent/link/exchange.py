@@ -1,7 +1,7 @@
 """One HTTP exchange: what each status code means, and bodies that are never read without a limit.
 
 Invariant: inside `async with Asking(...)` stands a 2xx answer; all else is an error of
-`agent.link.errors` that says the place and the manager's reason, on one line and without control
+`agent.errors` that says the place and the manager's reason, on one line and without control
 characters. No redirect is followed.
 """
 
@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import httpx
 
+from agent.errors import FaultError, LinkError, RefusedError, WaitError
 from agent.link.connections import Connections, is_unbelieved
-from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from shared.retry_after import date_s, retry_after_s
 from shared.wire.installation import HEADER, read_installation
 

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import Final
 
+from agent.errors import LinkError, RefusedError
 from agent.link.actions import (
     Action,
     ApplySettings,
@@ -34,9 +35,6 @@ from agent.link.actions import (
     View,
 )
 from agent.link.call_schedule import CallSchedule
-from agent.link.errors import LinkError, RefusedError
-from agent.link.http_hints import with_remedy
-from agent.link.state_message import state_message, state_text
 from shared.frozen import frozen
 from shared.messages import Message
 from shared.wire.sync import Capacity, CollectionOrder, Settings, SyncAnswer, SyncRequest
@@ -166,8 +164,8 @@ class Poller:
             version=self._caller.version,
             clock_ms=view.clock_ms,
             state=view.state,
-            state_reason=state_text(view.reason),
-            state_message=state_message(view.reason),
+            state_reason=view.state_text,
+            state_message=view.state_message,
             next_contact_ms=view.promise_ms,
             round_held=self._acknowledged.round,
             generation_held=self._acknowledged.generation,
@@ -321,7 +319,7 @@ class Poller:
         return [] if had is None else [RevokePermit(reason)]
 
     def _note_failure(self, error: LinkError, now_s: float) -> list[PermitAction]:
-        self.trouble = with_remedy(error)
+        self.trouble = error.with_remedy
         self._schedule.note_failure(error, now_s)
         if (
             isinstance(error, RefusedError)

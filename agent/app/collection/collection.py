@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
-from agent.app.startup.settings_mapping import user_agent
 from agent.collection.allowance import Allowance, write_limits
 from agent.collection.orders import (
     Order,
@@ -190,7 +189,7 @@ def _process_for(settings: Settings, identity: Identity) -> SpawnProcess:
 
     return get_context("spawn").Process(
         target=run_process,
-        args=(settings, identity, user_agent(settings)),
+        args=(settings, identity),
         name="collection",
         daemon=True,
     )

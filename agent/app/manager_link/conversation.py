@@ -17,8 +17,8 @@ from agent.app.manager_link.sync_exchange import SyncExchange
 from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
-from agent.app.startup.settings_mapping import version
 from agent.control.launcher_program import LauncherProgram, note_synced
+from agent.settings.user_agent import version
 from shared.archive.errors import DiskFullError
 from shared.wire.sync_bounds import MAX_ITEMS
 

@@ -9,8 +9,8 @@ from typing import Final
 from agent.app.manager_link.permit_use import PermitUse
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
+from agent.errors import LinkError
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError
 from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
 from agent.link.poller import ListNumber, Poller

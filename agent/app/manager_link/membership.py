@@ -10,8 +10,8 @@ from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
 from agent.control.drain import change_holds
+from agent.errors import LinkError
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError
 from agent.link.poller import Poller
 
 __all__ = ["Membership"]

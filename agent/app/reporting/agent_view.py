@@ -14,7 +14,6 @@ from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
 from agent.app.session.fetch_conditions import ResourceGuards
 from agent.app.session.session import CrawlSession
-from agent.app.startup.settings_mapping import version
 from agent.app.startup.settings_reload import SettingsSource
 from agent.collection.announcement import read_serving
 from agent.collection.withdrawn_hosts import read_withdrawn
@@ -28,6 +27,7 @@ from agent.modules.assemble import CrawlState
 from agent.modules.counts import StopCounts
 from agent.modules.frontier import Wait, WaitReason
 from agent.modules.kind_counts import KindCounts
+from agent.settings.user_agent import version
 from shared.messages import Message
 from shared.wire.sync import (
     Counters,

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from agent.app.manager_link.certificate_dates import check_dates, is_about_dates
-from agent.app.manager_link.manager_client import client_of
 from agent.app.session.network_check import (
     LOOK_UP_S,
     LOOK_UP_TRIES,
@@ -38,7 +37,7 @@ from agent.control.drain import read_holds
 from agent.control.lock import holder_of
 from agent.control.updates import check_updates
 from agent.errors import HomeError, LinkError, RefusedError
-from agent.link.http_hints import remedy
+from agent.link.client import client_of
 from agent.link.keys import Identity
 from agent.settings import Home, Settings, check_can_run
 from agent.settings.texts import is_loopback
@@ -213,7 +212,7 @@ async def _manager(settings: Settings, identity: Identity) -> list[Check]:
             said = Message("doctor.manager_other", manager=identity.manager, problem=error.message)
             return [*checks, Check("manager", said, _route_remedy(said))]
         reached = Check("manager", Message("doctor.manager_answers", manager=identity.manager))
-        return [*checks, reached, Check("key", error.message, remedy(error))]
+        return [*checks, reached, Check("key", error.message, error.remedy)]
     except (LinkError, HomeError) as error:
         if is_about_dates(error):
             now = datetime.now(UTC)

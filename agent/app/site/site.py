@@ -1,8 +1,7 @@
-"""A site's settings: hours, connection to the manager, capacity."""
+"""A site's settings: hours and capacity."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from agent.control.zone import zone_named
@@ -12,7 +11,7 @@ from shared.day_hours import DAY_NAMES
 from shared.windows import Windows
 from shared.wire.sync import Capacity, DayHours
 
-__all__ = ["ca_file_of", "capacity_of", "windows_of"]
+__all__ = ["capacity_of", "windows_of"]
 
 MONTH_S: Final = 30.44 * 86_400
 HOURS_TOLD: Final = 24  # windows a day that the wire takes
@@ -29,12 +28,6 @@ def windows_of(settings: Settings) -> Windows:
         days,
         dates,
     )
-
-
-def ca_file_of(settings: Settings) -> Path | None:
-    """Return the file of authorities that judge the manager's certificate; None: the system's."""
-    name = settings.manager.ca_file
-    return settings.home / name if name else None
 
 
 def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:

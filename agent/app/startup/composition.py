@@ -16,7 +16,6 @@ from agent.app.manager_link.conversation import Conversation
 from agent.app.manager_link.fetch_permission import Permission
 from agent.app.manager_link.list_updates import ListUpdates
 from agent.app.manager_link.manager_actions import ManagerActions
-from agent.app.manager_link.manager_client import client_of
 from agent.app.manager_link.manager_commands import ManagerCommands
 from agent.app.manager_link.manager_settings import ManagerSettings
 from agent.app.manager_link.membership import Membership
@@ -33,7 +32,7 @@ from agent.app.session.supervision import PeriodicCheck, StatusFile, Supervisor
 from agent.app.session.watchdog import Watchdog
 from agent.app.site.site import capacity_of, windows_of
 from agent.app.startup.running_agent import RunningAgent, RunResult
-from agent.app.startup.settings_mapping import permit_margin_s, version
+from agent.app.startup.settings_mapping import permit_margin_s
 from agent.app.startup.settings_reload import SettingsReload, SettingsSource
 from agent.collection.allowance import read_limits
 from agent.collection.orders import read_orders
@@ -44,7 +43,7 @@ from agent.control.status import Status
 from agent.control.stop import StopRequest
 from agent.link.backoff import Backoff
 from agent.link.call_schedule import CallSchedule
-from agent.link.client import ManagerClient
+from agent.link.client import ManagerClient, client_of
 from agent.link.keys import Identity
 from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
@@ -54,6 +53,7 @@ from agent.link.poller import Caller, Poller, ResumedLink
 from agent.link.report_delivery import Send, Sender
 from agent.pipeline.permit import PermitGate
 from agent.settings import Home, Settings
+from agent.settings.user_agent import version
 from shared.frozen import frozen
 from shared.settings import Renamed
 from shared.wire import sync

@@ -6,8 +6,8 @@ import asyncio
 import random
 
 from agent.adapters.clock import SystemClock
-from agent.app.manager_link.manager_client import client_of
-from agent.link.errors import RefusedError
+from agent.errors import RefusedError
+from agent.link.client import client_of
 from agent.link.keys import UNKNOWN_KEY, Identity, renew
 from agent.link.link_memory import Memory
 from agent.settings import Home, Settings

@@ -1,4 +1,4 @@
-"""Settings translated into the options of each part, and into the robot's identity.
+"""Settings translated into the options of each part.
 
 Invariant: a setting that is not carried over here has no effect; tests hold the two lists together.
 """
@@ -6,8 +6,6 @@ Invariant: a setting that is not carried over here has no effect; tests hold the
 from __future__ import annotations
 
 import os
-from functools import cache
-from importlib import metadata
 from typing import Final
 
 import re2
@@ -19,6 +17,7 @@ from agent.modules.limits import CrawlLimits, Politeness
 from agent.modules.page.limits import PageLimits
 from agent.pipeline.link_kinds import LinkKind
 from agent.settings import Settings
+from agent.settings.user_agent import user_agent, version
 from shared.archive.encode import SegmentInfo
 from shared.errors import SettingError
 
@@ -31,26 +30,11 @@ __all__ = [
     "permit_margin_s",
     "politeness",
     "segment_info",
-    "user_agent",
-    "version",
     "worker_options",
 ]
 
 MOST_WORKERS: Final = 4
 """More than the process that fetches can keep busy."""
-
-
-@cache  # it stands in a file of the installation, which is read as a mail is
-def version() -> str:
-    """Return this program's version."""
-    return metadata.version("prsm")
-
-
-def user_agent(settings: Settings) -> str:
-    """Return how the robot presents itself: token, version, a page about it, a mail address."""
-    robot = settings.robot
-    about = "; ".join(filter(None, (f"+{robot.info_url}" if robot.info_url else "", robot.contact)))
-    return f"{robot.product_token}/{version()} ({about})"
 
 
 def politeness(settings: Settings) -> Politeness:

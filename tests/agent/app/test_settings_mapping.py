@@ -19,13 +19,12 @@ from agent.app.startup.settings_mapping import (
     permit_margin_s,
     politeness,
     segment_info,
-    user_agent,
-    version,
     worker_options,
 )
 from agent.modules.seen import STRUCTURES
 from agent.settings import Settings
 from agent.settings.texts import CONTENT_CODINGS, SEEN_BY
+from agent.settings.user_agent import user_agent, version
 from shared.archive.content_coding import UNDERSTOOD
 from shared.errors import SettingError
 from shared.naming import AddressRules

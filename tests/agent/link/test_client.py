@@ -12,9 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from agent.errors import HomeError
+from agent.errors import FaultError, HomeError, LinkError, RefusedError, WaitError
 from agent.link.client import ManagerClient, tls_context
-from agent.link.errors import FaultError, LinkError, RefusedError, WaitError
 from shared.wire.names import hash_of_key
 from shared.wire.sync import SyncRequest
 

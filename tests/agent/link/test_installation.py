@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from agent.errors import LinkError, RefusedError, WaitError
 from agent.link.actions import GrantPermit, RevokePermit, View
 from agent.link.backoff import Backoff
 from agent.link.client import ManagerClient
-from agent.link.errors import LinkError, RefusedError, WaitError
 from agent.link.installation import KnownInstallation
 from agent.link.poller import Poller
 from agent.settings import Home
