@@ -76,7 +76,7 @@ class AgentView:
         state, reason = self._state()
         unreported = self.reports.unreported
         promise_ms, rest_s = self.permission.rest_outside_hours(self.wake_early_s, unreported)
-        counted, crawl = session.reports.counters(), session.state()
+        counted, crawl = session.reports.counters(), session.crawl.state()
         held = self.permission.gate.held
         permit = None
         if held is not None:
@@ -115,7 +115,7 @@ class AgentView:
     def status(self, *, stuck: Message | None) -> Status:
         """Return the whole for `prs status`. stuck: the component that makes no progress."""
         session, permission, clock = self.session, self.permission, self.runtime.clock
-        counted, crawl, scope = session.reports.counters(), session.state(), session.scope
+        counted, crawl, scope = session.reports.counters(), session.crawl.state(), session.scope
         now_s = clock.monotonic_s()
         pages_per_s, bytes_per_s = self._rates.note(now_s, counted.pages, counted.response_bytes)
         waiting = self.reports.outbox.waiting()
@@ -160,13 +160,13 @@ class AgentView:
             hosts=crawl.addresses,
             active_hosts=crawl.active,
             in_flight=crawl.in_flight,
-            held_bytes=session.held_bytes,
+            held_bytes=session.adapters.held.sum,
             backing_off=crawl.backing_off,
             backed_off=tuple(
                 BackOff(one.address, one.host, one.reason, one.strikes, one.until_s - now_s)
                 for one in crawl.backed_off
             ),
-            waits=tuple(_wait_row(one, now_s, opens_s) for one in session.waits(WAITS)),
+            waits=tuple(_wait_row(one, now_s, opens_s) for one in modules.waits(WAITS)),
             denied=modules.denied.count("robots.txt"),
             discovered=counted.discovered,
             reports_waiting=len(waiting),
@@ -176,8 +176,8 @@ class AgentView:
             ),
             disk_free_bytes=self.guards.disk.free_bytes,
             month_bytes=self.guards.month.bytes,
-            worst_pause_ms=session.pauses.worst_s * 1000,
-            worst_commit_ms=session.pauses.worst_commit_s * 1000,
+            worst_pause_ms=session.loop.pauses.worst_s * 1000,
+            worst_commit_ms=session.loop.pauses.worst_commit_s * 1000,
             page_workers=session.page_workers[0],
             page_workers_replaced=session.page_workers[1],
             tightened=self.settings.tightened,
@@ -194,7 +194,7 @@ class AgentView:
 
     def _problems(self, stuck: Message | None, failures: dict[str, int]) -> tuple[Message, ...]:
         """Return what a person should mend, if it lasts."""
-        scope, crawl, permission = self.session.scope, self.session.state(), self.permission
+        scope, crawl, permission = self.session.scope, self.session.crawl.state(), self.permission
         found = [permission.disk, permission.outbox, permission.crawl, stuck]
         done = len(scope.finished) + len(scope.resting)
         found.append(few_hosts(failures, done, crawl.unanswered))

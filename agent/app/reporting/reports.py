@@ -115,9 +115,9 @@ class Reports:
             now_s=self._runtime.clock.monotonic_s(),
             window_open=self._permission.window_open,
             worked_off=session.is_worked_off,
-            shares_hosts=session.shares_hosts,
+            shares_hosts=session.crawl.shares_hosts,
             piece_rests=bool(session.scope.resting),
-            pages_on_way=session.shares_hosts
+            pages_on_way=session.crawl.shares_hosts
             and any(report.kind == "hosts" for report in self.outbox.waiting()),
             probes_waiting=probes > self._probes_reported,
             log_bytes=session.ledger.open_log_bytes,

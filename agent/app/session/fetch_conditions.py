@@ -81,7 +81,7 @@ class FetchConditions:
             last=last,
         )
         permission.outbox = self._outbox.full
-        permission.crawl = self._session.paused
+        permission.crawl = self._session.loop.paused
         permission.holds = read_holds(self._runtime.home.hold)
         reason = permission.reason
         if reason != self._reason:

@@ -93,13 +93,13 @@ class Watchdog:
         """Return the component that makes no progress; None: all do."""
         clock, session, progress = self._runtime.clock, self._session, self._progress
         progress.begin_round(clock.monotonic_s())
-        progress.note("crawl", done=session.turns, busy=True, limit_s=TURN_S)
+        progress.note("crawl", done=session.loop.turns, busy=True, limit_s=TURN_S)
         counted = session.reports.counters()
         progress.note(
             "requests",
             # At a low rate of the site's own a page may take longer than any deadline.
-            done=counted.requests + counted.pages + session.passed_bytes,
-            busy=session.crawl.at_work > 0 and not (session.paused or self._permission.disk),
+            done=counted.requests + counted.pages + session.adapters.fetcher.passed_bytes,
+            busy=session.crawl.at_work > 0 and not (session.loop.paused or self._permission.disk),
             limit_s=2 * session.settings.limits.total_s + PAGE_S,
         )
         progress.note(

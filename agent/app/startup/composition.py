@@ -120,7 +120,7 @@ def compose(
     guards = ResourceGuards.of(settings)
     permission = Permission(PermitGate(clock, permit_margin_s(settings)), windows, clock)
     permission.holds = read_holds(home.hold)
-    session = CrawlSession.open(
+    session = CrawlSession(
         settings,
         home.crawl,
         identity.name,
