@@ -10,6 +10,7 @@ import asyncio
 import os
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -23,14 +24,14 @@ from agent.link.connections import Connections
 from agent.link.exchange import (
     CHUNK_BYTES,
     REASON_LIMIT_BYTES,
-    Exchange,
+    exchange,
     guarded,
     http_date,
     json_object,
     read_body,
 )
-from agent.link.installation import KnownInstallation
-from agent.link.keys import Identity
+from agent.link.keys import Identity, KnownInstallation
+from agent.link.outbox import Report
 from agent.settings import Home, Settings
 from agent.settings.home import full_disk_said
 from agent.settings.texts import is_loopback
@@ -176,14 +177,6 @@ class ManagerClient:
                 await asyncio.to_thread(file.close)
         return size_bytes
 
-    async def send_record(self, path: Path) -> None:
-        """Send new hosts (M2), a file as it lies in the outbox. Raises LinkError."""
-        await self._send_file("/servlets/record", path)
-
-    async def send_log(self, path: Path) -> None:
-        """Send a crawl log (M3), its first line included. Raises LinkError."""
-        await self._send_file("/servlets/submitlog", path)
-
     async def enrol(
         self, token: str, new_key: str, position: Position | None = None
     ) -> dict[str, Any]:
@@ -230,8 +223,10 @@ class ManagerClient:
         lines = body.decode("utf-8", "replace").splitlines()
         return (lines[0].strip() if lines else "", http_date(date))
 
-    async def _send_file(self, path: str, file_path: Path) -> None:
-        file = await asyncio.to_thread(file_path.open, "rb")
+    async def send_report(self, report: Report) -> None:
+        """Send new hosts (M2) or a crawl log (M3) as it lies in the outbox. Raises LinkError."""
+        path = "/servlets/submitlog" if report.kind == "log" else "/servlets/record"
+        file = await asyncio.to_thread(report.path.open, "rb")
         try:
             size_bytes = os.fstat(file.fileno()).st_size
             async with self.request(
@@ -252,12 +247,14 @@ class ManagerClient:
         async with self.request(method, path, **how) as answer:
             return await read_body(answer, ANSWER_LIMIT_BYTES)
 
-    def request(self, method: str, path: str, **how: Any) -> Exchange:
+    def request(
+        self, method: str, path: str, **how: Any
+    ) -> AbstractAsyncContextManager[httpx.Response]:
         """Return a request to the manager; inside its `async with` stands a 2xx answer."""
         known = self._installation.id
         if known:
             how["headers"] = {**how.get("headers", {}), HEADER: known}
-        return Exchange(self._connections, method, self._url + path, how)
+        return exchange(self._connections, method, self._url + path, how)
 
     def _judged(self, error: RefusedError) -> RefusedError:
         """Return what a no to a sync means.

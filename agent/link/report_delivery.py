@@ -17,8 +17,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from agent.errors import FaultError, LinkError, RefusedError, WaitError
-from agent.link.backoff import Backoff
-from agent.link.call_schedule import LONGEST_WAIT_S
+from agent.link.call_schedule import LONGEST_WAIT_S, Backoff
 from agent.link.outbox import Outbox, Report, ReportKind
 from agent.pipeline.ports.clock import Clock
 from shared.messages import Message

@@ -19,7 +19,7 @@ from agent.collection.segment_delivery import (
 from agent.collection.segment_records import SegmentRecord, SegmentRecords
 from agent.collection.segment_upload import RetryPolicy, SegmentSender
 from agent.collection.tus import TusClient
-from agent.link.backoff import Backoff
+from agent.link.call_schedule import Backoff
 from agent.link.client import ManagerClient
 from shared.archive.encode import encode_capture
 from shared.archive.writer import SegmentWriter

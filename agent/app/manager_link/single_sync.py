@@ -17,8 +17,7 @@ from agent.control.launcher_program import note_synced
 from agent.control.load import LoadGuard
 from agent.control.lock import HomeLock
 from agent.link.actions import View
-from agent.link.backoff import Backoff
-from agent.link.call_schedule import CallSchedule
+from agent.link.call_schedule import Backoff, CallSchedule
 from agent.link.client import client_of
 from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList

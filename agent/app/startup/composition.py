@@ -41,16 +41,15 @@ from agent.control.home_location import home_location_of
 from agent.control.robot_log import LineLogger
 from agent.control.status import Status
 from agent.control.stop import StopRequest
-from agent.link.backoff import Backoff
-from agent.link.call_schedule import CallSchedule
+from agent.link.call_schedule import Backoff, CallSchedule
 from agent.link.client import ManagerClient, client_of
 from agent.link.keys import Identity
 from agent.link.link_memory import Memory
 from agent.link.manager_list import ManagerList
 from agent.link.manager_time import ManagerTime
-from agent.link.outbox import Outbox, Report
+from agent.link.outbox import Outbox
 from agent.link.poller import Caller, Poller, ResumedLink
-from agent.link.report_delivery import Send, Sender
+from agent.link.report_delivery import Sender
 from agent.pipeline.permit import PermitGate
 from agent.settings import Home, Settings
 from agent.settings.user_agent import version
@@ -137,7 +136,7 @@ def compose(
         limit_bytes=settings.disk.outbox_bytes,
         keep_logs_s=settings.disk.log_retention_s,
     )
-    sender = Sender(outbox, _send_by(client), clock=clock, backoff=backoff, rng=rng)
+    sender = Sender(outbox, client.send_report, clock=clock, backoff=backoff, rng=rng)
     schedule = ReportSchedule(
         settings.reports, windows.zone, memory.spread_minute, clock.monotonic_s()
     )
@@ -229,13 +228,3 @@ def compose(
         Supervisor(runtime, session, poller, checks),
         single_run,
     )
-
-
-def _send_by(client: ManagerClient) -> Send:
-    """Return the delivery of one report by its kind."""
-
-    async def send(report: Report) -> None:
-        deliver = client.send_log if report.kind == "log" else client.send_record
-        await deliver(report.path)
-
-    return send
