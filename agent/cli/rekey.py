@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agent.app.startup.agent_run import identity_of
-from agent.app.startup.key_change import renew_key
+from agent.app.startup.agent_run import identity_of, renew_key
 from agent.cli.options import HomeOption, in_words, pass_home_option, print_text
 from agent.control.lock import HomeLock
 from agent.settings import Home

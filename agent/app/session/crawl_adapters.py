@@ -15,9 +15,8 @@ from agent.adapters.last_captures import EarlierFile, remove_earlier
 from agent.adapters.ledger import DATABASE, LedgerOptions, SqliteLedger
 from agent.adapters.pages.nursery import Nursery
 from agent.adapters.reports import DurableReports
-from agent.app.session.resolver import resolver_of
 from agent.app.startup.page_work import page_worker
-from agent.app.startup.settings_mapping import fetch_options, segment_info
+from agent.app.startup.settings_mapping import fetch_options, resolver_of, segment_info
 from agent.modules.assemble import CrawlPorts
 from agent.modules.counts import StopCounts
 from agent.pipeline.ports.clock import Clock

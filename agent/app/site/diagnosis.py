@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from agent.app.manager_link.certificate_dates import check_dates, is_about_dates
-from agent.app.session.network_check import (
+from agent.app.site.network_checks import (
     LOOK_UP_S,
     LOOK_UP_TRIES,
+    check_dates,
     check_page_route,
     host_asked_for,
+    is_about_dates,
     without_password,
 )
 from agent.app.site.site import windows_of

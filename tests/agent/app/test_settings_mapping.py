@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from agent.app.session.resolver import resolver_of
 from agent.app.startup.settings_mapping import (
     MOST_WORKERS,
     blocked_by,
@@ -18,6 +17,7 @@ from agent.app.startup.settings_mapping import (
     page_limits,
     permit_margin_s,
     politeness,
+    resolver_of,
     segment_info,
     worker_options,
 )

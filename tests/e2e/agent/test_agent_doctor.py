@@ -18,8 +18,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from agent.app.session.network_check import check_page_route
 from agent.app.site import diagnosis
+from agent.app.site.network_checks import check_page_route
 from agent.cli import main
 from agent.control.doctor import Check
 from agent.settings import Home, Settings
