@@ -69,7 +69,7 @@ class ListUpdates:
             )
             return
         await self._session.list.replace(server_list)
-        if self._memory.reported_list != _name(held):
+        if self._memory.kept.list_told != _name(held):
             await self._report_finished_again(held)
         self._runtime.log_line(f"continuing with list {held.generation} of round {held.round}")
 

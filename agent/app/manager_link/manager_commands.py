@@ -68,13 +68,7 @@ class ManagerCommands:
             self.update_result = str(error)[:1000]
 
     def _change_holds(self, name: str) -> None:
-        def change(holds: Holds) -> Holds:
-            match name:
-                case "pause":
-                    return holds.pause("manager")
-                case "drain":
-                    return holds.drain("manager")
-                case _:
-                    return holds.resume("manager")
-
-        self._permission.holds = change_holds(self._runtime.home.hold, change)
+        change = {"pause": Holds.pause, "drain": Holds.drain}.get(name, Holds.resume)
+        self._permission.holds = change_holds(
+            self._runtime.home.hold, lambda holds: change(holds, "manager")
+        )

@@ -72,7 +72,7 @@ class PermitUse:
         self._memory = memory
         self._place = place
         self._margin_s = permit_margin_s(session.settings)
-        self._moved = MovedHome(is_moved=is_elsewhere(memory.location, place))
+        self._moved = MovedHome(is_moved=is_elsewhere(memory.kept.place, place))
 
     def carry_out(self, actions: Iterable[PermitAction]) -> None:
         """Grant or revoke permits, one after the other."""

@@ -45,7 +45,7 @@ def sync_once(settings: Settings) -> SyncAnswer:
         poller = Poller(
             Caller(identity.name, version(), uuid.uuid4().hex),
             CallSchedule(backoff, rng, clock.boottime_s()),
-            ResumedLink(held, memory.command_done),
+            ResumedLink(held, memory.kept.command_done),
             capacity_of(settings, LoadGuard(settings.pages.max_load_per_core, home.load).calm),
         )
         view = View("starting", clock.epoch_ms(), Message("agent.single_sync"))

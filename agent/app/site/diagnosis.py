@@ -20,9 +20,8 @@ from agent.app.site.network_checks import (
     is_about_dates,
     without_password,
 )
-from agent.app.site.site import windows_of
+from agent.app.site.site import files_needed, windows_of
 from agent.app.startup.agent_run import identity_of
-from agent.app.startup.file_limits import files_needed
 from agent.app.startup.start_methods import describe_start_methods, outdated_schedule_command
 from agent.control.disk import free_bytes
 from agent.control.doctor import (

@@ -1,9 +1,12 @@
-"""A site's settings: hours and capacity."""
+"""A site's settings: its hours, its capacity, and how many files they need."""
 
 from __future__ import annotations
 
+import contextlib
+import resource
 from typing import Final
 
+from agent.control.robot_log import LineLogger
 from agent.control.zone import zone_named
 from agent.settings import Settings, day_windows, window_minutes
 from agent.settings.crawl import NetworkSettings
@@ -11,9 +14,10 @@ from shared.day_hours import DAY_NAMES
 from shared.windows import Windows
 from shared.wire.sync import Capacity, DayHours
 
-__all__ = ["capacity_of", "windows_of"]
+__all__ = ["allow_files", "capacity_of", "files_needed", "windows_of"]
 
 MONTH_S: Final = 30.44 * 86_400
+OTHER_FILES: Final = 64  # database, segment, log, name servers, the manager, Python itself
 HOURS_TOLD: Final = 24  # windows a day that the wire takes
 
 
@@ -51,6 +55,26 @@ def capacity_of(settings: Settings, calm: float = 1.0) -> Capacity:
         days=_days_of(windows),
         zone=getattr(windows.zone, "key", None) or "UTC",
     )
+
+
+def files_needed(settings: Settings) -> int:
+    """Return how many files and connections an agent has open at most."""
+    return 3 * settings.network.parallel_hosts + OTHER_FILES
+
+
+def allow_files(settings: Settings, log_line: LineLogger) -> None:
+    """Raise this process's limit as far as that goes, and log where it does not."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = files_needed(settings)
+    if soft >= wanted:
+        return
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
+    if hard < wanted:
+        log_line(
+            f"{hard} open files are allowed, and {settings.network.parallel_hosts} hosts at a time "
+            f"may need {wanted}: raise the limit (ulimit -n), or lower network.parallel_hosts"
+        )
 
 
 def _days_of(windows: Windows) -> tuple[DayHours, ...]:

@@ -13,8 +13,8 @@ from typing import Literal
 
 from agent.adapters.allocator import keep_freed_memory
 from agent.adapters.clock import SystemClock
+from agent.app.site.site import allow_files
 from agent.app.startup.composition import RunOptions, run_until_stopped
-from agent.app.startup.file_limits import allow_files
 from agent.app.startup.running_agent import RunResult
 from agent.app.startup.settings_mapping import blocked_by
 from agent.control.lock import HeldError, Holder, HomeLock, end, holder_of, hung_process
@@ -139,7 +139,7 @@ def _keep_place(home: Home, before: Identity, now: Identity) -> None:
     """
     clock, rng = SystemClock(), random.SystemRandom()
     memory = Memory.open(home.link_state, epoch_ms=clock.epoch_ms(), rng=rng)
-    key_hash, _, place = memory.location.partition(" ")
+    key_hash, _, place = memory.kept.place.partition(" ")
     if key_hash == hash_of_key(before.key):
         memory.remember_location(f"{hash_of_key(now.key)} {place}")
 

@@ -138,7 +138,7 @@ def compose(
     )
     sender = Sender(outbox, client.send_report, clock=clock, backoff=backoff, rng=rng)
     schedule = ReportSchedule(
-        settings.reports, windows.zone, memory.spread_minute, clock.monotonic_s()
+        settings.reports, windows.zone, memory.kept.spread_minute, clock.monotonic_s()
     )
     reports = Reports(runtime, session, permission, outbox, memory, manager_time, schedule, sender)
     collection = AgentCollection(runtime, session, identity)
@@ -150,7 +150,7 @@ def compose(
         CallSchedule(backoff, rng, clock.boottime_s()),
         ResumedLink(
             server_list.held(),
-            memory.command_done,
+            memory.kept.command_done,
             bool(read_orders(home.collection)),
             requested,
         ),
@@ -188,7 +188,7 @@ def compose(
         actions,
         manager_settings,
         source,
-        wake_early_s=memory.spread_minute * 60.0,
+        wake_early_s=memory.kept.spread_minute * 60.0,
     )
     exchange = SyncExchange(runtime, client, poller, memory, manager_time, agent_view.view)
     conversation = Conversation(

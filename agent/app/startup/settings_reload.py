@@ -15,8 +15,7 @@ from agent.app.manager_link.manager_settings import ManagerSettings
 from agent.app.reporting.reports import Reports
 from agent.app.runtime import Runtime
 from agent.app.session.fetch_conditions import ResourceGuards
-from agent.app.site.site import windows_of
-from agent.app.startup.file_limits import allow_files
+from agent.app.site.site import allow_files, windows_of
 from agent.app.startup.settings_mapping import blocked_by
 from agent.control.settings_watch import SettingsWatch
 from agent.link.poller import Poller

@@ -100,7 +100,7 @@ def _spread_minute(settings: Settings) -> int:
     home = Home(settings.home)
     rng = random.SystemRandom()
     memory = Memory.open(home.link_state, epoch_ms=SystemClock().epoch_ms(), rng=rng)
-    return memory.spread_minute
+    return memory.kept.spread_minute
 
 
 def _update_words(home: Path) -> list[str]:
