@@ -19,7 +19,6 @@ from agent.app.manager_link.fetch_permission import Permission
 from agent.app.runtime import Runtime
 from agent.app.session.session import CrawlSession
 from agent.link.poller import Poller
-from shared.frozen import frozen
 from shared.messages import Message
 
 __all__ = ["ROUND_GAP_S", "ProgressWatch", "Watchdog"]
@@ -30,17 +29,11 @@ CALL_S: Final = 4 * 3600.0  # a list of ten million units on a thin line
 ROUND_GAP_S: Final = 10.0  # a round comes each second; a longer gap is no component's fault
 
 
-@frozen
-class _Seen:
-    done: int
-    since_s: float
-
-
 class ProgressWatch:
     """Watched components, by name: `crawl`, `requests`, `calls`."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, tuple[int, float]] = {}  # work done, and since when it was so much
         self._stuck: dict[str, Message] = {}
         self._noted_s = 0.0
 
@@ -54,11 +47,11 @@ class ProgressWatch:
 
     def note(self, name: str, *, done: int, busy: bool, limit_s: float) -> None:
         """Note the progress of a part. done: grows with it. busy: whether it has to grow."""
-        seen = self._seen.get(name)
-        if seen is None or seen.done != done or not busy:
-            self._seen[name] = _Seen(done, self._noted_s)
+        done_before, since_s = self._seen.get(name, (None, 0.0))
+        if done_before != done or not busy:
+            self._seen[name] = (done, self._noted_s)
             self._stuck.pop(name, None)
-        elif self._noted_s - seen.since_s >= limit_s:
+        elif self._noted_s - since_s >= limit_s:
             self._stuck[name] = Message(f"agent.stuck_{name}", limit_s=limit_s)
 
     @property

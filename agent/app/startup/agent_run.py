@@ -7,8 +7,11 @@ Invariant: a message names each missing thing and the command that mends it, bef
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
+import os
 import random
+import socket
 from typing import Literal
 
 from agent.adapters.allocator import keep_freed_memory
@@ -18,7 +21,6 @@ from agent.app.startup.composition import RunOptions, run_until_stopped
 from agent.app.startup.running_agent import RunResult
 from agent.app.startup.settings_mapping import blocked_by
 from agent.control.lock import HeldError, Holder, HomeLock, end, holder_of, hung_process
-from agent.control.notify import notify_systemd
 from agent.control.robot_log import LineLogger, RobotLog
 from agent.control.status import Status
 from agent.errors import HomeError, LinkError, RefusedError
@@ -30,7 +32,7 @@ from agent.settings import Home, Settings, check_can_run, check_manager_url
 from shared.messages import Message
 from shared.wire.names import hash_of_key
 
-__all__ = ["Replace", "identity_of", "renew_key", "run_agent"]
+__all__ = ["Replace", "identity_of", "notify_systemd", "renew_key", "run_agent"]
 
 Replace = Literal["never", "hung", "always"]
 
@@ -93,6 +95,23 @@ def run_agent(
         return result
     finally:
         lock.release()
+
+
+def notify_systemd(text: str = "WATCHDOG=1") -> None:
+    """Send a state to the service manager that started this process, by sd_notify(3).
+
+    Without one, do nothing.
+    """
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    if address.startswith("@"):  # a name that is in no file system
+        address = "\0" + address[1:]
+    with (
+        contextlib.suppress(OSError),
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender,
+    ):
+        sender.sendto(text.encode(), address)
 
 
 def _with_key(settings: Settings, identity: Identity, log_line: LineLogger) -> Identity:

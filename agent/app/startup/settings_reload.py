@@ -2,10 +2,15 @@
 
 Invariant: a file that cannot be read, or under which no agent may run, changes nothing; it is
 reported once, and the crawl continues as before.
+A file is read when it is the same at two checks in a row: an editor may still be writing it.
+On a terminal SIGHUP means what it always does: the terminal is gone, and the agent ends.
 """
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -17,13 +22,53 @@ from agent.app.runtime import Runtime
 from agent.app.session.fetch_conditions import ResourceGuards
 from agent.app.site.site import allow_files, windows_of
 from agent.app.startup.settings_mapping import blocked_by
-from agent.control.settings_watch import SettingsWatch
 from agent.link.poller import Poller
 from agent.settings import SETTINGS_FILE, Settings, check_can_run, taken_up
 from shared.errors import SettingError
 from shared.settings import Renamed
 
-__all__ = ["SettingsReload", "SettingsSource"]
+__all__ = ["SettingsReload", "SettingsSource", "SettingsWatch"]
+
+_FileState = tuple[int, int, int] | None
+
+
+class SettingsWatch:
+    """Watches one file by its time, size and inode."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the present file as read."""
+        self._path = path
+        self._read = self._last = self._file_state()
+        self._is_requested = False
+
+    def due(self) -> bool:
+        """Return whether the file should be read now; the caller then reads it."""
+        last, self._last = self._last, self._file_state()
+        stable = self._last == last and self._last != self._read
+        if not (self._is_requested or stable):
+            return False
+        self._is_requested, self._read = False, self._last
+        return True
+
+    def request(self) -> None:
+        """Request a read of the file at the next check, changed or not."""
+        self._is_requested = True
+
+    def handle_signal(self) -> None:
+        """Take SIGHUP as such a request, for as long as the loop runs."""
+        if not _on_terminal():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.request)
+
+    def restore_signal(self) -> None:
+        """Restore the default handling of the signal."""
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGHUP)
+
+    def _file_state(self) -> _FileState:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 class SettingsSource:
@@ -105,3 +150,7 @@ class SettingsReload:
         if windows != before:
             # The next call may be an hour away, and what is fetched needs a permit.
             self._poller.call_soon(self._runtime.clock.boottime_s())
+
+
+def _on_terminal() -> bool:
+    return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))

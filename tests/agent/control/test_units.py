@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.app.startup.agent_run import notify_systemd
 from agent.control.cron_times import UpdateTime
-from agent.control.notify import notify_systemd
 from agent.control.units import (
     install_timer,
     install_unit,
